@@ -296,3 +296,60 @@ def test_stock_that_was_read_long_before_is_believed(reads: CacheReader, cache: 
     assert reads.query("negative_stock", {})[1] == 0
     cache.set_link(LinkRow(state="live", last_ok=200.0))
     assert reads.query("negative_stock", {})[1] == 1
+
+
+def to_review(reads: CacheReader, **window: int) -> list[str]:
+    """The keys of the entries to review, counted as they are listed."""
+    rows, total = reads.query("entries_to_review", window)
+    (counts,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    assert counts["entries_to_review"] == total
+    assert window or total == len(rows)
+    return [row["key"] for row in rows]
+
+
+def entry_of(id_: int, status: int = 1, **fields: Any) -> Row:
+    """A log entry with this review status."""
+    told = {"id": id_, "product_number": "P1", "location_code": "A-1", "quantity": -2, "created_on": moment(id_)}
+    return {**told, "app_user_name": "U1", "review_status": str(status), **fields}
+
+
+def test_entries_to_review_are_listed_until_reviewed(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    undone = {"quantity": 1, "reference": f"{UNDO_PREFIX}6"}
+    differing = {"counted_quantity": 1, "expected_quantity": 3}
+    kinds = [entry_of(4, **differing), entry_of(5, counted_quantity=3, expected_quantity=3), entry_of(6, **differing)]
+    entries = [
+        entry_of(1),
+        entry_of(2, 2),
+        entry_of(3, 0),
+        *kinds,
+        entry_of(7, 0, **undone),
+        entry_of(8, source="pick"),
+    ]
+    cache.write_logs(entries, moment(0))
+    assert to_review(reads) == [], "the service is not known to keep reviews"
+    cache.set_link(LinkRow(state="live", last_ok=900.0, features="reviews"))
+    assert to_review(reads) == ["8", "6", "5", "1"], "a difference is listed among the counts"
+    assert to_review(reads, first=1, size=2) == ["6", "5"]
+    for status, listed in ((2, ["6", "5", "1"]), (1, ["8", "6", "5", "1"]), (2, ["6", "5", "1"])):
+        body = {"reviews": [{"id": 8, "review_status": status}]}
+        with transaction(outbox_db):
+            OperationQueue(outbox_db).enqueue([Intent(Write("review-logs", ("log/8",), {}, {}, body))], ANNA)
+        assert to_review(reads) == listed
+    cache.write_logs([entry_of(1, 2), entry_of(6, 2)], moment(0))
+    assert to_review(reads) == ["5"]
+
+
+def test_entries_to_review_are_found_by_their_index(reads: CacheReader, cache: CacheWriter) -> None:
+    cache.set_link(LinkRow(state="live", last_ok=900.0, features="reviews"))
+    cache.write_logs([entry_of(1)], moment(0))
+    asked: list[str] = []
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    to_review(reads)
+    reads._cache.trace_v2(0, None)
+    for sql in (sql for sql in asked if "log_to_review" in sql):
+        plan = [str(step[3]) for step in reads._cache.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        assert plan[0].startswith("SCAN l USING ")
+        assert "log_to_review" in plan[0]
+        assert "USE TEMP B-TREE FOR ORDER BY" not in plan

@@ -126,13 +126,14 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     cache.write_receipts([good.a_receipt("D1")])
     loss = {"quantity": -1, "reason_code": 1, "reason_code_description": "broken", "moved_on": NOW}
     cache.write_logs(
-        [good.an_entry("1"), {"id": 2, "product_number": "P1", "app_user_name": "U1", **loss}], "2026-01-01"
+        [good.an_entry("1"), {"id": 2, "product_number": "P1", "app_user_name": "U1", "review_status": "1", **loss}],
+        "2026-01-01",
     )
     cache.write_surrounding("P1", [{"store_number": "0002", "most_likely_quantity": 2, "is_warehouse": True}], 1.0)
     cache.write_recounts([{"id": 1, "product_number": "P2", "location_code": "A", "ordered_on": NOW}])
     task = {"product_number": "P1", "location_code": "A", "quantity": 1, "customer_order_number": "O1"}
     cache.write_assignments([{"id": "T1", "customer_order_line_number": 1, "location_tag": "t", **task}])
-    cache.set_link(LinkRow("live", last_ok=1000.0, features="people, sign-in"))
+    cache.set_link(LinkRow("live", last_ok=1000.0, features="people, sign-in, reviews"))
     counted = log_write(
         [{"product_number": "P1", "counted_quantity": Decimal(2), "source": "aisle"}], ["P1"], STORE, "U1"
     )

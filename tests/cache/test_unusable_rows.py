@@ -103,7 +103,7 @@ WHOLE = (
     "orders", "search", "locations", "deliveries", "receipts", "receipt_kinds", "reasons", "short_reasons",
     "unread_lists",
     "stores", "catalogue", "unconfirmed", "needing_person", "order_board", "differences", "negative_stock",
-    "recounts", "excess_receipts", "tags",
+    "recounts", "excess_receipts", "entries_to_review", "tags",
     "assignments",
     "today", "today_hours", "today_terminals", "exceptions", "my_entries", "log", "losses", "people", "stuck",
 )  # fmt: skip

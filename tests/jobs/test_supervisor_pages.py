@@ -57,6 +57,7 @@ from aisle.scan.grammar_types import (
     UnknownCode,
 )
 from tests.run_length import tries
+from tests.samples.log import log_row
 from tests.samples.supervisor import delivery_line, line_row
 
 NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", window_rows=4, terminal="desk")
@@ -124,7 +125,7 @@ class World:
                 rows = [{"code": f"9{n}", "text": f"Own reason {n}"} for n in range(8)]
             case "stuck":
                 rows = self.orders[:3]
-            case "differences" | "negative_stock" | "recounts" | "excess_receipts":
+            case "differences" | "negative_stock" | "recounts" | "excess_receipts" | "entries_to_review":
                 rows = [self._exception(n, query.name) for n in range(3)]
                 rows = [row for row in rows if row["key"] in args.get("keys", [row["key"]])]
             case "saved_views":
@@ -154,6 +155,8 @@ class World:
                 "supplier_name": "Dairy",
                 **said,
             }
+        if name == "entries_to_review":
+            return {**log_row(str(900 + number), MOMENT), "description": "Milk", "review_status": "1"}
         said["kind"] = "at_service"
         known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
         return {**said, **known, "review_status": "1" if number else "0", "at": MOMENT}
@@ -834,6 +837,7 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     ("kind", "start"),
     [
         ("excess_receipts", Start("deliveries", {"order_number": "D1", "is_alone": True})),
+        ("entries_to_review", Start("log", {"key": "901"})),
     ],
 )
 def test_an_exception_opens_the_page_of_its_record(kind: str, start: Start) -> None:

@@ -31,6 +31,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "negative_stock": [{"label": "Sugar", "quantity": Decimal(-2)}],
     "deliveries": [{"order_number": number} for number in ("7003", "7004")],
     "excess_receipts": [{"order_number": "7005", "description": "Milk"}],
+    "entries_to_review": [dict(log_row("9", "2026-11-20T15:00:00Z", description="Milk", difference=Decimal(-2)))],
     "log": [
         dict(log_row(str(at), "2026-11-20T15:00:00Z", work=work)) for at, work in enumerate(["pick", "in_hand"] * 3)
     ],
@@ -98,6 +99,7 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
         "negative_stock",
         "deliveries",
         "excess_receipts",
+        "entries_to_review",
     ]
     soon = CONTEXT._replace(now=f"2026-11-20T15:30:{LOG_REFRESH_S - 1:02}+00:00")
     assert Refresh("logs") not in hand.feed(Changed("link", ""), soon)
@@ -108,7 +110,7 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
 def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     hand = Hand()
     tiles = hand.view.dashboard.tiles
-    assert [tile.total for tile in tiles] == [1, 0, 1, 4, 1, 2, 1]
+    assert [tile.total for tile in tiles] == [1, 0, 1, 4, 1, 2, 1, 1]
     assert [tile.note.args for tile in tiles][1] == (("text", ""),)
     assert tiles[5].note == raw("7003, 7004")
     opened = [hand.feed(Choice(number)) for number in range(1, len(tiles) + 1)]
@@ -116,8 +118,8 @@ def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     filters = {"late": ("to_pick", "late"), "picked": ("picked", "any")}
     for (start, *_), (state, due) in zip((opened[0], opened[2]), filters.values(), strict=True):
         assert (start.job, start.args["filter"]["state"], start.args["filter"]["due"]) == ("orders", state, due)
-    kinds = [start.args["kind"] for start, *_ in (opened[1], opened[3], opened[4], opened[6])]
-    assert kinds == ["stuck", "differences", "negative_stock", "excess_receipts"]
+    kinds = [start.args["kind"] for start, *_ in (opened[1], opened[3], opened[4], opened[6], opened[7])]
+    assert kinds == ["stuck", "differences", "negative_stock", "excess_receipts", "entries_to_review"]
     assert opened[5] == [Start("deliveries", {"subset": "late"})]
 
 
@@ -144,7 +146,7 @@ def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
 
 @pytest.mark.parametrize(
     ("unread", "unknown_tiles"),
-    [(("logs",), {3}), (("headers",), {0, 1, 2}), (("products", "deliveries"), {4, 5, 6}), ((), set())],
+    [(("logs",), {3, 7}), (("headers",), {0, 1, 2}), (("products", "deliveries"), {4, 5, 6}), ((), set())],
 )
 def test_figures_of_a_list_that_was_never_read_are_unknown(
     monkeypatch: pytest.MonkeyPatch, unread: tuple[str, ...], unknown_tiles: set[int]

@@ -22,6 +22,7 @@ from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.order_page import OrderJob, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
+from tests.samples.log import log_row
 
 LIVE_LINK = LinkState("live", 4.0)
 OFFLINE_LINK = LinkState("offline", 1260.0, waiting=3)
@@ -353,6 +354,7 @@ _EXCEPTION_COUNTS = (
     ("late", 11),
     ("recounts", 1),
     ("excess_receipts", 2),
+    ("entries_to_review", 2),
 )
 
 
@@ -493,6 +495,26 @@ def excess_receipts(text: str) -> Frame:
     return _frame(ExceptionsJob().view(state))
 
 
+def entries_to_review(text: str) -> Frame:
+    """Show log entries to review."""
+    goods = ((text or "Wholemeal bread", -4, "pick"), (text or CRISPS, 12, "receipt"))
+    rows = tuple(
+        log_row(
+            f"{at}",
+            f"2026-11-20T09:4{at}:00Z",
+            description=label,
+            difference=Decimal(change),
+            work=work,
+            user_name=text or "Ben Okafor",
+            location_code=text or "A-03-12",
+            review_status="1",
+        )
+        for at, (label, change, work) in enumerate(goods)
+    )
+    state = ExceptionsState("entries_to_review", _EXCEPTION_COUNTS, rows=rows, total=2, is_loaded=True)
+    return _frame(ExceptionsJob().view(state))
+
+
 SUPERVISOR_SAMPLES = (
     ("orders", "all", order_board),
     ("orders", "pane", order_board_pane),
@@ -530,5 +552,6 @@ SUPERVISOR_SAMPLES = (
     ("exceptions.stuck", "all", stuck),
     ("exceptions.recounts", "one", recounts),
     ("exceptions.excess_receipts", "two", excess_receipts),
+    ("exceptions.entries_to_review", "two", entries_to_review),
 )
 """Screen, state and builder of each sample."""

@@ -61,6 +61,7 @@ TILE_FIGURES = (
     ("negative_stock", 1),
     ("deliveries", 2),
     ("excess_receipts", 1),
+    ("entries_to_review", 3),
 )
 
 

@@ -26,6 +26,7 @@ from aisle.cache.people_and_rights_queries import announces_features, person_nam
 from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.review_queries import count_entries_to_review
 from aisle.cache.stored_row_values import Row, iso_time, parse_row, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
@@ -538,5 +539,6 @@ def query_exceptions(context: QueryContext, args: Args) -> QueryResult[Exception
         "late": context.keep(OrderBoard).count_late(context, str(args["now"])),
         "recounts": len(open_recounts(cache, outbox)),
         "excess_receipts": len(find_excess_lines(context)),
+        "entries_to_review": count_entries_to_review(cache, outbox),
     }
     return [row], 1

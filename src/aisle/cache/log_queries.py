@@ -7,7 +7,7 @@ service's figures. interface: Store product log entry, Create store product logs
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -371,10 +371,9 @@ WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DES
 """
 _MINUTE_LENGTH = len("2026-01-01T08:15")
 _COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
-_SELECT_ENTRY = f"""
-SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
-LEFT JOIN product p ON p.product_number = l.product_number
-WHERE l.key = ?
+_SELECT_ENTRIES_BY_KEY = f"""
+SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM json_each(?) e JOIN log l ON l.key = e.value
+LEFT JOIN product p ON p.product_number = l.product_number ORDER BY e.key
 """  # noqa: S608 - conditions of our own
 _LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
@@ -403,8 +402,8 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     """
     cache = context.cache
     if args.get("key"):
-        matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))
-        return _add_user_names(cache, _add_values(cache, [_full_entry(*row) for row in matching])), len(matching)
+        matching = entries_by_key(cache, [str(args["key"])])
+        return matching, len(matching)
     first, size = window_bounds(args)
     past: PastEntry | None = args.get("past")
     values = _condition_values(cache, args, past)
@@ -419,6 +418,12 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
         return found, len(found)
     total = _count_entries(cache, values)
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
+
+
+def entries_by_key(cache: apsw.Connection, keys: Sequence[str]) -> list[LogRow]:
+    """Return the entries with these keys in the given order; unknown keys are left out."""
+    rows = fetch(cache, _SELECT_ENTRIES_BY_KEY, to_text(list(keys)))
+    return _add_user_names(cache, _add_values(cache, [_full_entry(*row) for row in rows]))
 
 
 def _count_entries(cache: apsw.Connection, values: dict[str, Json]) -> int:

@@ -22,6 +22,9 @@ HAS_REASON_SQL = """(raw ->> 'reason_code' IS NOT NULL AND raw ->> 'reason_code_
 AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected'))"""
 """Condition for entries with a described reason for a loss or a find."""
 
+IS_TO_REVIEW_SQL = "CAST(raw ->> 'review_status' AS TEXT) = '1'"
+"""Condition for entries that our own service wants reviewed. interface: review_status."""
+
 _OPERATION_ID_PATTERN = "[A-Z2-7]" * 26
 """Pattern of a reference that is an operation id; aisle sends it where nobody entered a reference."""
 
@@ -118,6 +121,7 @@ CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_
 CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {HAS_REASON_SQL};
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDO_MARK}');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
+CREATE INDEX log_to_review ON log (at) WHERE {IS_TO_REVIEW_SQL};
 
 CREATE TABLE log_undo (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX log_undo_name ON log_undo (name);

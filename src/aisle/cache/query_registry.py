@@ -96,6 +96,7 @@ _QUERIES_BY_MODULE = {
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
     "people_and_rights_queries": ("list_choices", "people", "person", "preferences", "user_token"),
+    "review_queries": ("entries_to_review",),
     "product_queries": ("next_deliveries", "product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
     "chain_store_queries": ("store", "store_page", "stores"),

@@ -21,6 +21,7 @@ class ExceptionsRow(TypedDict):
     late: int
     recounts: int
     excess_receipts: int
+    entries_to_review: int
 
 
 class DifferencesRow(TypedDict):

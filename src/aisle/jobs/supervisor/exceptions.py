@@ -23,6 +23,7 @@ from aisle.jobs.list_page import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
+from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.count_differences import (
     MANY,
@@ -36,6 +37,7 @@ from aisle.jobs.supervisor.count_differences import (
     write_at_store,
 )
 from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
+from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
@@ -82,6 +84,7 @@ _KIND_NAMES = {
     "late": "exceptions.late",
     "recounts": "exceptions.recounts",
     "excess_receipts": "exceptions.excess_receipts",
+    "entries_to_review": "exceptions.entries_to_review",
 }
 
 _KIND_TEXTS = {
@@ -92,6 +95,7 @@ _KIND_TEXTS = {
     "late": "exceptions.about_late",
     "recounts": "exceptions.about_recounts",
     "excess_receipts": "exceptions.about_excess_receipts",
+    "entries_to_review": "exceptions.about_entries_to_review",
 }
 
 
@@ -305,6 +309,27 @@ class ExcessReceiptList(ExceptionList):
         return Turn(state, (Start("deliveries", {"order_number": row["order_number"], "is_alone": True}),))
 
 
+class EntryToReviewList(ExceptionList):
+    """List of the log entries to review."""
+
+    name = "exceptions.entries_to_review"
+    query_name = "entries_to_review"
+    prompt_text = msg("exceptions.prompt_entries_to_review")
+    columns = (
+        Column(msg("exceptions.head_product"), lambda row: raw(entry_label(row)), sort="description"),
+        Column(msg("head.change"), change_message, sort="difference"),
+        Column(msg("head.why"), lambda row: why_message(row, ()), sort="work"),
+        Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
+        Column(
+            msg("unconfirmed.head_user"), lambda row: raw(row["user_name"] or row["app_user_name"]), sort="user_name"
+        ),
+        Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
+    )
+
+    def open_row(self, state: ExceptionsState, row: LogRow, context: Context) -> Result:
+        return Turn(state, (Start("log", {"key": row["key"]}),))
+
+
 def _value_message(row: DifferencesRow) -> Msg:
     if not row["known"]:
         return msg("exceptions.no_price")
@@ -432,10 +457,8 @@ def _undo_approval(state: ExceptionsState, context: Context) -> Result:
 
 
 SUMMARY, DIFFERENCES = Summary(), DifferenceList()
-LISTS: dict[str, ExceptionList] = {
-    page.query_name: page
-    for page in (DIFFERENCES, NegativeStockList(), StuckOrderList(), RecountList(), ExcessReceiptList())
-}
+_OTHER_LISTS = (NegativeStockList(), StuckOrderList(), RecountList(), ExcessReceiptList(), EntryToReviewList())
+LISTS: dict[str, ExceptionList] = {page.query_name: page for page in (DIFFERENCES, *_OTHER_LISTS)}
 
 
 class ExceptionsJob(PageJob[ExceptionsState]):
@@ -445,7 +468,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     state_type = ExceptionsState
     steps: tuple[str, ...] = (
         "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
-        "exceptions.excess_receipts", "exceptions.one", "exceptions.many",
+        "exceptions.excess_receipts", "exceptions.entries_to_review", "exceptions.one", "exceptions.many",
     )  # fmt: skip
     journalled = False
     topics = ("order", "product", "log", "person", "recount", "delivery", "outbox")

@@ -13,7 +13,9 @@ from aisle.jobs.row_types.supervisor import DifferencesRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.scan.grammar_types import Match
 
-EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts")
+EXCEPTION_KINDS = (
+    "unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts", "entries_to_review",
+)  # fmt: skip
 """Kinds of exceptions, in the order of their numbers."""
 
 

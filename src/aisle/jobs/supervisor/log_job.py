@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 
 from aisle.jobs.adjust_state import parse_reasons
-from aisle.jobs.job import Args, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
+from aisle.jobs.job import Args, Close, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import LogRow, LossesRow
@@ -300,7 +300,7 @@ class EntryPage(DetailPage[LogState]):
         return refuse(state, msg("log.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
-        return close_page(state, context)
+        return Turn(state, (Close(),)) if state.is_alone else close_page(state, context)
 
 
 def _entry_rows(state: LogState) -> tuple[tuple[Msg, ...], ...]:
@@ -414,6 +414,9 @@ class LogJob(PageJob[LogState]):
         filter_ = LogFilter(product=str(args.get("product_number") or ""), reference=str(args.get("reference") or ""))
         reasons = parse_reasons(context.policy.adjustment_reasons)
         state = state._replace(filter=filter_, reasons=reasons, today=store_day(context.now))
+        if key := str(args.get("key") or ""):
+            alone = state._replace(phase="entry", is_alone=True)
+            return Turn(alone, (*self.queries(alone, context), query_entry(key)))
         codes = ",".join(str(reason.code) for reason in reasons)
         return Turn(state, (*self.queries(state, context), Refresh("logs"), Refresh("logs", f"losses/{codes}")))
 

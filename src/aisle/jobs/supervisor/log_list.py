@@ -151,6 +151,8 @@ class LogState(NamedTuple):
     is_loading_older: bool = False
     """True while requested older entries have not come yet."""
     entry: LogRow | None = None
+    is_alone: bool = False
+    """True if the page of one entry was opened directly. Back then leaves the job."""
     field: str = ""
     """Filter field that is being edited."""
     reasons: tuple[Reason, ...] = ()
@@ -422,7 +424,7 @@ class LogList(ListPage[LogState, LogRow]):
         return super().handle_rows(state._replace(is_loading_older=answer.may_have_more), answer, context)
 
     def open_row(self, state: LogState, row: LogRow, context: Context) -> Result:
-        return Turn(state._replace(page=0), (query_entry(row["key"]),))
+        return Turn(state._replace(page=0, is_alone=False), (query_entry(row["key"]),))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         if state.search or state.typed or state.filter != LogFilter():

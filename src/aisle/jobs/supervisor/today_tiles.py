@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Query, Rows, Start, money_message
+from aisle.jobs.supervisor.log_list import change_message, entry_label
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, query_arguments
 from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
 from aisle.jobs.view import Msg, Tile, known_number, msg, raw
@@ -87,6 +88,11 @@ def _excess_receipts(answer: Rows, context: Context) -> TileFigure:
     return TileFigure(answer.total, next(notes, raw("")))
 
 
+def _entries_to_review(answer: Rows, context: Context) -> TileFigure:
+    notes = (msg("tile.quantity_of", what=entry_label(row), quantity=change_message(row)) for row in answer.rows)
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
 SOURCES: dict[str, TileSource] = {
     "late": TileSource(msg("exceptions.late"), "late", _orders_query("late"), _late_orders, _open_orders("late")),
     "stuck": TileSource(
@@ -140,6 +146,14 @@ SOURCES: dict[str, TileSource] = {
         _excess_receipts,
         Start("exceptions", {"kind": "excess_receipts"}),
         "deliveries",
+    ),
+    "entries_to_review": TileSource(
+        msg("exceptions.entries_to_review"),
+        "warning",
+        lambda id_, context: Query(id_, "entries_to_review", {"first": 0, "size": 1}, is_live=True),
+        _entries_to_review,
+        Start("exceptions", {"kind": "entries_to_review"}),
+        "logs",
     ),
 }
 """Sources of the tiles by the id of their query, in the order of their numbers."""
