@@ -147,7 +147,6 @@ class Walker:
         self.session.stack.jobs[:] = stand.levels
         self.session.page.question = stand.asking
         self.session.page.asked_number = stand.asked_number
-        self.session.batch.forget_rejected_scan()  # of another way: each question about a number forgets it
         self.session.typed_line.end("")
         self.session.verdicts.current = stand.frame.verdict
 

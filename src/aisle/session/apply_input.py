@@ -315,7 +315,7 @@ class InputHandler:
         label_meaning = self._resolver.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
-            self._refuse_beside_number(line, label_meaning)
+            self._refuse_label_beside_number(line, label_meaning)
             return line, label_meaning
         confirmed = None if label_meaning else self._confirmed_number(line)
         if confirmed:
@@ -420,7 +420,7 @@ class InputHandler:
         is_answer = bool(self._waiting_number.text and letter) and letter in letters
         return Choice(letters.index(letter) + 1) if is_answer else None
 
-    def _refuse_beside_number(self, line: Line, refused: RefusedInput) -> None:
+    def _refuse_label_beside_number(self, line: Line, refused: RefusedInput) -> None:
         """Refuse a letter that may be the label of a location while a number is asked about; the question stays."""
         self._refuse_line(line, refused.reason)
         self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
