@@ -15,6 +15,7 @@ from aisle.scan.grammar import PRINTED_LETTERS, parse_aim_prefix
 from aisle.scan.grammar_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
+    Ambiguous,
     Back,
     Choice,
     Command,
@@ -310,17 +311,24 @@ class InputHandler:
             meaning = self._resolver.resolve(line.text)
         if self._resolver.is_scanned_number_label(line, meaning) or self._resolver.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
-        is_repeated = self._is_refused_letter(line)
-        meaning = self._resolver.scanned_short_code(line, meaning, is_repeated=is_repeated) or meaning
-        confirmed = self._confirmed_number(line)
+        is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
+        label_meaning = self._resolver.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
+        meaning = label_meaning or meaning
+        if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
+            self._refuse_label_beside_number(line, label_meaning)
+            return line, label_meaning
+        confirmed = None if label_meaning else self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
             meaning = self._resolver.scanned_record(line, meaning) or meaning
-        if self._resolver.is_scanned_number(line.text, meaning):
+        if confirmed or self._resolver.is_scanned_number(line.text, meaning):
             self._batch.forget_rejected_scan()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
             self._drop_waiting_number(meaning, line.text)
+            return line, meaning
+        if isinstance(meaning, Scan | Ambiguous) and self._is_for_covered_question(meaning):
+            self._refuse_beside_number(line, meaning)
             return line, meaning
         if isinstance(meaning, Quantity):  # the answer, or another number
             self._waiting_number = NO_NUMBER
@@ -406,6 +414,17 @@ class InputHandler:
         self._meanings.record(refused)
         return refused
 
+    def _answer_to_number(self, line: Line) -> Choice | None:
+        """Return the answer that a letter is to the question about a number; None if it is none."""
+        letters, letter = self._waiting_number.letters, _letter_of(line.text)
+        is_answer = bool(self._waiting_number.text and letter) and letter in letters
+        return Choice(letters.index(letter) + 1) if is_answer else None
+
+    def _refuse_label_beside_number(self, line: Line, refused: RefusedInput) -> None:
+        """Refuse a letter that may be the label of a location while a number is asked about; the question stays."""
+        self._refuse_line(line, refused.reason)
+        self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
+
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""
         waiting = self._waiting_number
@@ -425,6 +444,21 @@ class InputHandler:
         self._event_runner.answer(asked, meaning, raw)
         if isinstance(meaning, Back | Command) or _letter_of(raw) == DROP:
             self._waiting_number = NO_NUMBER
+
+    def _is_for_covered_question(self, meaning: Scan | Ambiguous) -> bool:
+        """Return whether a scan would answer a question of the page that the question about a number covers."""
+        if not self._waiting_number.text:
+            return False
+        is_asked = self._page.accepts().choices or self._page.question.is_asked or self._covered_question.standing()
+        return bool(is_asked) and not (isinstance(meaning, Scan) and meaning.is_look_up)
+
+    def _refuse_beside_number(self, line: Line, meaning: Scan | Ambiguous) -> None:
+        """Refuse a scan while a number is asked about: the question about the number stays."""
+        self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
+        scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
+        text = msg("count.answer_first", what=name_of(scan.matches[0]))
+        self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
+        self._meanings.record(meaning)
 
     def _report_number_not_taken(self) -> None:
         """Add to the verdict that a number which was asked about is not taken, because nobody answered."""
