@@ -172,10 +172,21 @@ def is_goods_step(view: View, box: LayoutBox) -> bool:
 def goods_header(step: Step, progress: Msg | None, box: LayoutBox) -> StyledLine:
     """Return the first row of a step with goods: the location, or the title if there is none, and the progress."""
     place = next((line.text for line in step.lines if line.role == "location"), step.title)
-    right = box.writer.write(progress, MAX_LENGTH if box.cells >= MIN_LONG_PROGRESS_CELLS else 0) if progress else ""
+    right = _progress_beside(place, step, progress, box) if progress else ""
     space = box.cells - width(right) - (1 if right else 0)
     text = fit(box.writer.fit_line(place, space), box.cells - width(right), pad=True)
     return [(text + right, "place-bar")]
+
+
+def _progress_beside(place: Msg, step: Step, progress: Msg, box: LayoutBox) -> str:
+    """Return the longest text of the progress that leaves room for the location, or for a third of the row of a title;
+    at last the count of its parts."""
+    count = box.writer.write(msg("frame.progress", done=step.done, total=step.total), 0)
+    texts = [box.writer.write(progress, MAX_LENGTH)] if box.cells >= MIN_LONG_PROGRESS_CELLS else []
+    least = width(box.writer.write(place, 0))
+    space = box.cells - 1 - (min(least, box.cells // 3) if place is step.title else least)
+    texts.append(box.writer.write(progress, 0))
+    return next((text for text in texts if width(text) <= space), count if step.total else texts[-1])
 
 
 def goods_lines(step: Step, box: LayoutBox, screen_rows: int) -> list[StyledLine]:
