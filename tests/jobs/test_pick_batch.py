@@ -271,6 +271,15 @@ def test_the_code_of_a_tote_names_it() -> None:
     assert hand.state.only_order == "O1"
 
 
+def test_a_tote_that_only_others_have_in_hand_is_not_selected() -> None:
+    hand = finished()
+    lines = (take._replace(own_picked=Decimal(0)) if take.order == "O2" else take for take in hand.state.lines)
+    totes = tuple(tote._replace(is_shared=True) for tote in hand.state.totes)
+    hand.state = hand.state._replace(lines=tuple(lines), totes=totes)
+    assert hand.feed(UnknownCode("B")) == "pick.tote_of_others"
+    assert not hand.state.only_order
+
+
 def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
     hand = Hand(orders=three())
     totes_ = (hand.state.totes[0]._replace(code="0712"), *hand.state.totes[1:])

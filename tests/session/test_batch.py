@@ -329,3 +329,14 @@ def test_scanned_number_of_a_tote_is_the_tote_where_a_quantity_is_open(
         typed = session.take([Line(code, "cr", 0.0, 0.3, 0.3)], 0.0)
         assert told(typed)[1] in ("pick.this_tote", "pick.number_of_tote"), "typed, it is asked at most"
         assert sent(home) == before
+
+
+@pytest.mark.parametrize("label", ["TOTE-A", "tote-b", "*TOTE-A*"])
+def test_label_of_a_tote_in_a_burst_is_a_scan_of_its_own(home: StoreFolder, label: str) -> None:
+    with at(home) as session:
+        for each in ("6", "4101", "TOTE-A", "4102", "TOTE-B", "g"):
+            say(session, each)
+        product = state(session).current_line.product
+        before = sum(line.picked for line in state(session).lines)
+        Scanner(session).send(f"{CODES[product]}\r{label}\r{CODES[product]}\r", 0.0)
+        assert sum(line.picked for line in state(session).lines) == before + 2

@@ -124,6 +124,8 @@ class Accepts(NamedTuple):
     """
     codes: tuple[str, ...] = ()
     """Codes of digits on what the step asks for: at the pace of a scanner, one is that object and no number."""
+    scan_labels: tuple[str, ...] = ()
+    """Labels of objects here, in small letters, that are scans by themselves among several lines."""
     choice_values: tuple[Any, ...] = ()
     """Objects of the choices, if an input can replace them.
 

@@ -11,6 +11,7 @@ from aisle.barcode_numbers import has_valid_check_digit
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.quantity_or_record import with_distinct_names
+from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.scan import grammar
 from aisle.scan.grammar import MAX_FACTOR_DIGITS, PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
 from aisle.scan.grammar_types import (
@@ -229,8 +230,11 @@ class MeaningResolver:
         return not is_number and isinstance(self.resolve(text), Scan | Ambiguous)
 
     def is_known_code(self, text: str) -> bool:
-        """Return whether the store knows exactly this code, and it is too long for a quantity."""
+        """Return whether the store knows exactly this code, and it is too long for a quantity; or a label of this
+        page."""
         text = text.strip(" ")
+        if label_of_code(text).casefold() in self._page.accepts().scan_labels:
+            return True
         if len(text) < MIN_KNOWN_CODE or self._page.is_secret(text) or asks_look_up(text):
             return False
         return bool(self._store.reader.find(lookup_keys(text)))

@@ -204,6 +204,7 @@ class PickJob(Job[PickState]):
             typed_only=typed_only,
             labels=labels,
             codes=tuple(tote.code for tote in state.totes if tote.code.isdecimal()),
+            scan_labels=pick_state.tote_codes(state),
             choice_values=choices,
             choice_letters=keys,
             is_number_asked=typed_only,

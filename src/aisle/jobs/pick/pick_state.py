@@ -303,6 +303,11 @@ def find_tote_by_code(state: PickState, code: str) -> Tote | None:
     return named or next((tote for tote in state.totes if state.is_batch and tote.letter == code), None)
 
 
+def tote_codes(state: PickState) -> tuple[str, ...]:
+    """Return the codes of the totes that are no number and no single character, in small letters."""
+    return tuple(tote.code.casefold() for tote in state.totes if len(tote.code) > 1 and not tote.code.isdecimal())
+
+
 def tote_labels(state: PickState) -> str:
     """Return the letters and codes of the totes that are one capital letter."""
     if not state.is_batch or state.phase == "wait":

@@ -150,6 +150,8 @@ def select_tote(state: PickState, tote: Tote) -> Result:
         return reply(state._replace(choices=()), INFO, "pick.this_tote", order=tote.order, tote=tote.letter)
     if not goods_to_put_down.pieces_in_hand(state, tote.order):
         return reply(state, INFO, "pick.nothing_in_hand", order=tote.order)
+    if not goods_to_put_down.has_goods_to_put_down(state, tote.order):
+        return reply(state, INFO, "pick.tote_of_others", tote=tote.letter)
     return reply(
         state._replace(choices=(), only_order=tote.order), GOOD, "pick.tote", tote=tote.letter, order=tote.order
     )
