@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
@@ -176,8 +176,9 @@ class InputHandler:
             return None
         return line._replace(text=own, before_pause=max(0, line.before_pause - (len(line.text) - len(own))))
 
-    def drop_typed(self, *, is_secret: bool) -> None:
+    def leave_page(self, page_before: tuple[Any, ...], at: float, *, is_secret: bool) -> None:
         """Drop what was typed before a page that opened by itself, and say so."""
+        self._batch.note_changed_page(page_before, at)
         if text := self._typed_line.drop(is_secret=is_secret):
             self._event_runner.feed(TypedText(""))
             self._verdicts.current = typed_text_dropped(text, self._verdicts.current)

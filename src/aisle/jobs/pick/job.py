@@ -251,7 +251,10 @@ class PickJob(Job[PickState]):
             )
         )
         turn = turn._replace(state=_apply_policy(state, turn.state, event, context))
-        return turn._replace(state=_close_quantity(state, turn.state)) if _is_background_event(event) else turn
+        if not _is_background_event(event):
+            return turn
+        turn = unanswered_question.report_dropped(state, turn)
+        return turn._replace(state=_close_quantity(state, turn.state))
 
 
 def _apply_policy(before: PickState, state: PickState, event: Event, context: Context) -> PickState:
