@@ -159,3 +159,63 @@ async def test_state_of_an_order_that_the_service_refuses_is_not_warned_of(world
     assert [one for one in found if "status_id" in one] == [
         "orders.csv:3: warning: status_id is none of 1 to 5, and leaves the order open: Q, status_id 9."
     ]
+
+
+PAIR = "price,old_price,special_price"
+NEW_PRICE = {"prices.csv": ["product_number,price", "P,x"]}
+
+
+@pytest.mark.parametrize(
+    ("products", "held"),
+    [
+        ([f"product_number,{PAIR}", "P,4.00,6.00,0.92"], PAIR.split(",")),
+        (["product_number,old_price", "P,6.00"], ["old_price"]),
+        (["product_number,special_price", "P,0.92"], ["special_price"]),
+    ],
+)
+async def test_prices_stay_with_the_price_to_which_they_belong(
+    products: list[str], held: list[str], world: World
+) -> None:
+    found = await warnings(world, STORE | FIRST, {"products.csv": products} | NEW_PRICE)
+    chain = await listed(world, "")
+    assert [chain.get(name) for name in PAIR.split(",")] == [1.5, None, None]
+    assert [name for name in held if any(f" {name} " in one and "until that is right" in one for one in found)] == held
+
+
+UNKNOWN = "which counts, is refused, and its product or store is unknown; price in this file"
+OF_STORES = ["store_number,product_number,price", "1,P1,9.96"]
+NAMELESS = {
+    "an error value": ("products.csv", "#N/A,7", UNKNOWN),
+    "a shortened number": ("products.csv", '"1,1E+05",7', UNKNOWN),
+    "an empty cell": ("products.csv", ",7", UNKNOWN),
+    "a digit lost": ("products.csv", "P11003,7", UNKNOWN),
+    "a total": ("products.csv", "Total,7", ""),
+    "a product of the service": ("products.csv", "P2,7", ""),
+    "an error value for a store": ("store_products.csv", "#N/A,P1,7", UNKNOWN),
+    "an unknown store": ("store_products.csv", "0099,P1,7", UNKNOWN),
+    "an unknown store of another product": ("store_products.csv", "0099,P3,7", ""),
+    "an unknown product of another store": ("store_products.csv", ",#N/A,7", ""),
+}
+
+
+@pytest.mark.parametrize("case", NAMELESS)
+async def test_price_that_a_row_of_an_unknown_product_may_replace_is_warned_of(case: str, world: World) -> None:
+    file, row, expected = NAMELESS[case]
+    rows = OF_STORES if file != "products.csv" else ["product_number,price", "P1,9.91", "P3,9.92"]
+    header = "product_number,price" if file == "products.csv" else OF_STORES[0]
+    found = await warnings(world, STORE | PRODUCTS, {file: rows, "prices.csv": [header, row]})
+    assert [one for one in found if "unknown" in one] == (
+        [f"{file}: warning: row 2 of prices.csv, {expected} may be what it replaces."] if expected else []
+    )
+
+
+async def test_rows_of_unknown_products_are_warned_of_once_for_each_file(world: World) -> None:
+    files = {
+        "products.csv": ["product_number,price,size,promotion_price", "P1,9.91,L,1", "P3,9.92,L,1"],
+        "prices.csv": ["product_number,price", "#N/A,7", "X,8", "P3,4"],
+        "attributes.csv": ["product_number,size", "#N/A,S"],
+        "discount_prices.csv": ["product_number,discount_price", "#N/A,0.9"],
+    }
+    found = [one for one in await warnings(world, STORE | PRODUCTS, files) if "unknown" in one]
+    assert len(found) == 3
+    assert any("2 rows (2-3) of prices.csv, which counts, are refused" in one for one in found)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, DetailView, Frame, ListView, Step
+from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step
 from aisle.session.unclear_number_question import AFTER_REFUSED_SCAN
 from tests.session.job_steps import WAYS, stand
 from tests.session.test_look_up_mid_job import begin, headers_only, way
 from tests.session.test_number_answers import SHORT, number_tea
 from tests.session.test_numbers_after_refused_scan import TAKING, UNKNOWN, opened, quantity, shown
 from tests.session.test_numbers_after_refused_scan import home as store
-from tests.session.test_session import at, home, say, told
+from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["headers_only", "home", "store", "way"]
 
@@ -86,6 +86,43 @@ def test_a_letter_of_an_older_question_answers_nothing(home: StoreFolder, way: s
             assert not session.page.asked_number.text
             say(session, UNKNOWN)
             assert told(say(session, "5")) == (ASK, AFTER_REFUSED_SCAN)
+
+
+QUESTIONS = [
+    *((way, ()) for way in WAYS),
+    ("pick.product", ("A-1",)),
+    ("pick.product", ("A-1", BARCODES[1])),
+    ("pick.product", ("A-1", BARCODES[1], "3")),
+    ("pick.product/round", ("A-3",)),
+    ("pick.product/round", ("A-3", BARCODES[1])),
+]
+SCANS = ("A-1", "A-2", "A-3", *BARCODES, "96385074")
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("way", "more"), QUESTIONS, indirect=["way"])
+def test_a_scan_answers_no_question_under_the_one_about_a_number(
+    home: StoreFolder, way: str, more: tuple[str, ...]
+) -> None:
+    """At every step of every job: the goods stay as they are, and the number can still be confirmed."""
+    with begin(home, way) as session:
+        stand(home, session, way)
+        for scan in more:
+            say(session, scan)
+        asked, before = told(session.frames.build()), session.stack.snapshot()
+        say(session, "ABC-12345")
+        frame = say(session, "5")
+        is_asked = (asked[0] == ASK and session.stack.snapshot() == before) or session.page.accepts().choices
+        if told(frame) != (ASK, AFTER_REFUSED_SCAN) or not is_asked:
+            assert not more or way == "pick.product/round"
+            return
+        jobs = session.stack.snapshot()
+        for scan in SCANS:
+            assert told(say(session, scan)) == (WRONG, "count.answer_first"), scan
+            assert session.stack.snapshot() == jobs, scan
+        assert choices(session.frames.build()) == choices(frame)
+        say(session, "y")
+        assert session.stack.snapshot() != jobs
 
 
 @pytest.mark.parametrize("job", TAKING)

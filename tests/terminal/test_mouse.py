@@ -111,7 +111,7 @@ def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick)
     column, row = place(app, "Negative stock")
     app.rest()
     app.terminal.write(f"\x1b[<0;{column};{row + 1}M".encode())
-    shows(app, "Negative stock", "below zero")
+    shows(app, "Negative stock", "-2: negative stock")
     press(app, "Orders 4")
     shows(app, "Orders: active")
 

@@ -15,6 +15,7 @@ from aisle.scan.grammar import PRINTED_LETTERS, parse_aim_prefix
 from aisle.scan.grammar_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
+    Ambiguous,
     Back,
     Choice,
     Command,
@@ -318,10 +319,13 @@ class InputHandler:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
             meaning = self._resolver.scanned_record(line, meaning) or meaning
-        if self._resolver.is_scanned_number(line.text, meaning):
+        if confirmed or self._resolver.is_scanned_number(line.text, meaning):
             self._batch.forget_rejected_scan()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
             self._drop_waiting_number(meaning, line.text)
+            return line, meaning
+        if isinstance(meaning, Scan | Ambiguous) and self._is_for_covered_question(meaning):
+            self._refuse_beside_number(line, meaning)
             return line, meaning
         if isinstance(meaning, Quantity):  # the answer, or another number
             self._waiting_number = NO_NUMBER
@@ -426,6 +430,21 @@ class InputHandler:
         self._event_runner.answer(asked, meaning, raw)
         if isinstance(meaning, Back | Command) or _letter_of(raw) == DROP:
             self._waiting_number = NO_NUMBER
+
+    def _is_for_covered_question(self, meaning: Scan | Ambiguous) -> bool:
+        """Return whether a scan would answer a question of the page that the question about a number covers."""
+        if not self._waiting_number.text:
+            return False
+        is_asked = self._page.accepts().choices or self._page.question.is_asked or self._covered_question.standing()
+        return bool(is_asked) and not (isinstance(meaning, Scan) and meaning.is_look_up)
+
+    def _refuse_beside_number(self, line: Line, meaning: Scan | Ambiguous) -> None:
+        """Refuse a scan while a number is asked about: the question about the number stays."""
+        self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
+        scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
+        text = msg("count.answer_first", what=name_of(scan.matches[0]))
+        self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
+        self._meanings.record(meaning)
 
     def _report_number_not_taken(self) -> None:
         """Add to the verdict that a number which was asked about is not taken, because nobody answered."""

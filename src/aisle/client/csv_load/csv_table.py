@@ -238,6 +238,24 @@ class CsvTable:
             if with_broken or not error:
                 yield line, tuple([self._clean_joined(at, found) if 0 <= at < len(found) else "" for at in wanted])
 
+    def select_readable_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield line and some cleaned cells of each row; empty texts for missing cells, and those that are refused."""
+        places = {column.name: (index, column) for index, column in self._named_columns}
+        wanted = [places.get(name, (-1, None)) for name in names]
+        self._scan_notation()
+        for line, found, error in self._read_rows():
+            if not error:
+                yield line, tuple([self._readable_cell(column, index, found) for index, column in wanted])
+
+    def _readable_cell(self, column: Column | None, index: int, found: list[str]) -> str:
+        cell = found[index] if column and index < len(found) else ""
+        if column is None or not cell or (not cell.isascii() and self._bad_rows.encoding_fault(cell)):
+            return ""
+        try:
+            return self._meant(column, cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value)
+        except ValueError:
+            return ""
+
     def _clean_joined(self, index: int, found: list[str]) -> str:
         column, (cell, _) = self._columns[index], self._split_unit(index, found)
         if column is None or not cell:

@@ -2,12 +2,13 @@
 
 prices.csv, discount_prices.csv, attributes.csv and free_fields.csv count before products.csv, and prices of a store
 before store_products.csv. What they replace is not written: a price that lasts for a moment would become the old price.
-A row of theirs that is refused keeps the field as it is, until it is corrected.
+A row of theirs that is refused keeps the field as it is, and what belongs to it, until it is corrected. Where nobody
+knows of which product or store it is, a warning names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from aisle.client.csv_load.columns import (
@@ -21,13 +22,16 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, TableRow, Values
-from aisle.client.csv_load.report import FileNotes
+from aisle.client.csv_load.report import FileNotes, format_rows
 
 _LAYOUTS = {layout.file: layout for layout in LAYOUTS}
 _STAYS = "and stays as it is until that is right"
 _KEY = ("store_number", "product_number")
 _OTHER_NAMES = {(DISCOUNT_PRICES.file, PRODUCTS.file): {"discount_price": "promotion_price"}}
 """Fields of a product that have another name in a file of one matter."""
+_OF_PRICE = ("old_price", "special_price")
+"""Prices of a row that belong to its price, and are held back with it."""
+_REPLACING = (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file)
 
 
 class _ReplacingValue(NamedTuple):
@@ -36,21 +40,32 @@ class _ReplacingValue(NamedTuple):
     value: int | None
     line: int
     file: str
+    belongs_to: str = ""
+    """Field of a refused row with which this one is held back."""
 
 
 class ReplacedFields:
     """Fields of products.csv and store_products.csv that other files of the load give too, by hashes of their keys."""
 
-    def __init__(self, tables: Iterable[CsvTable] = ()) -> None:
-        """Read the files of one matter, if the load has the other file too."""
+    def __init__(self, tables: Iterable[CsvTable] = (), unknown: Mapping[str, Collection[str]] = {}) -> None:
+        """Read the files of one matter, if the load has the other file too.
+
+        `unknown` has the keys, by column, that neither the service nor a file of the load has.
+        """
         self._tables = {table.name: table for table in tables}
+        self._unknown = unknown
+        self._unknown_rows: dict[tuple[str, str, str, str], tuple[str, set[int]]] = {}
+        """Refused rows of an unknown product or store: file and rows, by file, store, product and field, of which an
+        unknown one is empty."""
+        self._warned: set[tuple[str, str]] = set()
         self._given: dict[int, _ReplacingValue] = {}
         self._old_prices: dict[int, Any] = {}
         self.held_rows: dict[str, set[int]] = {}
         """Rows, by file, of which a field waits for a refused row of another file."""
-        for name in (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file):
-            if name in self._tables and any(self._is_shared(name, one) for one in (PRODUCTS.file, STORE_PRODUCTS.file)):
-                self._read(self._tables[name])
+        self.replaced_rows: dict[str, set[int]] = {}
+        """Rows, by file, of which another file has a field with another value, or in a refused row."""
+        for name in names_of_shared(self._tables.values()):
+            self._read(self._tables[name])
         if PRICES.file in self._tables and PRODUCTS.file in self._tables:
             self._read_old_prices(self._tables[PRODUCTS.file])
 
@@ -62,10 +77,11 @@ class ReplacedFields:
         if table.name == PRICES.file and self._old_prices:
             old = self._old_prices.get(hash(body["product_number"])) if "store_number" not in body else None
             return body if old is None else {"old_price": old} | body
-        if not self._given or table.name not in (PRODUCTS.file, STORE_PRODUCTS.file):
+        if not (self._given or self._unknown_rows) or table.name not in (PRODUCTS.file, STORE_PRODUCTS.file):
             return body
         key = table.name, *_key_of(row.values)
         kept: Values = {}
+        self._warn_of_unknown(table, key, body)
         for name, value in body.items():
             given = self._given.get(hash((*key, name)))
             if given is None:
@@ -85,30 +101,53 @@ class ReplacedFields:
         """Add a warning if the file that counts has another value, or a refused row."""
         if given.value == _hash_of(value):
             return
+        self.replaced_rows.setdefault(table.name, set()).add(row.line)
         what = f"{name} is another in {given.file}, which counts"
         if given.value is None:
             self.held_rows.setdefault(table.name, set()).add(row.line)
             stays = "and the new product has none until that is right" if is_new else _STAYS
             what = f"{name} is in a refused row of {given.file}, which counts, {stays}"
+            if given.belongs_to:
+                what = f"{name} belongs to the {given.belongs_to}, which a refused row of {given.file} has, {stays}"
         said = str(value).lower() if isinstance(value, bool) else value if name != FREE_FIELDS.lines_field else "those"
         shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
         table.notes.add_warning(what, shown, row.line)
+
+    def _warn_of_unknown(self, table: CsvTable, key: tuple[str, str, str], body: Values) -> None:
+        """Add a warning, once for a pair of files, if a field may be in a refused row whose product nobody knows."""
+        file, store, product = key
+        for name in body if self._unknown_rows else ():
+            for of in ((file, store, "", name), (file, "", product, name), (file, "", "", name)):
+                other, _ = self._unknown_rows.get(of, ("", ()))
+                if other and (file, other) not in self._warned and hash((*key, name)) not in self._given:
+                    self._warned.add((file, other))
+                    table.notes.add_file_warning(self._unknown_reason(other, name))
+
+    def _unknown_reason(self, file: str, name: str) -> str:
+        lines = set().union(*(lines for other, lines in self._unknown_rows.values() if other == file))
+        is_one = len(lines) == 1
+        are, its = (
+            ("is refused", "its product or store is") if is_one else ("are refused", "their products or stores are")
+        )
+        replaces = "it replaces" if is_one else "they replace"
+        rows = f"{format_rows(lines)} of {file}, which counts, {are}, and {its} unknown"
+        return f"{rows}; {name} in this file may be what {replaces}"
 
     def is_held_whole(self, table: CsvTable, row: TableRow, body: Values) -> bool:
         """Return True if a row has a field that is held back, and no other is left of it."""
         return row.line in self.held_rows.get(table.name, ()) and set(body) <= {*_KEY}
 
-    def _is_shared(self, file: str, general: str) -> bool:
-        """Return True if the load has the other file, and that has a column of what this file is about."""
-        names = {"free_fields", "is_promotion", *_LAYOUTS[file].columns} - {*_KEY}
-        others = _OTHER_NAMES.get((file, general), {})
-        table = self._tables.get(general)
-        return table is not None and any(table.has_column(others.get(name, name)) for name in names)
+    def _is_unknown(self, values: Mapping[str, Any]) -> bool:
+        """Return True if nobody has the product or the store of a row, which is refused for that."""
+        store, product = (str(values.get(name, "")) for name in _KEY)
+        return not product or product in self._unknown.get(_KEY[1], ()) or store in self._unknown.get(_KEY[0], ())
 
     def _read(self, table: CsvTable) -> None:
         again, refused = _read_again(table), set()
         for row in again.rows(find_conflicts(again)[0]):
-            if row.reason:
+            if row.reason.endswith("delete it"):
+                continue  # a total, or a header
+            if row.reason or self._is_unknown(row.values):
                 refused.add(row.line)
             else:
                 self._keep(table.name, row.line, row.values)
@@ -124,9 +163,20 @@ class ReplacedFields:
         general = STORE_PRODUCTS.file if values.get("store_number") else PRODUCTS.file
         if general not in self._tables:
             return
-        for name, value in _fields_of(file, general, values, is_refused=is_refused).items():
+        fields = _fields_of(file, general, values, is_refused=is_refused)
+        if self._is_unknown(values):
+            store, product = _key_of(values)
+            store = "" if values.get(_KEY[0]) in self._unknown.get(_KEY[0], ()) else store
+            product = "" if not product or product in self._unknown.get(_KEY[1], ()) else product
+            for field in fields:
+                self._unknown_rows.setdefault((general, store, product, field[0]), (file, set()))[1].add(line)
+            return
+        for name, value in fields.items():
             key = hash((general, *_key_of(values), *name))
             self._given.setdefault(key, _ReplacingValue(None if is_refused else _hash_of(value), line, file))
+        for of_price in _OF_PRICE if is_refused and ("price",) in fields else ():
+            key = hash((general, *_key_of(values), of_price))
+            self._given.setdefault(key, _ReplacingValue(None, line, file, "price"))
 
     def _read_old_prices(self, table: CsvTable) -> None:
         """Keep the old prices that products.csv names, which a price of prices.csv would replace by the one before."""
@@ -134,6 +184,24 @@ class ReplacedFields:
         for row in again.rows(find_conflicts(again)[0]) if table.has_column("old_price") else ():
             if not row.reason and "old_price" in row.values:
                 self._old_prices[hash(row.values["product_number"])] = row.values["old_price"]
+
+
+def names_of_shared(tables: Collection[CsvTable]) -> list[str]:
+    """Return the files of one matter of which another file of the load has a column too."""
+    generals = [table for table in tables if table.name in (PRODUCTS.file, STORE_PRODUCTS.file)]
+    return [
+        table.name
+        for table in tables
+        if table.name in _REPLACING and any(_is_shared(table.name, one) for one in generals)
+    ]
+
+
+def _is_shared(file: str, general: CsvTable) -> bool:
+    """Return True if a file has a column of what another is about."""
+    names = {"free_fields", "is_promotion", *_LAYOUTS[file].columns} - {*_KEY}
+    names |= {*_OF_PRICE} if file == PRICES.file else set()
+    others = _OTHER_NAMES.get((file, general.name), {})
+    return any(general.has_column(others.get(name, name)) for name in names)
 
 
 def _read_again(table: CsvTable) -> CsvTable:
@@ -160,7 +228,7 @@ def _fields_of(
     return {(name,): value for name, value in fields.items() if name in _LAYOUTS[general].columns}
 
 
-def _key_of(values: Mapping[str, Any]) -> tuple[str, ...]:
+def _key_of(values: Mapping[str, Any]) -> tuple[str, str]:
     store, product = (str(values.get(name, "")) for name in _KEY)
     return (store.lstrip("0"), product)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.columns import PRODUCTS, STORES
 from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.fields_replaced_by_other_file import names_of_shared
 from aisle.client.csv_load.near_keys import bare_codes, comparable_key
 from aisle.client.csv_load.report import LoadError
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS
@@ -41,15 +42,7 @@ async def find_mistaken_keys(tables: Sequence[CsvTable], client: Client) -> None
     """
     for kind in _KINDS:
         written = _near_writings(tables, kind)
-        try:
-            held = await _held(client, kind, written) if written else set()
-        except (TransportError, ServerError) as error:
-            raise LoadError(
-                f"Whether the service has what the files name cannot be read: {error} Load again later: it goes on, and"
-                " doubles nothing."
-            ) from error
-        except ClientError:
-            continue  # the service refuses the rows
+        held = await _held_of(client, kind, written) if written else set()
         known = held | _created(tables, kind, held)
         by_form = {form: key for key in sorted(known, reverse=True) for form in bare_codes(key)}
         mistaken = {
@@ -60,6 +53,34 @@ async def find_mistaken_keys(tables: Sequence[CsvTable], client: Client) -> None
         for table in tables:
             if mistaken and table.name != kind.file:
                 table.mistaken_keys[kind.column] = mistaken
+
+
+async def find_unknown_keys(tables: Sequence[CsvTable], client: Client) -> dict[str, set[str]]:
+    """Return the products and stores that files of one matter name, and that neither the service nor a file has.
+
+    Only files that give a field of another file too are read. Raise LoadError if the service does not respond.
+    """
+    names = names_of_shared(tables)
+    shared = [table for table in tables if table.name in names]
+    found: dict[str, set[str]] = {}
+    for kind in _KINDS if shared else ():
+        created = {hash(key) for key in _keys([table for table in tables if table.name == kind.file], kind)}
+        named = {key for key in _keys(shared, kind, with_broken=True) if hash(key) not in created}
+        found[kind.column] = named - await _held_of(client, kind, named) if named else set()
+    return found
+
+
+async def _held_of(client: Client, kind: _Kind, keys: set[str]) -> set[str]:
+    """Return the keys that the service has; all if it does not list them. Raise LoadError if it does not respond."""
+    try:
+        return await _held(client, kind, keys)
+    except (TransportError, ServerError) as error:
+        raise LoadError(
+            f"Whether the service has what the files name cannot be read: {error} Load again later: it goes on, and"
+            " doubles nothing."
+        ) from error
+    except ClientError:
+        return keys
 
 
 def _near_writings(tables: Sequence[CsvTable], kind: _Kind) -> set[str]:
@@ -77,11 +98,11 @@ def _near_writings(tables: Sequence[CsvTable], kind: _Kind) -> set[str]:
     )
 
 
-def _keys(tables: Sequence[CsvTable], kind: _Kind) -> Iterator[str]:
+def _keys(tables: Sequence[CsvTable], kind: _Kind, *, with_broken: bool = False) -> Iterator[str]:
     last = ""
     for table in tables:
-        for _, key in table.column_cells(kind.column):
-            if key != last:
+        for _, (key,) in table.select_cells((kind.column,), with_broken=with_broken):
+            if key and key != last:
                 yield key
             last = key
 

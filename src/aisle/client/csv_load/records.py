@@ -38,6 +38,7 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
+from aisle.client.csv_load.damaged_keys import DamagedLines
 from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.footer_rows import footer_reason
 from aisle.client.csv_load.implausible_values import (
@@ -485,6 +486,7 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
     """
 
     def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+        damaged = DamagedLines(table)
         for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
             record: Values = {}
             seen: dict[Any, int] = {}
@@ -497,10 +499,11 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
             if not bad and layout is FREE_FIELDS:
                 _warn_of_shared_places(table, rows)
             name = rows[0].key[-1] if rows[0].key else ""
-            if not bad and rows[0].key in found.left_out:
+            if not bad and (rows[0].key in found.left_out or rows[0].key in damaged.left_out):
                 yield BadRows((), len(rows), name)
             elif bad:
-                yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
+                reasons = _add_left_out_reason(description, bad, rows)
+                yield BadRows(tuple(damaged.add_records(row, rows[0].key) for row in reasons), len(rows), name)
             else:
                 if layout is ORDERS and rows[0].key not in found.known_keys:
                     _warn_of_missing_lines(table, name, rows)

@@ -56,7 +56,7 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import (
 )
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
-from aisle.client.csv_load.mistaken_keys import find_mistaken_keys
+from aisle.client.csv_load.mistaken_keys import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.near_keys import are_near, bare_codes
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
@@ -157,7 +157,7 @@ async def load(
         before = (
             None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
         )
-        confirmed, replaced = Confirmed(client), ReplacedFields(found)
+        confirmed, replaced = Confirmed(client), ReplacedFields(found, await find_unknown_keys(found, client))
         by_name = {table.name: table for table in found}
         staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
         for table in found:

@@ -1,0 +1,136 @@
+"""Rows of which a part of the key cannot be read: the orders, deliveries and counts to which they may belong.
+
+These are not loaded without such a row: an order would be taken for complete, and goods would be counted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import groupby
+from typing import NamedTuple
+
+from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.report import BadRow
+
+_NOUNS = {ORDERS.file: ("order", "orders"), DELIVERIES.file: ("delivery", "deliveries")}
+_LINE_CELLS = ("store_number", "order_number", "line_number", "product_number")
+_STEPS = (1, 10)
+"""Usual steps of line numbers."""
+_MAX_SHOWN = 5
+
+
+class _Line(NamedTuple):
+    """Row of an order or delivery; `key` is that of its record, `number` its line number, if it can be read."""
+
+    line: int
+    key: RecordKey
+    number: Decimal | None
+
+
+class DamagedLines:
+    """Rows of orders or deliveries whose order_number cannot be read, with the records that may lack them."""
+
+    def __init__(self, table: CsvTable) -> None:
+        """Read the file; once more if such a row stands where the rows of several records are mixed."""
+        self._table = table
+        self._nouns = _NOUNS.get(table.name, ("", ""))
+        self._records: dict[int, list[RecordKey]] = {}
+        runs = list(_runs(_lines(table))) if table.name in _NOUNS else []
+        scattered = table.scattered_keys() if runs else {}
+        for above, run, below in runs:
+            if any(one.key in scattered for one in (*above, *below)):
+                self._add_lacking(run)
+            else:
+                self._add_adjacent(above, run, below)
+        self.left_out: Collection[RecordKey] = {key for keys in self._records.values() for key in keys}
+        """Records that may lack such a row."""
+
+    def add_records(self, row: BadRow, key: RecordKey) -> BadRow:
+        """Return a bad row with the records that are left out because of it. `key` is that of its own record."""
+        names = [one[-1] for one in self._records.get(row.line, ()) if one != key]
+        if not names:
+            return row
+        more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+        noun, verb, them = (self._nouns[0], "is", "it") if len(names) == 1 else (self._nouns[1], "are", "them")
+        shown = f"{noun} {', '.join(names[:_MAX_SHOWN])}{more}"
+        kept = f"{shown}, of which it may be a line, {verb} left out whole, so that nobody takes {them} for complete"
+        return row._replace(reason=f"{row.reason}; {kept}")
+
+    def _add(self, row: _Line, key: RecordKey) -> None:
+        keys = self._records.setdefault(row.line, [])
+        if key not in keys:
+            keys.append(key)
+
+    def _add_adjacent(self, above: Sequence[_Line], run: Sequence[_Line], below: Sequence[_Line]) -> None:
+        """Add the records above and below that the rows continue; if they continue none, those that lack them."""
+        for row in _continued(above, run, 1):
+            self._add(row, above[-1].key)
+        for row in _continued(below[::-1], run[::-1], -1):
+            self._add(row, below[0].key)
+        before: Decimal | None = None
+        for row in run:
+            is_of_other = before is not None and row.number is not None and row.number > before
+            for near in (above, below) if row.line not in self._records and not is_of_other else ():
+                if near and _lacks(near[0].key, [one.number for one in near], row):
+                    self._add(row, near[0].key)
+            before = None if row.line in self._records else row.number
+
+    def _add_lacking(self, run: Sequence[_Line]) -> None:
+        """Add all records of the file that have the line number before or after that of a row, and not its own."""
+        numbers: dict[RecordKey, list[Decimal | None]] = {}
+        for one in _lines(self._table):
+            if one.key[-1]:
+                numbers.setdefault(one.key, []).append(one.number)
+        for row in run:
+            for key, its in numbers.items():
+                if _is_near(its, row) and _lacks(key, its, row):
+                    self._add(row, key)
+
+
+def _lines(table: CsvTable) -> Iterator[_Line]:
+    """Yield the rows with a line; the number of a record that cannot be read is empty."""
+    for line, (store, name, number, product) in table.select_readable_cells(_LINE_CELLS):
+        if number or product:
+            yield _Line(line, (store, name), price_of(number))
+
+
+def _runs(lines: Iterable[_Line]) -> Iterator[tuple[list[_Line], list[_Line], list[_Line]]]:
+    """Yield adjacent rows without a readable number, with the rows of the records above and below."""
+    above: list[_Line] = []
+    run: list[_Line] = []
+    for name, group in groupby(lines, lambda one: one.key if one.key[-1] else ()):
+        rows = list(group)
+        if not name:
+            run = rows
+            continue
+        if run:
+            yield above, run, rows
+        above, run = rows, []
+    if run:
+        yield above, run, []
+
+
+def _continued(record: Sequence[_Line], run: Sequence[_Line], sign: int) -> Iterator[_Line]:
+    """Yield the first rows of a run that continue the line numbers of a record: upwards, or with -1 downwards."""
+    last = record[-1].number if record else None
+    for row in run if record else ():
+        is_next = row.number is None or last is None or (row.number - last) * sign > 0
+        if not (is_next and _is_of_store(record[-1].key, row)):
+            return
+        last = last if row.number is None else row.number
+        yield row
+
+
+def _is_near(numbers: Collection[Decimal | None], row: _Line) -> bool:
+    number = row.number
+    return number is None or any(number - step in numbers or number + step in numbers for step in _STEPS)
+
+
+def _lacks(key: RecordKey, numbers: Collection[Decimal | None], row: _Line) -> bool:
+    return _is_of_store(key, row) and (row.number is None or row.number not in numbers)
+
+
+def _is_of_store(key: RecordKey, row: _Line) -> bool:
+    return row.key[0] in ("", key[0])

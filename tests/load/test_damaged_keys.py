@@ -1,0 +1,57 @@
+"""Rows whose own key cannot be read: no order, delivery or total to which they may belong is loaded without them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.load.test_divided_records import HEADERS, NOUNS, files, load
+from tests.load.test_repeated_loads import World
+
+DAMAGED = ["1E+05", "#N/A", "#WAARDE!", "#BEZUG!", "=A6"]
+PLURALS = {"order": "orders", "delivery": "deliveries"}
+
+
+@files
+@pytest.mark.parametrize("number", DAMAGED)
+async def test_record_above_a_damaged_number_is_left_out_whole(file: str, number: str, world: World) -> None:
+    found, bad, _ = await load(world, file, "0301,D,1,P,1", f"0301,{number},2,P,1", "0301,E,1,P,1")
+    assert found == {"0301": ["E.1"], "0303": []}
+    assert [line.partition(": ")[0] for line in bad] == [f"{file}:3"]
+    kept = f"; {NOUNS[file]} D, of which it may be a line, is left out whole, so that nobody takes it for complete"
+    assert bad[0].endswith(kept)
+    found, bad, _ = await load(world, file, "0301,D,1,P,1", "0301,D,2,P,1", "0301,E,1,P,1")
+    assert (found, bad) == ({"0301": ["E.1", "D.1", "D.2"], "0303": []}, [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "loaded"),
+    [
+        (["0301,D,1", "0301,#N/A,2", "0301,1E+05,3", "0301,E,1"], {"E"}),
+        (["0301,D,1", "0301,#N/A,1", "0301,E,2", "0301,F,1"], {"D", "F"}),
+        (["0301,D,1", "0301,#N/A,2", "0301,E,3"], set()),
+        (["0301,D,1", "0301,#N/A,1", "0301,E,1"], {"D", "E"}),
+        (["0301,D,1", "0301,#N/A,1", "0301,#N/A,2", "0301,E,1"], {"D", "E"}),
+        (["0301,D,1", "0301,#N/A,x", "0301,E,1"], set()),
+        (["0301,D,1", "0303,#N/A,2", "0301,E,1"], {"D", "E"}),
+        (["0301,D,1", "#N/A,#N/A,2", "0303,E,1"], {"E"}),
+        (["0301,D,10", "0301,#N/A,20", "0301,E,10", "0301,E,20"], {"E"}),
+        (["0301,D,2", "0301,#N/A,1", "0301,E,2", "0301,E,1"], {"E"}),
+        (["0301,D,1", "0301,E,1", "0301,D,2", "0301,#N/A,2", "0301,F,1", "0303,G,1"], {"D", "G"}),
+        (["0301,#N/A,1", "0301,D,2"], set()),
+        (["0301,D,1", "0301,D,2", "0301,#N/A,3"], set()),
+        (["0301,#N/A,", "0301,D,1"], set()),
+    ],
+)
+@files
+async def test_records_that_may_lack_a_damaged_row(file: str, rows: list[str], loaded: set[str], world: World) -> None:
+    found, bad, _ = await load(world, file, *(f"{row},P,1" for row in rows))
+    assert {line.partition(".")[0] for lines in found.values() for line in lines} == loaded
+    assert len(bad) == sum("#" in row or "1E" in row for row in rows)
+
+
+@files
+async def test_several_records_are_named(file: str, world: World) -> None:
+    assert HEADERS[file]
+    _, bad, _ = await load(world, file, "0301,D,1,P,1", "0301,#N/A,2,P,1", "0301,E,3,P,1")
+    nouns = PLURALS[NOUNS[file]]
+    assert f"{nouns} D, E, of which it may be a line, are left out whole, so that nobody takes them" in bad[0]
