@@ -178,8 +178,12 @@ class InputHandler:
         return line._replace(text=own, before_pause=max(0, line.before_pause - (len(line.text) - len(own))))
 
     def leave_page(self, page_before: tuple[Any, ...], at: float, *, is_secret: bool) -> None:
-        """Drop what was typed before a page that opened by itself, and say so."""
+        """Note the page before one that opened by itself, and drop what was typed on it."""
         self._batch.note_changed_page(page_before, at)
+        self.drop_typed(is_secret=is_secret)
+
+    def drop_typed(self, *, is_secret: bool) -> None:
+        """Drop what was typed before a page that opened by itself, and say so."""
         if text := self._typed_line.drop(is_secret=is_secret):
             self._event_runner.feed(TypedText(""))
             self._verdicts.current = typed_text_dropped(text, self._verdicts.current)
