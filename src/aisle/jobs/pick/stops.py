@@ -35,6 +35,14 @@ class PoolStock(NamedTuple):
     quantity: Decimal
 
 
+class HeldAt(NamedTuple):
+    """Goods of a product that are held at a location for an order."""
+
+    location: str
+    order: str
+    quantity: Decimal
+
+
 class PickLine(NamedTuple):
     """One line of an order as a stop. Quantities are in base units."""
 
@@ -79,6 +87,8 @@ class PickLine(NamedTuple):
 
     held_for: tuple[tuple[str, Decimal], ...] = ()
     """Orders that goods of the product at locations are held for, and how much."""
+    held_at: tuple[HeldAt, ...] = ()
+    """The same by location."""
 
     @property
     def is_open(self) -> bool:
@@ -282,6 +292,10 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             (held["order_number"], to_decimal(held["quantity"]))
             for held in row.get("held_goods") or ()
             if held["order_number"] != order
+        ),
+        held_at=tuple(
+            HeldAt(held["location_code"], held["order_number"], to_decimal(held["quantity"]))
+            for held in row.get("held_goods") or ()
         ),
     )
     return take.with_picked(picked, own=False)._replace(
