@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
@@ -177,6 +177,11 @@ class InputHandler:
             return None
         return line._replace(text=own, before_pause=max(0, line.before_pause - (len(line.text) - len(own))))
 
+    def leave_page(self, page_before: tuple[Any, ...], at: float, *, is_secret: bool) -> None:
+        """Note the page before one that opened by itself, and drop what was typed on it."""
+        self._batch.note_changed_page(page_before, at)
+        self.drop_typed(is_secret=is_secret)
+
     def drop_typed(self, *, is_secret: bool) -> None:
         """Drop what was typed before a page that opened by itself, and say so."""
         if text := self._typed_line.drop(is_secret=is_secret):
@@ -311,9 +316,13 @@ class InputHandler:
             meaning = self._resolver.resolve(line.text)
         if self._resolver.is_scanned_number_label(line, meaning) or self._resolver.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
-        is_repeated = self._is_refused_letter(line)
-        meaning = self._resolver.scanned_short_code(line, meaning, is_repeated=is_repeated) or meaning
-        confirmed = self._confirmed_number(line)
+        is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
+        label_meaning = self._resolver.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
+        meaning = label_meaning or meaning
+        if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
+            self._refuse_label_beside_number(line, label_meaning)
+            return line, label_meaning
+        confirmed = None if label_meaning else self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
@@ -409,6 +418,17 @@ class InputHandler:
         self._event_runner.answer(Verdict(WRONG, msg("count.answer_first", what=name_of(record))), refused, line.text)
         self._meanings.record(refused)
         return refused
+
+    def _answer_to_number(self, line: Line) -> Choice | None:
+        """Return the answer that a letter is to the question about a number; None if it is none."""
+        letters, letter = self._waiting_number.letters, _letter_of(line.text)
+        is_answer = bool(self._waiting_number.text and letter) and letter in letters
+        return Choice(letters.index(letter) + 1) if is_answer else None
+
+    def _refuse_label_beside_number(self, line: Line, refused: RefusedInput) -> None:
+        """Refuse a letter that may be the label of a location while a number is asked about; the question stays."""
+        self._refuse_line(line, refused.reason)
+        self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""

@@ -38,6 +38,11 @@ class AskedNumber(NamedTuple):
             return Verdict(ASK, msg(AFTER_REFUSED_SCAN, text=text, label=self.label))
         return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=text))
 
+    @property
+    def letters(self) -> str:
+        """Return the letters of its answers."""
+        return YES + DROP if self.quantity else DROP
+
     def to_store(self) -> Quantity | UnknownCode | None:
         """Return what the journal keeps of it: an empty code if the number has to be typed again."""
         return self.quantity or (UnknownCode("") if self.text else None)
@@ -47,11 +52,11 @@ class AskedNumber(NamedTuple):
         plain = without_row_numbers(view)
         if not isinstance(plain, Step | DetailView | ListView):
             return view
-        drop, letters = msg("input.choice_drop_number", text=self.text.strip(" ")), DROP
+        drop = msg("input.choice_drop_number", text=self.text.strip(" "))
         answers: tuple[Msg, ...] = (drop,)
         if self.quantity:
-            letters, answers = YES + DROP, (msg("count.choice_quantity", quantity=self.quantity.value), drop)
-        return plain._replace(choices=answers, choice_letters=letters, prompt=quantity_prompt(letters))
+            answers = (msg("count.choice_quantity", quantity=self.quantity.value), drop)
+        return plain._replace(choices=answers, choice_letters=self.letters, prompt=quantity_prompt(self.letters))
 
 
 NO_NUMBER = AskedNumber()
