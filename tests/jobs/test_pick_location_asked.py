@@ -367,3 +367,57 @@ def test_a_weight_is_kept_for_the_place_that_is_chosen(value: str) -> None:
     assert booked(hand) == before
     hand.feed(Choice(1))
     assert booked(hand)[-1] == (1, Decimal(value), "BR-04")
+
+
+HELD = {"held_goods": [{"location_code": "PU-2", "order_number": "9481", "line_number": 1, "quantity": Decimal(3)}]}
+
+
+def held_elsewhere() -> Hand:
+    """Flakes are at E-1, and three at PU-2 are held for another order."""
+    hand = Hand(line(1, FLAKES, 5, preferred_location_code="E-1", stock={"E-1": Decimal(9), "PU-2": 0}, **HELD))
+    hand.books["stock_at_location PU-2"] = {"pools": {"1": Decimal(3)}, **HELD}
+    return hand
+
+
+def place_first(hand: Hand) -> None:
+    """The place is scanned, and then the goods."""
+    assert hand.scan("PU-2", kind=LOCATION) == "pick.held_location"
+    assert hand.scan(FLAKES, "3") == "pick.which_location"
+
+
+def place_of_the_line_before(hand: Hand) -> None:
+    """The goods are scanned at another stop than theirs, with one more place to choose."""
+    hand.scan("X-1", kind=LOCATION)
+    assert hand.scan(FLAKES, "3") == "pick.which_location"
+
+
+@pytest.mark.parametrize("before", [place_first, place_of_the_line_before])
+@pytest.mark.parametrize("is_scanned", [True, False])
+def test_held_goods_are_asked_about_however_the_place_is_named(before: Any, is_scanned: bool) -> None:
+    hand = held_elsewhere()
+    hand.books["stock_at_location X-1"] = {"pools": {"1": Decimal(3)}}
+    before(hand)
+    for _ in range(2 if is_scanned else 0):
+        assert hand.scan("PU-2", kind=LOCATION) == "pick.held_location"
+        assert "3 of Product 110010 are held for 9481. Take it here?" in hand.told
+        assert not booked(hand)
+    if not is_scanned and before is place_first:
+        assert hand.feed(Choice(places(hand).index("PU-2") + 1)) == "pick.held_location"
+        assert not booked(hand)
+    elif not is_scanned:
+        hand.scan("PU-2", kind=LOCATION)
+    assert hand.feed(Choice(places(hand).index("PU-2") + 1)) == "pick.from_location"
+    assert booked(hand) == [(1, Decimal(3), "PU-2")]
+    assert hand.verdict
+    assert hand.verdict.detail
+    assert dict(hand.verdict.detail.args) == {"left": 0, "place": "PU-2", "count": 3, "orders": "9481"}
+
+
+def test_after_yes_the_stock_of_held_goods_is_true() -> None:
+    hand = held_elsewhere()
+    hand.scan("PU-2", kind=LOCATION)
+    hand.feed(Choice(1))
+    assert hand.scan(FLAKES, "3") == "pick.picked"
+    assert hand.verdict
+    assert hand.verdict.detail
+    assert hand.verdict.detail.id == "pick.more_than_free"

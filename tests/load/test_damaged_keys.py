@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.load.test_divided_records import HEADERS, NOUNS, files, load
-from tests.load.test_repeated_loads import World
+from tests.load.test_existing_stock import loaded
+from tests.load.test_repeated_loads import World, stocked
 
 DAMAGED = ["1E+05", "#N/A", "#WAARDE!", "#BEZUG!", "=A6"]
 PLURALS = {"order": "orders", "delivery": "deliveries"}
@@ -24,7 +25,7 @@ async def test_record_above_a_damaged_number_is_left_out_whole(file: str, number
 
 
 @pytest.mark.parametrize(
-    ("rows", "loaded"),
+    ("rows", "left"),
     [
         (["0301,D,1", "0301,#N/A,2", "0301,1E+05,3", "0301,E,1"], {"E"}),
         (["0301,D,1", "0301,#N/A,1", "0301,E,2", "0301,F,1"], {"D", "F"}),
@@ -43,9 +44,9 @@ async def test_record_above_a_damaged_number_is_left_out_whole(file: str, number
     ],
 )
 @files
-async def test_records_that_may_lack_a_damaged_row(file: str, rows: list[str], loaded: set[str], world: World) -> None:
+async def test_records_that_may_lack_a_damaged_row(file: str, rows: list[str], left: set[str], world: World) -> None:
     found, bad, _ = await load(world, file, *(f"{row},P,1" for row in rows))
-    assert {line.partition(".")[0] for lines in found.values() for line in lines} == loaded
+    assert {line.partition(".")[0] for lines in found.values() for line in lines} == left
     assert len(bad) == sum("#" in row or "1E" in row for row in rows)
 
 
@@ -55,3 +56,47 @@ async def test_several_records_are_named(file: str, world: World) -> None:
     _, bad, _ = await load(world, file, "0301,D,1,P,1", "0301,#N/A,2,P,1", "0301,E,3,P,1")
     nouns = PLURALS[NOUNS[file]]
     assert f"{nouns} D, E, of which it may be a line, are left out whole, so that nobody takes them" in bad[0]
+
+
+HELD = "quantity 9 without a place may be the total of the product's rows with places, and row 2 may be of the product"
+
+
+@pytest.mark.parametrize("row", ["#N/A,P,A,,7", ",P,A,,7", "1,#N/A,A,,7", "1,,A,,7", "1,1E+05,A,,7", "#N/A,#N/A,A,,7"])
+async def test_total_waits_for_a_damaged_row(row: str, world: World) -> None:
+    stocked(world, row, "1,P,B,,2", "1,P,,,9", "1,Q,B,,3")
+    report = await loaded(world)
+    assert [bad.line for bad in report.bad] == [2, 4]
+    assert HELD in report.bad[1].reason
+    assert (await world.stock("P"), await world.stock("Q")) == (2, 3)
+    stocked(world, "1,P,A,,7", "1,P,B,,2", "1,P,,,9")
+    for recount in (False, True):
+        await loaded(world, recount=recount)
+        assert await world.stock("P") == 9
+
+
+@pytest.mark.parametrize(
+    ("rows", "stock"),
+    [
+        (["1,#N/A,A,,8", "1,P,B,,2", "1,P,,,9"], 11),
+        (["1,#N/A,A,,7", "1,P,B,,20", "1,P,,,9"], 29),
+        (["#N/A,Q,A,,7", "1,P,B,,2", "1,P,,,9"], 11),
+        (["1,#N/A,A,,7", "1,P,,,9"], 9),
+        (["1,#N/A,,,7", "1,P,B,,2", "1,P,,,9"], 11),
+        (["1,#N/A,A,,7", "1,P,B,,9", "1,P,,,9"], 9),
+    ],
+)
+async def test_goods_at_no_place_beside_a_damaged_row(rows: list[str], stock: int, world: World) -> None:
+    stocked(world, *rows)
+    await loaded(world)
+    assert await world.stock("P") == stock
+
+
+async def test_count_without_place_waits_for_the_only_row_with_one(world: World) -> None:
+    stocked(world, "#N/A,P,A,,9", "1,P,,,9")
+    report = await loaded(world)
+    assert [bad.line for bad in report.bad] == [2, 3]
+    assert "without a place is held back" in report.bad[1].reason
+    stocked(world, "1,P,A,,9", "1,P,,,9")
+    for recount in (False, True):
+        await loaded(world, recount=recount)
+        assert await world.stock("P") == 9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
@@ -176,6 +176,11 @@ class InputHandler:
         if own is None:
             return None
         return line._replace(text=own, before_pause=max(0, line.before_pause - (len(line.text) - len(own))))
+
+    def leave_page(self, page_before: tuple[Any, ...], at: float, *, is_secret: bool) -> None:
+        """Note the page before one that opened by itself, and drop what was typed on it."""
+        self._batch.note_changed_page(page_before, at)
+        self.drop_typed(is_secret=is_secret)
 
     def drop_typed(self, *, is_secret: bool) -> None:
         """Drop what was typed before a page that opened by itself, and say so."""

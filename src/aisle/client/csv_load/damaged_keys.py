@@ -16,6 +16,7 @@ from aisle.client.csv_load.report import BadRow
 
 _NOUNS = {ORDERS.file: ("order", "orders"), DELIVERIES.file: ("delivery", "deliveries")}
 _LINE_CELLS = ("store_number", "order_number", "line_number", "product_number")
+_COUNT_CELLS = ("store_number", "product_number", "location_code", "quantity")
 _STEPS = (1, 10)
 """Usual steps of line numbers."""
 _MAX_SHOWN = 5
@@ -115,9 +116,10 @@ def _runs(lines: Iterable[_Line]) -> Iterator[tuple[list[_Line], list[_Line], li
 def _continued(record: Sequence[_Line], run: Sequence[_Line], sign: int) -> Iterator[_Line]:
     """Yield the first rows of a run that continue the line numbers of a record: upwards, or with -1 downwards."""
     last = record[-1].number if record else None
+    its = [one.number for one in record]
     for row in run if record else ():
         is_next = row.number is None or last is None or (row.number - last) * sign > 0
-        if not (is_next and _is_of_store(record[-1].key, row)):
+        if not (is_next and _lacks(record[-1].key, its, row)):
             return
         last = last if row.number is None else row.number
         yield row
@@ -134,3 +136,25 @@ def _lacks(key: RecordKey, numbers: Collection[Decimal | None], row: _Line) -> b
 
 def _is_of_store(key: RecordKey, row: _Line) -> bool:
     return row.key[0] in ("", key[0])
+
+
+class DamagedCount(NamedTuple):
+    """Row of stock with a location, of which the store or product cannot be read, and is empty here."""
+
+    line: int
+    store: str
+    product: str
+    quantity: Decimal | None
+
+    def may_be_of(self, store: str, product: str) -> bool:
+        """Return True if the row may be of a product in a store."""
+        return self.store in ("", store) and self.product in ("", product)
+
+
+def damaged_counts(table: CsvTable) -> list[DamagedCount]:
+    """Return the rows of stock with a location whose store or product cannot be read."""
+    return [
+        DamagedCount(line, store, product, price_of(quantity))
+        for line, (store, product, place, quantity) in table.select_readable_cells(_COUNT_CELLS)
+        if place and not (store and product)
+    ]

@@ -38,7 +38,7 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
-from aisle.client.csv_load.damaged_keys import DamagedLines
+from aisle.client.csv_load.damaged_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.footer_rows import footer_reason
 from aisle.client.csv_load.implausible_values import (
@@ -109,10 +109,14 @@ class Reading(NamedTuple):
 class PlacedRows:
     """Rows of a product with a location."""
 
-    def __init__(self, rows: Iterable[TableRow], places: Collection[str]) -> None:
-        """Store the rows. `places` are the locations of the store; empty if unknown."""
+    def __init__(self, rows: Iterable[TableRow], places: Collection[str], damaged: Iterable[DamagedCount]) -> None:
+        """Store the rows. `places` are the locations of the store; empty if unknown.
+
+        `damaged` are rows that may be of the product: their store or product cannot be read.
+        """
         self._rows = [row for row in rows if row.key[-1]]
         self._places = places
+        self._damaged = list(damaged)
 
     def read(self, row: TableRow) -> Reading | None:
         """Return the meaning of a row without a location; None if no row of its pool has a location.
@@ -122,31 +126,51 @@ class PlacedRows:
         """
         pool, quantity = row.values.get("stock_pool"), row.values["quantity"]
         beside = [one for one in self._rows if self._is_of_pool(one, pool)]
-        if row.key[-1] or not beside:
+        if row.key[-1]:
             return None
+        if not beside:
+            named = [one.line for one in self._damaged if one.product]
+            return Reading(False, _held_reason(quantity, named), Decimal(0)) if named else None
         refused = [one for one in beside if one.reason or (self._places and one.key[-1] not in self._places)]
         lines = {one.line for one in refused}
         loaded = sum((one.values["quantity"] for one in beside if one.line not in lines), Decimal(0))
         is_total, reason = bool(quantity) and quantity == loaded, ""
-        are = "is" if len(lines) == 1 else "are"
         if len(refused) == len(beside):
-            reason = (
-                f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
-                f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
-            )
+            reason = _held_reason(quantity, lines)
         if refused and quantity and not is_total:
             known = [one.values["quantity"] for one in refused if not one.reason]
             if len(known) < len(refused) or quantity == loaded + sum(known):
                 reason = (
                     f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
-                    f" {format_rows(lines)} {are} not loaded; correct what is wrong there"
+                    f" {_format_not_loaded(lines)}; correct what is wrong there"
                 )
+        if not (reason or is_total) and (damaged := self._missing_rows(quantity - loaded)):
+            reason = (
+                f"quantity {quantity} without a place may be the total of the product's rows with places, and"
+                f" {format_rows(damaged)} may be of the product; correct what is wrong there"
+            )
         return Reading(is_total, reason, loaded)
+
+    def _missing_rows(self, missing: Decimal) -> list[int]:
+        """Return the rows that may be what a total has more than the rows that are loaded."""
+        return [one.line for one in self._damaged if missing > 0 and (one.quantity is None or one.quantity <= missing)]
 
     @staticmethod
     def _is_of_pool(row: TableRow, pool: int | None) -> bool:
         its = row.values.get("stock_pool")
         return not pool or its == pool or (its is None and (pool == _FIRST_POOL or bool(row.reason)))
+
+
+def _held_reason(quantity: Decimal, lines: Collection[int]) -> str:
+    are = "is" if len(lines) == 1 else "are"
+    return (
+        f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
+        f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
+    )
+
+
+def _format_not_loaded(lines: Collection[int]) -> str:
+    return f"{format_rows(lines)} {'is' if len(lines) == 1 else 'are'} not loaded"
 
 
 def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str]]:
@@ -384,6 +408,7 @@ def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record 
     For a product with rows with and without a location, the latter come first.
     """
     placeless = Placeless(table)
+    damaged = damaged_counts(table)
     held: dict[RecordKey, list[list[TableRow]]] = {}
     for rows in group_by_key(_checked_rows(table, findings), table.scattered_keys()):
         checked = _check_counts(rows)
@@ -391,18 +416,30 @@ def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record 
         if last:
             held.setdefault(of_product, []).append(checked)
         else:
-            yield from _counts_at(table, placeless, checked, None)
+            beside = _of_product(damaged, of_product)
+            yield from _counts_at(table, placeless, checked, PlacedRows((), (), beside) if beside else None)
         if last and rows[-1].line >= last:
-            yield from _counts_of_product(table, placeless, held.pop(of_product), findings)
+            yield from _counts_of_product(table, placeless, held.pop(of_product), findings, damaged)
     for groups in held.values():
-        yield from _counts_of_product(table, placeless, groups, findings)
+        yield from _counts_of_product(table, placeless, groups, findings, damaged)
+
+
+def _of_product(damaged: Iterable[DamagedCount], of_product: RecordKey) -> list[DamagedCount]:
+    """Return the rows that may be of a product in a store; none for a row without a key."""
+    return [one for one in damaged if one.may_be_of(*of_product)] if of_product else []
 
 
 def _counts_of_product(
-    table: CsvTable, placeless: Placeless, groups: list[list[TableRow]], findings: ServiceFindings
+    table: CsvTable,
+    placeless: Placeless,
+    groups: list[list[TableRow]],
+    findings: ServiceFindings,
+    damaged: Iterable[DamagedCount],
 ) -> list[Record | BadRows]:
     """Return the counts of a product that has rows with and without a location, the latter first."""
-    placed = PlacedRows((row for rows in groups for row in rows), findings.places.get(groups[0][0].key[0], ()))
+    of_product = groups[0][0].key[:2]
+    places = findings.places.get(of_product[0], ())
+    placed = PlacedRows((row for rows in groups for row in rows), places, _of_product(damaged, of_product))
     found = [one for rows in groups for one in _counts_at(table, placeless, rows, placed)]
     return sorted(found, key=lambda one: isinstance(one, Record) and "location_code" in one.body)
 

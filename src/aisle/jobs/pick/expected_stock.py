@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import format_number
+from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.pick.stops import PickLine, same_location
 from aisle.jobs.stock_pools import pool_name
@@ -25,6 +26,9 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
         pool = pool_name(before.pools, first.pool)
         texts = [f"{pool_name(before.pools, other)} {format_number(quantity)}" for other, quantity in others]
         return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
+    if held := pick_state.held_for_others(before, first.product, first.location):
+        count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
+        return msg("pick.more_than_free", left=left, place=first.location, count=count, orders=orders)
     return msg("pick.more_than_stock", left=left, place=first.location)
 
 

@@ -136,7 +136,8 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     if state.phase == "done":
         return put_down_at_location.put_down_at(state, match, context)
     if choice := location_questions.choice_for_location(state, match.key):
-        return line_actions.pick_at_location(state, choice, context)
+        asked = location_questions.ask_if_held(state, choice._replace(is_held_known=False))
+        return asked or line_actions.pick_at_location(state, choice, context)
     if location_questions.product_in_question(state):
         return location_questions.query_other_location(state, match)
     code = match.key.casefold()
@@ -251,7 +252,10 @@ class PickJob(Job[PickState]):
             )
         )
         turn = turn._replace(state=_apply_policy(state, turn.state, event, context))
-        return turn._replace(state=_close_quantity(state, turn.state)) if _is_background_event(event) else turn
+        if not _is_background_event(event):
+            return turn
+        turn = unanswered_question.report_dropped(state, turn)
+        return turn._replace(state=_close_quantity(state, turn.state))
 
 
 def _apply_policy(before: PickState, state: PickState, event: Event, context: Context) -> PickState:
@@ -545,6 +549,8 @@ def _leave(state: PickState, context: Context) -> Result:
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
     """Apply the choice that the picker made."""
+    if choice.kind == location_questions.PICKED_FROM and (asked := location_questions.ask_if_held(state, choice)):
+        return asked
     state = (
         unanswered_question.remove_answered(state, choice)
         if choice in state.take_over_choices

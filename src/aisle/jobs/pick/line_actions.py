@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantity_or_record, report_refusals
+from aisle.jobs import product_data, quantity_or_record, report_refusals
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
@@ -98,6 +98,9 @@ def handle_location_answer(state: PickState, row: StockAtLocationRow, context: C
     if wrong_pool:
         return Turn(state, (), Verdict(WRONG, wrong_pool))
     choice = location_questions.choice_with_location(state, location, pool)
+    held = product_data.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
+    if held:
+        return location_questions.ask_held(state, choice, held)
     return (
         pick_at_location(state._replace(choices=()), choice, context)
         if row.get("pools")

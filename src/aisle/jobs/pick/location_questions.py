@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -114,6 +114,25 @@ def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
     if not choice.quantity:
         text = msg("pick.weigh_which_location", label=choice.label)
     return Turn(state._replace(choices=(*state.choices, choice)), (), Verdict(ASK, text))
+
+
+def ask_if_held(state: PickState, choice: PickChoice) -> Turn[PickState] | None:
+    """Ask before goods are picked at a chosen location where they are held for another order; return None if none are,
+    if the picker was told, or if the route leads there."""
+    on_route = any(
+        each.is_open and each.product == choice.product and same_location(each.location, choice.key)
+        for each in state.lines
+    )
+    held = pick_state.held_for_others(state, choice.product, choice.key)
+    return None if on_route or choice.is_held_known or not held else ask_held(state, choice, held)
+
+
+def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) -> Turn[PickState]:
+    """Ask if goods are picked at a location where they are held for other orders. The other locations stay choices."""
+    others = tuple(each for each in state.choices if not same_location(each.key, choice.key))
+    count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
+    text = msg("pick.held_location", scanned=choice.key, label=choice.label, count=count, orders=orders)
+    return Turn(state._replace(choices=(*others, choice._replace(is_held_known=True))), (), Verdict(ASK, text))
 
 
 def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
-from aisle.jobs.pick.stops import PickLine, sort_stops
+from aisle.jobs.pick.stops import PickLine, same_location, sort_stops
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.jobs.stock_pools import Pools
 from aisle.jobs.view import Msg, msg
@@ -129,6 +129,8 @@ class PickChoice(NamedTuple):
     """Product to be counted there."""
     typed: Decimal = Decimal(0)
     """Typed number that is too large; the choice takes less."""
+    is_held_known: bool = False
+    """True if the picker was told that goods at this location are held for another order."""
 
 
 class Tote(NamedTuple):
@@ -598,3 +600,14 @@ def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple
         takes[index] = take.with_picked(picked)._replace(is_closed=was.is_closed and picked < take.ordered)
         touched.append(index)
     return state._replace(lines=tuple(takes), choices=()), tuple(touched)
+
+
+def held_for_others(state: PickState, product: str, location: str) -> dict[str, Decimal]:
+    """Return how much of a product is held at a location for orders that are not of this pick."""
+    line = next((each for each in state.lines if each.product == product and each.held_at), None)
+    own = {tote.order for tote in state.totes}
+    held: dict[str, Decimal] = {}
+    for each in line.held_at if line else ():
+        if same_location(each.location, location) and each.order not in own:
+            held[each.order] = held.get(each.order, Decimal(0)) + each.quantity
+    return held

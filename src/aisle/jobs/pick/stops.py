@@ -35,6 +35,14 @@ class PoolStock(NamedTuple):
     quantity: Decimal
 
 
+class HeldAt(NamedTuple):
+    """Goods of a product that are held at a location for an order."""
+
+    location: str
+    order: str
+    quantity: Decimal
+
+
 class PickLine(NamedTuple):
     """One line of an order as a stop. Quantities are in base units."""
 
@@ -79,6 +87,8 @@ class PickLine(NamedTuple):
 
     held_for: tuple[tuple[str, Decimal], ...] = ()
     """Orders that goods of the product at locations are held for, and how much."""
+    held_at: tuple[HeldAt, ...] = ()
+    """The same by location."""
 
     @property
     def is_open(self) -> bool:
@@ -192,6 +202,11 @@ def goods_of_lines(lines: Collection[PickLine]) -> tuple[GoodsSum, GoodsSum]:
     )
 
 
+def sum_line_goods(quantities: Iterable[tuple[PickLine, Decimal]]) -> GoodsSum:
+    """Return the sum of line quantities, pieces and measures apart."""
+    return sum_goods((quantity, take.unit if take.allows_decimals else None) for take, quantity in quantities)
+
+
 def sum_in_hand(lines: Iterable[PickLine]) -> Decimal:
     """Return the number of pieces picked and not put down; a measured line counts as one."""
     return sum_pieces((take, take.in_hand) for take in lines)
@@ -277,6 +292,10 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             (held["order_number"], to_decimal(held["quantity"]))
             for held in row.get("held_goods") or ()
             if held["order_number"] != order
+        ),
+        held_at=tuple(
+            HeldAt(held["location_code"], held["order_number"], to_decimal(held["quantity"]))
+            for held in row.get("held_goods") or ()
         ),
     )
     return take.with_picked(picked, own=False)._replace(
