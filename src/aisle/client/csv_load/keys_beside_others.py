@@ -1,11 +1,11 @@
-"""New keys of a file that differ from others, of the file or the service, by zeros or a decimal mark alone."""
+"""New keys of a file that differ from others, of the file or the service, by zeros, decimal marks or letters O."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
-from aisle.client.csv_load.near_keys import comparable_key, forms_without_zeros
+from aisle.client.csv_load.near_keys import comparable_key, fold_key, forms_without_zeros
 
 
 class KeysBesideOthers:
@@ -43,6 +43,7 @@ class KeysBesideOthers:
             if other and is_new:
                 warned.add(hash(key))
                 by = "zeros or a comma" if "," in key[-1] + other else "zeros"
+                by = "the letter O and the digit 0" if _without_o(key[-1]) == _without_o(other) else by
                 what = f"{self._noun} differs from another by {by} alone; if it is the same, write it in one way"
                 self._table.notes.add_warning(what, f"{key[-1]} beside {other}", line)
 
@@ -57,4 +58,12 @@ class KeysBesideOthers:
 
 def _forms(key: RecordKey) -> list[int]:
     *before, name = key
-    return [hash((*before, form)) for form in forms_without_zeros(name)]
+    forms = [*forms_without_zeros(name)]
+    if "0" in (form := _without_o(name)):
+        forms.append(f"O as 0: {form}")
+    return [hash((*before, form)) for form in forms]
+
+
+def _without_o(name: str) -> str:
+    """Return a key with the digit for each letter O, which looks like it."""
+    return fold_key(name).replace("o", "0")
