@@ -41,7 +41,7 @@ class RefusedInputs(NamedTuple):
             refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
             question = self.question if choices == self.choices else None
         elif verdict and kind == ASK and choices and is_scan:
-            question = verdict.text
+            question = _without_reports(verdict.text)
         return refused._replace(question=question, choices=choices)
 
     def final_verdict(self, verdict: Verdict | None) -> Verdict | None:
@@ -60,8 +60,21 @@ class RefusedInputs(NamedTuple):
         return Verdict(ASK if verdict.kind == ASK else WRONG, text)
 
 
+def is_named_not_taken(text: Msg, number: str) -> bool:
+    """Return whether a message says of this number that it is not taken."""
+    why = dict(text.args)["why"] if text.id == "session.not_applied" else None
+    return isinstance(why, Msg) and number in (str(value) for _, value in why.args)
+
+
+def _without_reports(text: Msg) -> Msg:
+    """Return a question without what it reports of earlier inputs."""
+    said = dict(text.args)["said"] if text.id == "session.not_applied" else None
+    return _without_reports(said) if isinstance(said, Msg) else text
+
+
 def _counts_on(question: Msg, next_question: Msg) -> bool:
     """Return whether a question is the same for more: the next scan was added to the one in question."""
+    next_question = _without_reports(next_question)
     before, after = dict(question.args), dict(next_question.args)
     if question.id != next_question.id or before.keys() != after.keys():
         return False
