@@ -170,6 +170,16 @@ def test_each_picker_puts_down_own_goods() -> None:
     assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
 
 
+def test_litres_in_others_hands_are_no_pieces() -> None:
+    """The goods of another picker are told as pieces and measures."""
+    tea = line(1, "P1", 2, picked_quantity=2, **SHELF)
+    juice = line(2, "P2", 6, picked_quantity=6, unit="l", allow_decimal=True, **SHELF)
+    hand = Hand(tea, juice, at_work=[OTHER])
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.scan("PU-01", kind=LOCATION) == "pick.goods_of_others"
+    assert "another picker has 2 pieces, 6 l" in hand.told
+
+
 def test_goods_in_others_hands_are_not_put_down_at_listed_location() -> None:
     hand = opened()
     hand.scan("P1", "3")

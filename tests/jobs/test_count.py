@@ -27,6 +27,7 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import ListView, Msg, Step, Verdict, msg
 from aisle.scan.grammar_types import (
     LOCATION,
@@ -103,6 +104,8 @@ class Hand:
         self.recounts: tuple[dict[str, Any], ...] = ()
         self.refused: tuple[Row, ...] = ()
         """What the service refused."""
+        self.booked: tuple[Row, ...] = ()
+        """Entries of the day as the service booked them."""
         self.products = products or {}
         self.pools = pools or {}
         self.default = default
@@ -151,6 +154,8 @@ class Hand:
             row["total"] = len(rows or ())
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
+        if query.name == "my_entries":
+            return Rows(query.id, self.booked, len(self.booked))
         if query.name == "refused_operations":
             return Rows(query.id, self.refused, len(self.refused))
         if query.name == "recounts":
@@ -1234,6 +1239,21 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         assert hand.say("u") in (("count.sent_undone", "count.sent_undone_many") if entries else ("receive.refused",))
         assert len(hand.entries) == before + entries
         assert hand.say("u") == "count.nothing_to_undo"
+
+
+@pytest.mark.parametrize("booked", ["2", "-4", "0.5", "12", None])
+def test_an_undo_reverses_what_the_service_booked(booked: str | None) -> None:
+    """Somebody else counted the same goods meanwhile."""
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.say("d")
+    hand.type(1)
+    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
+    hand.booked = ({**row, "counted_quantity": Decimal(3), "difference": None if booked is None else Decimal(booked)},)
+    assert hand.say("u") == "count.sent_undone"
+    undo = hand.entries[-1]
+    assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
 
 
 def test_a_recount_is_compared_with_the_stock_read_last() -> None:

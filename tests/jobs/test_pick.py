@@ -146,18 +146,14 @@ def test_typed_product_number_is_product_while_quantity_is_open() -> None:
     assert picked(hand) == {1: 2, 2: 1}
 
 
-def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
-    """Its answer would be a quantity else."""
+def test_a_question_stands_when_an_order_joins() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1")
     hand.scan("1043", kind=ORDER)
     hand.feed(Choice(hand.choices().index("pick.choice_add_order") + 1))
     assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
     assert hand.feed(order(line(1, "P9", 1), number="1043")) == "pick.joined"
-    open_ = hand.job.accepts(hand.state)
-    assert (open_.choices, open_.quantity) == (0, False)
-    hand.scan("P1")
-    assert hand.job.accepts(hand.state).quantity
+    assert hand.choices() == ["pick.choice_pick_rest"]
 
 
 def test_one_product_on_two_lines_fills_the_first_then_the_second() -> None:

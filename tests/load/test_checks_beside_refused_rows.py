@@ -219,3 +219,18 @@ async def test_rows_of_unknown_products_are_warned_of_once_for_each_file(world: 
     found = [one for one in await warnings(world, STORE | PRODUCTS, files) if "unknown" in one]
     assert len(found) == 3
     assert any("2 rows (2-3) of prices.csv, which counts, are refused" in one for one in found)
+
+
+@pytest.mark.parametrize("price", ["x", "7.00"])
+async def test_row_with_a_field_of_another_file_is_not_said_to_be_the_same(price: str, world: World) -> None:
+    for files in (
+        STORE | FIRST,
+        {"products.csv": [*PRICE, "Q,2"], "prices.csv": ["product_number,price", f"P,{price}"]},
+    ):
+        world.clear()
+        for name, lines in files.items():
+            world.write(name, *lines)
+        report = await loaded(world)
+    assert "there before" not in report.lines()[0] or "left as they were" in report.lines()[0], report.lines()
+    report = await loaded(world)
+    assert "with the same values" not in report.lines()[0]

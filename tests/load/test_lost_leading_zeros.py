@@ -52,6 +52,24 @@ PRODUCT_CODES = (
     *("supplier_id", "supplier_product_number", "smallest_product_number", "referral_product_id", "general_ledger"),
     *("promotion_week", "product_name", "size"),
 )
+DOTTED = ("category_code", "brand_code", "supplier_product_number", "size")
+
+
+@pytest.mark.parametrize(("before", "now"), [("1.10", "1.1"), ("3.00", "3"), ("2.0", "2"), ("01.5", "1.5")])
+async def test_zeros_behind_a_point_are_missed(before: str, now: str, world: World) -> None:
+    header = f"product_number,{','.join(DOTTED)}"
+    other = f"Q,{','.join(['1.15'] * len(DOTTED))}"
+    world.write("products.csv", header, f"P,{','.join([before] * len(DOTTED))}", other)
+    assert await warnings(world) == []
+    assert await warnings(world) == []
+    world.write("products.csv", header, f"P,{','.join([now] * len(DOTTED))}", other)
+    assert sorted(await warnings(world)) == sorted(
+        f"products.csv:2: warning: {column} {LOST}: {before} before, {now} now."
+        for column in DOTTED
+        if "." in now or column != "supplier_product_number"  # .0 behind it is taken off
+    )
+
+
 HELD = {
     "stores.csv": ("store_number,store_name,is_warehouse", "1,One,false", STORE_CODES),
     "products.csv": ("product_number", "P", PRODUCT_CODES),

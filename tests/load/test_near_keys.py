@@ -23,6 +23,14 @@ ALIKE = [
     "\u03a7\u20138",
     "x\u20138",
 ]
+SIGNS = [
+    ("D'1", "D\u20191"),
+    ("D'1", "D\u02bc1"),
+    ("SO/7", "SO\u20447"),
+    ("SO/7", "SO\u22157"),
+    ('"AB,13"', "AB\u201a13"),
+    ("K*1", "K\u22171"),
+]
 ZEROS = [("7.30", "7.3"), ("8.3", "8.30"), ("2026.10", "2026,1"), ("1.100", "1.1"), ("A01", "A1"), ("B-07", "B-7")]
 
 
@@ -57,6 +65,23 @@ async def test_key_of_other_zeros_is_warned_of(file: str, is_one_file: bool, wor
     assert all(any(f"{new} beside {old}" in line for line in said) for old, new in ZEROS)
     bad, notes = await load(world, {file: [dotted, *(row(file, f'"{key}"') for key in keys)]})
     assert not [line for line in notes if "differs from another" in line]
+
+
+@pytest.mark.parametrize(("key", "alike"), SIGNS)
+async def test_key_of_an_editor_s_sign_is_refused(key: str, alike: str, world: World) -> None:
+    await load(world, FIRST | {"products.csv": [row("products.csv", key)]})
+    bad, _ = await load(world, {"products.csv": [row("products.csv", alike)]})
+    assert len(bad) == 1
+    assert "differ by signs that look alike alone" in bad[0]
+
+
+@pytest.mark.parametrize("file", ["stores.csv", "products.csv", "orders.csv"])
+@pytest.mark.parametrize(("key", "alike"), [("0042", "OO42"), ("O1", "01"), ("B10", "b1O")])
+async def test_letter_o_beside_a_zero_is_warned_of(key: str, alike: str, file: str, world: World) -> None:
+    await load(world, FIRST | {file: [*FIRST[file], row(file, key)]})
+    bad, notes = await load(world, {file: [row(file, alike)]})
+    assert bad == []
+    assert any("by the letter O and the digit 0 alone" in one and f"{alike} beside {key}" in one for one in notes)
 
 
 async def test_order_of_several_rows_is_warned_of_once(world: World) -> None:

@@ -105,3 +105,21 @@ async def test_difference_from_existing_order_is_reported_with_advice(world: Wor
         "have a supervisor reject it in aisle, and load the right one under another order_number"
         in report.bad[0].reason
     )
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_rows_whose_answer_is_lost_are_not_said_to_be_left(arrives: bool, world: World, tmp_path: Path) -> None:
+    await begun(world)
+    files = tmp_path / "more"
+    files.mkdir()
+    (files / "prices.csv").write_text("product_number,price\nP1,8.10\nP2,8.20\n")
+    reports: list[LoadReport] = []
+    async with world.client((0, arrives)) as client:
+        with pytest.raises(LoadError):
+            await load(files, client, service_name="S", on_cut_off=reports.append, sleep=_at_once)
+    [report] = reports
+    assert report.lines()[0] == "It is unknown whether anything was loaded into S."
+    assert report.lines()[1] == (
+        "prices.csv: no row is known to be loaded; whether 2 rows (2-3) were loaded is unknown, because no answer came;"
+        " the next load tells, and doubles nothing."
+    )

@@ -127,3 +127,40 @@ def test_an_hour_after_noon_with_pm_is_told(time: str, hour: int, is_said: bool,
     found = Found(tmp_path)
     assert f" {hour}:" in found.bodies[0]["datetime_expected"].replace("T", " ")
     assert ("pm left out" in " ".join(found.notes)) == is_said
+
+
+@pytest.mark.parametrize("code", ["A\u20131", "A\u22121", "B\u20442"])
+def test_a_sign_that_no_scanner_sends_is_warned_of(code: str, write: Write, tmp_path: Path) -> None:
+    assert "is hardly in a code that is scanned" in " ".join(product(write, tmp_path, barcode=code).notes)
+
+
+@pytest.mark.parametrize(
+    ("cell", "flag"),
+    [("-1", True), ("T", True), ("aan", True), ("on", True), ("f", False), ("UIT", False), ("off", False)],
+)
+def test_flag_of_a_database_is_read_and_said(cell: str, flag: bool, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, is_active=cell)
+    assert found.bodies[0]["is_active"] is flag
+    assert f"{cell} read as {str(flag).lower()}" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("cell", "price"),
+    [
+        ("0.30000000000000004", "0.3"),
+        ("12.350000000000001", "12.35"),
+        ("2.1999999999999997", "2.2"),
+        ("-0.30000000000000004", "-0.3"),
+    ],
+)
+def test_tail_of_a_fraction_is_rounded_off_and_said(cell: str, price: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, price=cell)
+    assert str(found.bodies[0]["price"]) == price
+    assert "the tail of a computer's fraction rounded off" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("cell", ["0.3333333333333333", "1.23456789012345678"])
+def test_fraction_with_many_digits_is_not_rounded(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, price=cell)
+    assert str(found.bodies[0]["price"]) == cell
+    assert "rounded" not in " ".join(found.notes)

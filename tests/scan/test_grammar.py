@@ -585,11 +585,20 @@ def test_a_code_of_a_number_that_nobody_has_is_no_quantity(factor: str) -> None:
         assert resolve(text, NOTHING, ways, known, (PRODUCT,)) == RefusedInput("input.no_quantity", text)
 
 
+@pytest.mark.parametrize("text", ["0,5*2812345012550", f"1,5*]C101{EAN:0>14}3104001234", f"0.5*]C101{EAN:0>14}3922100"])
+def test_a_part_of_a_label_with_its_own_quantity_is_refused(text: str) -> None:
+    """Before the plain code of such goods the number is their weight."""
+    ways = parse(text, NOTHING, compile_patterns(("28IIIIIWWWWWC",)))
+    assert needs_look_up(ways)
+    known = [Candidate(key, PRODUCT, "CHEESE", allow_decimal=True, unit="kg") for key in look_up_keys(ways)]
+    assert resolve(text, NOTHING, ways, known, (PRODUCT,)) == RefusedInput("input.part_of_label", text)
+
+
 @pytest.mark.parametrize(
     ("text", "quantity"),
     [
         ("2812345012550", "1.255"),
-        ("0,5*2812345012550", "0.628"),
+        (f"2,0*]C101{EAN:0>14}3104001234", "0.247"),
         (f"]C101{EAN:0>14}3104001234", "0.123"),
         (f"]C101{EAN:0>14}3105012345", "0.123"),
         (f"3*]C101{EAN:0>14}3104001234", "0.370"),

@@ -14,6 +14,7 @@ from aisle.scan.grammar_types import (
     CONTROL_INSIDE,
     EXTRA_SIGNS,
     NUMBER_BESIDE_CODE,
+    PART_OF_LABEL,
     PRODUCT,
     WRONG_LAYOUT,
     Accepts,
@@ -391,9 +392,15 @@ def _multiply_interpretations(
             is_explicit=True,
             measures=tuple(each._replace(amount=each.amount * times) for each in interpretation.measures),
             price=None if interpretation.price is None else interpretation.price * times,
+            refusal=interpretation.refusal or (PART_OF_LABEL if _is_part_of_label(interpretation, times) else ""),
         )
         for interpretation in interpretations
     )
+
+
+def _is_part_of_label(interpretation: Interpretation, times: Decimal) -> bool:
+    """Return True if a factor with decimals is before a label with a weight, length or price of its own."""
+    return bool(times % 1) and bool(interpretation.measures or interpretation.price is not None)
 
 
 def _interpret_code(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
@@ -46,7 +46,7 @@ from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch
+from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
@@ -100,6 +100,8 @@ class InputHandler:
         """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
         """Number that the line before asked about (`Page.asked_number`), whose `y` may only be this line."""
+        self._last_number = ""
+        """Number that the line before was; empty if it was something else."""
         self._scanned_number = ""
         """Number in question on the page that was scanned; empty if it was typed."""
 
@@ -177,6 +179,11 @@ class InputHandler:
             return None
         return line._replace(text=own, before_pause=max(0, line.before_pause - (len(line.text) - len(own))))
 
+    def leave_page(self, page_before: tuple[Any, ...], at: float, *, is_secret: bool) -> None:
+        """Note the page before one that opened by itself, and drop what was typed on it."""
+        self._batch.note_changed_page(page_before, at)
+        self.drop_typed(is_secret=is_secret)
+
     def drop_typed(self, *, is_secret: bool) -> None:
         """Drop what was typed before a page that opened by itself, and say so."""
         if text := self._typed_line.drop(is_secret=is_secret):
@@ -221,7 +228,7 @@ class InputHandler:
     def _add_not_taken(self, number: str) -> None:
         """Add to the verdict on another number that the number in question is not taken."""
         verdict = self._verdicts.current
-        if verdict and verdict.kind != WRONG:
+        if verdict and verdict.kind != WRONG and not is_named_not_taken(verdict.text, number):
             text = msg("session.not_applied", count=1, why=raw_message(number), said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)
 
@@ -284,9 +291,11 @@ class InputHandler:
         else:
             line, meaning = self._apply_resolved(line, label)
         if isinstance(meaning, Quantity):
-            if is_number_asked and self._scanned_number not in ("", line.text.strip(" ")):
-                self._add_not_taken(self._scanned_number)
+            replaced = self._last_number if line.scan_number else self._scanned_number
+            if is_number_asked and replaced not in ("", line.text.strip(" ")):
+                self._add_not_taken(replaced)
             self._scanned_number = line.text.strip(" ") if self._resolver.is_scanned_number(line.text, meaning) else ""
+        self._last_number = line.text.strip(" ") if isinstance(meaning, Quantity) else ""
         self._last_line = line, meaning
         self._add_to_trace(line, meaning, at)
 

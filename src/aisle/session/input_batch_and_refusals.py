@@ -41,7 +41,7 @@ class RefusedInputs(NamedTuple):
             refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
             question = self.question if choices == self.choices else None
         elif verdict and kind == ASK and choices and is_scan:
-            question = verdict.text
+            question = _without_reports(verdict.text)
         return refused._replace(question=question, choices=choices)
 
     def final_verdict(self, verdict: Verdict | None) -> Verdict | None:
@@ -60,8 +60,21 @@ class RefusedInputs(NamedTuple):
         return Verdict(ASK if verdict.kind == ASK else WRONG, text)
 
 
+def is_named_not_taken(text: Msg, number: str) -> bool:
+    """Return whether a message says of this number that it is not taken."""
+    why = dict(text.args)["why"] if text.id == "session.not_applied" else None
+    return isinstance(why, Msg) and number in (str(value) for _, value in why.args)
+
+
+def _without_reports(text: Msg) -> Msg:
+    """Return a question without what it reports of earlier inputs."""
+    said = dict(text.args)["said"] if text.id == "session.not_applied" else None
+    return _without_reports(said) if isinstance(said, Msg) else text
+
+
 def _counts_on(question: Msg, next_question: Msg) -> bool:
     """Return whether a question is the same for more: the next scan was added to the one in question."""
+    next_question = _without_reports(next_question)
     before, after = dict(question.args), dict(next_question.args)
     if question.id != next_question.id or before.keys() != after.keys():
         return False
@@ -74,6 +87,10 @@ def _add_refusal(refused: RefusedInputs, reason: Msg) -> RefusedInputs:
     return refused._replace(lines=refused.lines + 1, reason=refused.reason or reason)
 
 
+REACTION_S = 1.0
+"""Seconds after a change by others in which a choice may be meant for the page before it."""
+
+
 class InputBatch:
     """Progress of the batch of inputs that is handled now. The session has one object, restarted for each batch."""
 
@@ -83,6 +100,10 @@ class InputBatch:
         self.page_before: tuple[Any, ...] = ()
         """Identity of the page that was on the screen before the batch."""
         self.question_before: PendingQuestion = NO_QUESTION
+        self.changed_page: tuple[Any, ...] = ()
+        """Identity of the page before a change by others, while a person may still answer what it showed."""
+        self._changed_at = 0.0
+        """Moment of that change, in seconds since 1970."""
         self.uncommitted = 0
         """Lines since the last commit."""
         self.refused = RefusedInputs()
@@ -92,10 +113,16 @@ class InputBatch:
         self._unknown_number = ""
         """Number that was said to be unknown after a refused scan."""
 
-    def restart(self, page_before: tuple[Any, ...], question: PendingQuestion) -> None:
-        """Begin the next batch."""
+    def restart(self, page_before: tuple[Any, ...], question: PendingQuestion, at: float) -> None:
+        """Begin the next batch, at this moment."""
+        if abs(at - self._changed_at) >= REACTION_S:
+            self.changed_page = ()
         self.page_before, self.question_before = page_before, question
         self.uncommitted, self.refused, self.has_failed = 0, RefusedInputs(), False
+
+    def note_changed_page(self, page_before: tuple[Any, ...], at: float) -> None:
+        """Note the page that was on the screen before a change by others."""
+        self.changed_page, self._changed_at = page_before, at
 
     def record(
         self, meaning: Meaning, verdict: Verdict | None, choices: int, stacked_jobs: Sequence[StackedJob]

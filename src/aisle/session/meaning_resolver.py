@@ -149,8 +149,8 @@ class MeaningResolver:
             return RefusedInput("input.answer_first", text.strip(" "))
         if isinstance(meaning, Scan | Ambiguous | UnknownCode) and self._is_typed_number(text, accepts):
             return RefusedInput("input.choose_letter", text.strip(" "))
-        page_before = self._batch.page_before
-        if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
+        pages_before = self._batch.page_before, self._batch.changed_page
+        if not is_asked and any(has_changed_meaning(meaning, accepts, page.stack.jobs, each) for each in pages_before):
             return RefusedInput("input.choices_changed", text)
         return meaning
 

@@ -25,6 +25,7 @@ from aisle.jobs.view import (
 )
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.grammar_types import (
+    PART_OF_LABEL,
     PRODUCT,
     Accepts,
     Ambiguous,
@@ -35,6 +36,7 @@ from aisle.scan.grammar_types import (
     Meaning,
     Multiplier,
     Quantity,
+    RefusedInput,
     Scan,
     UnknownCode,
 )
@@ -177,6 +179,7 @@ class PendingQuestion(NamedTuple):
             not self.multiplier
             or self.still_on_page(stacked_jobs) != self
             or isinstance(meaning, Quantity | Back | Multiplier)
+            or (isinstance(meaning, RefusedInput) and meaning.reason == PART_OF_LABEL)
         ):
             return False
         is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)

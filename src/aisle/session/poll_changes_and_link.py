@@ -110,17 +110,22 @@ class ChangePoller:
 
     def _notify_jobs(self, changes: Sequence[Changed]) -> None:
         """Tell the job on the screen, and commit what follows; after a failure, tell it again later."""
-        verdict, bells, page = self._verdicts.current, self._verdicts.bells, self._page.identity
+        before, page = self._verdicts.snapshot(), self._page.identity
         is_secret = self._inputs.is_typing_secret()
         if changes:
             self._tabs.note_changes()
             self._event_runner.notify(changes)
+            self._verdicts.keep_question(before, is_open=self._page.identity == page and self._has_choices())
         if self._event_runner.commit():
             self._store.notifications.acknowledge()
             if self._page.identity != page:
-                self._inputs.drop_typed(is_secret=is_secret)
+                self._inputs.leave_page(page, self._context.at, is_secret=is_secret)
         else:  # nobody did anything that was lost
-            self._verdicts.current, self._verdicts.bells = verdict, bells
+            self._verdicts.restore(before)
+
+    def _has_choices(self) -> bool:
+        """Return whether the page asks a question that a choice answers."""
+        return self._page.accepts().choices > 0
 
     def _retry_saving(self) -> None:
         """End the alarm that nothing can be written once it can be written again."""

@@ -243,7 +243,7 @@ class Session:
     def start_batch(self) -> None:
         """Begin a batch: all that happens in it happens at one moment."""
         self.context.start_batch()
-        self.batch.restart(self.page.identity if self.stack.jobs else (), self.page.question)
+        self.batch.restart(self.page.identity if self.stack.jobs else (), self.page.question, self.context.at)
         self.resolver.start_batch(is_line_held=self.scans.has_held_lines)
 
     def poll(self, *, notified: bool = False) -> Frame | None:

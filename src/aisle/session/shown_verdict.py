@@ -79,6 +79,20 @@ class Verdicts:
         self._notification = (answer, shown)
         self.show(shown)
 
+    def keep_question(self, before: _Snapshot, *, is_open: bool) -> None:
+        """Show news after the question that it has replaced, if that is still open."""
+        news = self.current
+        if news is None or news is before.current or news.kind == ASK:
+            return
+        self.restore(before)
+        question = self._last_answer()
+        if not is_open or question is None or question.kind != ASK:
+            self.answer(news)
+            return
+        shown = question._replace(text=msg("session.join", more=question.text, what=news.text))
+        self._notification = (question, shown)
+        self.show(shown)
+
     def _last_answer(self) -> Verdict | None:
         """Return the answer to the last input while it stands."""
         answer, shown = self._notification

@@ -15,8 +15,15 @@ from aisle.barcode_keys import add_on_bases, normalise_code
 from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
 from aisle.client.csv_load.currency_and_thousands import currency_of
 from aisle.client.csv_load.date_cells import is_serial_day
+from aisle.client.csv_load.look_alike_signs import SIGNS, odd_sign
 from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS, Notation
-from aisle.client.csv_load.number_cells import cents_alone, no_number_reason, number_changes, with_cents
+from aisle.client.csv_load.number_cells import (
+    cents_alone,
+    no_number_reason,
+    number_changes,
+    with_cents,
+    without_tail,
+)
 
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"
@@ -462,6 +469,9 @@ def _digits_before_letters(code: str) -> str:
 
 def _code_warning(code: str) -> str:
     """Return why a code can hardly be scanned; empty if nothing is suspicious."""
+    if sign := odd_sign(code):
+        its = SIGNS[ord(sign)]
+        return f"has {sign} (U+{ord(sign):04X}), which looks like {its} and is hardly in a code that is scanned"
     if digits := _misread_digits(code):
         return f"has letters where {digits} has digits, which has a right check digit; look which is meant"
     if digits := _digits_before_letters(code):
@@ -547,6 +557,8 @@ def _split_at_blanks(bare: str) -> list[str]:
     return parts if all(_CODE_DIGITS.fullmatch(part) for part in parts) else [bare]
 
 
+_SHORTENED_BY = 8
+"""Number of signs by which a number is shorter without the tail of a fraction, at least."""
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 
 
@@ -562,11 +574,12 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
     if is_money and (cents := cents_alone(bare)):
         raise ValueError(f"{bare!r} can be {cents} or -{cents}: a dash can stand for no whole; write one of them")
     amount = with_cents(bare) if is_money else bare
-    value = notation.normalize_number(amount, bare)
+    value = without_tail(notation.normalize_number(amount, bare))
     if value == amount and not _PLAIN.fullmatch(value):
         raise ValueError(no_number_reason(bare, notation, is_money=is_money))
     dash = "a dash read as no cents" if amount != bare else ""
-    return CleanedCell(value, ", ".join(filter(None, (changes, dash, *number_changes(amount, value)))))
+    tail = "the tail of a computer's fraction rounded off" if len(value) + _SHORTENED_BY < len(amount) else ""
+    return CleanedCell(value, ", ".join(filter(None, (changes, dash, tail, *number_changes(amount, value)))))
 
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:

@@ -1,4 +1,4 @@
-"""Codes of a file that have lost the zeros before them, which the service or another row has.
+"""Codes of a file that have lost the zeros before them, or behind their point, which the service or another row has.
 
 Every text of a store, a product or its attributes is compared with the one held; telephone numbers, postal codes and
 numbers of customers and suppliers are compared with those of all records.
@@ -6,6 +6,7 @@ numbers of customers and suppliers are compared with those of all records.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from aisle.client.client import Client
@@ -28,11 +29,12 @@ _KEYS = {
 }
 """Columns that name the record of a row, of files whose texts are compared with those held."""
 _OF_PRODUCTS = (ATTRIBUTES.file, DISCOUNT_PRICES.file, FREE_FIELDS.file)
+_DECIMAL = re.compile(r"(\d+)[.,](\d+)", re.ASCII)
 _LOST_ZEROS = "may have lost zeros, which a spreadsheet takes off"
 
 
 class LostZeros:
-    """Cells of digits alone, and the same codes with zeros before them, in the file or the service."""
+    """Cells that are numbers to a spreadsheet, and the same codes with the zeros that it takes off."""
 
     def __init__(self, table: CsvTable) -> None:
         """Read the file once, if it has such columns."""
@@ -59,11 +61,11 @@ class LostZeros:
                 self._whole.setdefault((name, _bare(digits)), cell)
 
     def _cells(self) -> Iterator[tuple[int, tuple[str, ...], str, str, str]]:
-        """Yield the cells of digits alone: line, record, column, cell and its digits."""
+        """Yield the cells that are numbers to a spreadsheet: line, record, column, cell and its digits."""
         count = len(self._key)
         for line, cells in self._table.select_cells((*self._key, *self._columns)) if self._columns else ():
             for name, cell in zip(self._columns, cells[count:], strict=True):
-                if cell and (digits := join_digits(cell)).isdecimal():
+                if cell and (digits := _number(cell)):
                     yield line, tuple(cells[:count]), name, cell, digits
 
     def see(self, row: Row) -> None:
@@ -74,7 +76,8 @@ class LostZeros:
         listed = {**row, **(row.get("aisle") or {})}
         for name in self._columns:
             value = str(listed.get(name) or "")
-            if value[:1] != "0" or not (digits := join_digits(value)).isdecimal() or digits == (bare := _bare(digits)):
+            digits = _number(value)
+            if digits == (bare := _bare(digits)):
                 continue
             if (name, bare) in self._suspect:
                 self._whole.setdefault((name, bare), value)
@@ -106,8 +109,21 @@ class LostZeros:
                 self._table.notes.add_warning(f"{name} {_LOST_ZEROS}", f"{before} before, {cell} now", line)
 
 
+def _number(cell: str) -> str:
+    """Return the digits of a code that is a number to a spreadsheet, with a point between them; else empty."""
+    digits = join_digits(cell)
+    if digits.isdecimal():
+        return digits
+    found = _DECIMAL.fullmatch(cell)
+    return f"{found[1]}.{found[2]}" if found else ""
+
+
 def _bare(digits: str) -> str:
-    return digits.lstrip("0") or "0"
+    """Return a number as a spreadsheet shows it, without zeros before it and behind its point."""
+    whole, _, rest = digits.partition(".")
+    bare = whole.lstrip("0") or whole[-1:]
+    rest = rest.rstrip("0")
+    return f"{bare}.{rest}" if rest else bare
 
 
 def _free_fields(product: Row) -> Sequence[Row]:

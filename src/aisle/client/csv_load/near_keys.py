@@ -12,14 +12,10 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 
 from aisle.client.csv_load.cell_cleaning import fold_code
+from aisle.client.csv_load.look_alike_signs import LOOK_ALIKE
 
 RecordKey = tuple[str, ...]
 
-_DASHES = "\u058a\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d"
-_CYRILLIC = str.maketrans("авекмнорстухіјѕԁһӏ", "abekmhopctyxijsdhl")
-_GREEK = str.maketrans("αβεζηικμνορτυχ", "abezhikmnoptyx")
-_LOOK_ALIKE: dict[int, str | int] = {**dict.fromkeys(map(ord, _DASHES), "-"), **_CYRILLIC, **_GREEK}
-"""Signs that cannot be told from those of a keyboard on a screen; letters in lower case, as of a folded code."""
 _GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
 _ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
 _NUMBER = re.compile(r"(\d+)[.,](\d*?)0*", re.ASCII)
@@ -28,10 +24,10 @@ _SHORTENED = re.compile(r"\d+(?:[.,]\d+)?e\+?\d{1,2}", re.ASCII)
 
 
 def fold_key(code: str) -> str:
-    """Return a key without blanks, in one case, and with one sign for those that look alike: dashes, letters."""
+    """Return a key without blanks, in one case, and with one sign for those that look alike."""
     if code.isascii():
         return fold_code(code)
-    return fold_code(unicodedata.normalize("NFKC", code.translate(_LOOK_ALIKE))).translate(_LOOK_ALIKE)
+    return fold_code(unicodedata.normalize("NFKC", code.translate(LOOK_ALIKE))).translate(LOOK_ALIKE)
 
 
 def comparable_key(key: RecordKey) -> RecordKey:

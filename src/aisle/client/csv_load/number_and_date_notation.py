@@ -418,7 +418,7 @@ class Notation:
 
 
 LOCAL_FLAGS: Mapping[str, str] = {
-    **dict.fromkeys(("wahr", "waar", "vrai", "ja", "j", "yes", "y", "oui", "o"), "true"),
-    **dict.fromkeys(("falsch", "onwaar", "faux", "nein", "nee", "n", "no", "non"), "false"),
+    **dict.fromkeys(("wahr", "waar", "vrai", "ja", "j", "yes", "y", "oui", "o", "t", "aan", "on", "-1"), "true"),
+    **dict.fromkeys(("falsch", "onwaar", "faux", "nein", "nee", "n", "no", "non", "f", "uit", "off"), "false"),
 }
-"""Words of spreadsheets and people for true and false in German, Dutch, French and English."""
+"""Words of spreadsheets and people for true and false in German, Dutch, French and English, and those of databases."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from decimal import Context
 from typing import Protocol
 
 from aisle.client.csv_load.currency_and_thousands import CURRENCY, CURRENCY_SIGNS, currency_of
@@ -144,6 +145,24 @@ def strip_currency(cell: str) -> str:
     if found := _THOUSANDS.fullmatch(bare):
         return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
     return bare
+
+
+def without_tail(number: str) -> str:
+    """Return a number without the tail that a computer's fraction has: 0.30000000000000004 is 0.3."""
+    found = _LONG_FRACTION.fullmatch(number)
+    digits = f"{found[1]}{found[2]}".lstrip("0") if found else ""
+    if len(digits) not in _DIGITS_WITH_TAIL:
+        return number
+    short = f"{_TO_DIGITS_KEPT.create_decimal(number).normalize():f}"
+    return short if len(short) + _ZEROS_BEFORE_TAIL < len(number) else number
+
+
+_LONG_FRACTION = re.compile(r"[+-]?(\d+)\.(\d{6,})", re.ASCII)
+_DIGITS_WITH_TAIL = range(16, 19)
+"""Numbers of digits that a program writes for a fraction of 64 bits."""
+_TO_DIGITS_KEPT = Context(prec=15)
+"""Digits that such a fraction always keeps."""
+_ZEROS_BEFORE_TAIL = 8
 
 
 def is_minus_behind(cell: str) -> bool:

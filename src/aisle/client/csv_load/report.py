@@ -242,6 +242,10 @@ class FileReport(NamedTuple):
 
     held_rows: tuple[int, ...] = ()
     """Rows of which a field waits for a refused row of another file."""
+    replaced_rows: tuple[int, ...] = ()
+    """Rows of which another file of the load has a field with another value, or in a refused row."""
+    unknown_lines: tuple[int, ...] = ()
+    """Rows that were sent without an answer, so that nobody knows whether they were loaded."""
     is_read: bool = True
     """False if the load ended before all rows of the file were read."""
     loaded_lines: tuple[int, ...] = ()
@@ -311,6 +315,8 @@ class LoadReport(NamedTuple):
         word = "store" if len(stores) == 1 else "stores"
         of = f", {word} {', '.join(map(clean, stores[:MAX_STORES]))}{more}" if stores else ""
         begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
+        if begin != "Loaded" and any(file.unknown_lines for file in self.files):
+            begin = "It is unknown whether anything was loaded"
         return f"{begin} into {clean(self.service_name)}{of}."
 
 
@@ -318,26 +324,34 @@ def _file_line(file: FileReport) -> str:
     """Return what was loaded of a file, which rows if not all were read, and of which rows fields are held back."""
     parts = [_counts_line(file).removesuffix(".")]
     parts += [f"the load ended before the file did, with {format_rows(file.loaded_lines)}"] if file.loaded_lines else []
+    was = "was" if len(file.unknown_lines) == 1 else "were"
+    unknown = f"whether {format_rows(file.unknown_lines)} {was} loaded is unknown, because no answer came"
+    parts += [f"{unknown}; the next load tells, and doubles nothing"] if file.unknown_lines else []
     parts += [f"fields of {format_rows(file.held_rows)} are held back"] if file.held_rows else []
     return f"{'; '.join(parts)}."
 
 
 def _counts_line(file: FileReport) -> str:
     if not file.rows:
-        return f"{file.file}: it holds no row below the header." if file.is_read else f"{file.file}: no row was loaded."
+        if file.is_read:
+            return f"{file.file}: it holds no row below the header."
+        return (
+            f"{file.file}: no row is known to be loaded." if file.unknown_lines else f"{file.file}: no row was loaded."
+        )
     many = "1 record" if file.records == 1 else f"{file.records} records"
     records = "" if file.records == file.loaded_rows else f" as {many}"
+    same_values = "and left as they were" if file.held_rows or file.replaced_rows else "with the same values"
     if file.is_same:
         rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
         rows = rows if file.rows == file.loaded_rows else f"0 of {file.rows} rows loaded, {file.loaded_rows}"
-        return f"{file.file}: {rows} there before with the same values."
+        return f"{file.file}: {rows} there before {same_values}."
     if not file.unchanged_rows:
         loaded, states = file.loaded_rows, {name: count for name, count in file.states.items() if count}
         if sum(states.values()) != file.records or not states:
             return f"{file.file}: {loaded} of {file.rows} rows loaded{records}."
         same, worked = states.pop("same", 0), states.pop(WORKED_ON, 0)
         loaded -= 0 if records else same + worked
-        before = f", {same} there before with the same values" if same else ""
+        before = f", {same} there before {same_values}" if same else ""
         before += f", {worked} there before and {WORKED_ON} since" if worked else ""
         changes = ", ".join(f"{count} {name}" for name, count in states.items())
         changes = f" ({changes})" if changes else ""

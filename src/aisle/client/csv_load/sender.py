@@ -9,6 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from http import HTTPStatus
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -72,7 +73,7 @@ from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadErro
 from aisle.client.csv_load.service_reads import location_codes, read_units
 from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted, without_fields
 from aisle.client.csv_load.store_time_zones import read_zone
-from aisle.client.errors import ClientError, ServerError, TransportError, message_of
+from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
 from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
@@ -238,6 +239,7 @@ class FileLoad:
         self._last_line = 0
         """Last row that was loaded; a load that ends early leaves those after it."""
         self._loaded_lines: list[range] = []
+        self._unknown_lines: tuple[int, ...] = ()
         self._already_loaded: list[int] = []
         self._rows_left = self._unchanged_rows = 0
         self._states: Counter[str] = Counter()
@@ -266,6 +268,8 @@ class FileLoad:
             self._unchanged_rows,
             {} if self._is_stock else self._states,
             tuple(sorted(self._replaced.held_rows.get(self._table.name, set()) - refused)),
+            tuple(sorted(self._replaced.replaced_rows.get(self._table.name, set()) - refused)),
+            self._unknown_lines,
             self._is_read,
             () if self._is_read else tuple(chain.from_iterable(self._loaded_lines)),
         )
@@ -575,7 +579,7 @@ class FileLoad:
     async def _request(self, batch: Sequence[Record], key_suffix: str = "") -> Response:
         """Send a batch until the service accepts or refuses it, always under the same key."""
         body = encode_json({self._target.array: [record.body for record in batch]})
-        problem, wait = "", 0.0
+        problem, wait, is_sent = "", 0.0, False
         for attempt in range(MAX_TRIES):
             if attempt:
                 await self._sleep(wait)
@@ -584,11 +588,14 @@ class FileLoad:
                 response = await self._post(batch, body, key_suffix)
             except TransportError as error:
                 problem = str(error)
+                is_sent = is_sent or not isinstance(error, NotSent)
             else:
+                is_sent = is_sent or response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
                 if response.status == 401 or outcome_of(response) in (Outcome.ACCEPTED, Outcome.REFUSED):
                     return response
                 problem = f"The service answered {response.status}: {clean(message_of(response))}"
                 wait = max(wait, min(LONGEST_WAIT, parse_retry_after(response.headers.get("retry-after"), 0.0) or 0.0))
+        self._unknown_lines = tuple(sorted(chain.from_iterable(map(_record_lines, batch)))) if is_sent else ()
         where = f"{self._table.name}:{batch[0].line}"
         raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
 

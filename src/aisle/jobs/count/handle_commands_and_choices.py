@@ -19,7 +19,7 @@ def handle_command(state: CountState, letter: str, context: Context) -> Result:
         args = {"location_code": state.location, "product_number": item.product if item else ""}
         return Turn(state, (Start("adjust", args),))
     if state.phase == "start":
-        return undo_sent_count.undo_sent(state) if letter == "u" else go_back(state)
+        return undo_sent_count.undo_sent(state, context) if letter == "u" else go_back(state)
     if state.phase == "list":
         return _handle_plan_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
@@ -38,7 +38,9 @@ def handle_command(state: CountState, letter: str, context: Context) -> Result:
         case "d":
             return finish_count.finish_counting(state, context)
         case "u":
-            return _undo_step(state) if state.history or not state.last_sent else undo_sent_count.undo_sent(state)
+            return (
+                _undo_step(state) if state.history or not state.last_sent else undo_sent_count.undo_sent(state, context)
+            )
         case "k":
             return _ask_pool(state)
         case "n" if state.mode == "product":

@@ -38,6 +38,8 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
             return _describe_single_product(state, row)
         case "scanned":
             return handle_scans_and_quantities.handle_product(state, row, context)
+        case undo_sent_count.BOOKED_QUERY:
+            return undo_sent_count.take_booked(state, rows)
         case report_refusals.REFUSED_QUERY:
             return undo_sent_count.send_undo(state, rows, context)
         case "records_by_number":

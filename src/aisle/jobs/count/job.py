@@ -156,7 +156,7 @@ class CountJob(Job[CountState]):
             case Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
-            return undo_sent_count.undo_sent(state)
+            return undo_sent_count.undo_sent(state, context)
         if state.pending_scan and state.phase != "list":
             state = handle_scans_and_quantities.handle_product(state, None, context).state
         asked = handle_scans_and_quantities.is_quantity_asked(state)

@@ -5,26 +5,65 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, report_refusals
-from aisle.jobs.count.sent_count import SentCount
-from aisle.jobs.job import Close, Context, Turn, Write, reply
+from aisle.jobs.count.sent_count import SentCount, StockChange
+from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
+from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.count.count_state import CountState
+    from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
     Result = Turn[CountState]
 
 
-def undo_sent(state: CountState) -> Result:
-    """Undo the count sent last; query first which of its entries the service refused."""
+BOOKED_QUERY = "booked"
+"""Id of the query for the differences that the service booked."""
+
+
+def undo_sent(state: CountState, context: Context) -> Result:
+    """Undo the count sent last; query first what the service booked for its entries."""
     sent = state.last_sent
     if sent is None:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (report_refusals.query_refused_since(change.counted_at for change in sent.changes),))
+    return Turn(state, (query_booked(context),))
+
+
+def query_booked(context: Context) -> Query:
+    """Return the query for the differences that the service booked today."""
+    return Query(BOOKED_QUERY, "my_entries", {"user": context.user, "now": context.now})
+
+
+def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
+    """Take over the differences that the service booked; query which entries it refused.
+
+    Somebody else may have counted the same goods meanwhile, so that the service expected another quantity.
+    """
+    if state.last_sent is None:
+        return Turn(state)
+    sent = with_booked(state.last_sent, rows)
+    refused = report_refusals.query_refused_since(change.counted_at for change in sent.changes)
+    return Turn(state._replace(last_sent=sent), (refused,))
+
+
+def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
+    """Return a sent count with the differences that the service booked, as far as they are known."""
+    return sent._replace(changes=tuple(_as_booked(each, rows) for each in sent.changes))
+
+
+def _as_booked(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> StockChange:
+    """Return a change with the difference that the service booked for it, if that is known."""
+    key = change.product, change.location, to_utc_text(change.counted_at)
+    for row in rows:
+        is_same_pool = not change.pool or not row["pool"] or change.pool == row["pool"]
+        is_entry = is_same_pool and (row["product_number"], row["location_code"], row["said"]) == key
+        if is_entry and row["counted_quantity"] is not None and row["difference"] is not None:
+            return change._replace(quantity=row["difference"])
+    return change
 
 
 def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -57,6 +96,7 @@ def undo_count(
     entries = [
         stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
         for each in remaining.changes
+        if each.quantity
     ]
     return log_writes(entries, context), undo_verdict(_undo_message(remaining))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.pick.pick_state import PickState, find_tote
-from aisle.jobs.pick.stops import PickLine, sum_in_hand, sum_pieces
+from aisle.jobs.pick.stops import PickLine, sum_in_hand, sum_line_goods, sum_pieces
+from aisle.jobs.quantities_and_plausibility import GoodsSum, goods_text
+from aisle.jobs.view import Msg
 
 NOT_PUT_DOWN = "not_put_down"
 """Topic of the local note on an order that was left with goods not put down; its text is the user who has them."""
@@ -33,9 +35,14 @@ def pieces_in_hand(state: PickState, order: str = "") -> Decimal:
     return sum_in_hand(take for take in state.lines if order in ("", take.order))
 
 
-def pieces_of_others(state: PickState, order: str) -> Decimal:
-    """Return the number of pieces of the order that other pickers have in hand."""
-    return sum_pieces((take, take.in_hand - take.own_in_hand) for take in state.lines if take.order == order)
+def goods_in_hand(state: PickState, order: str = "") -> Decimal | Msg:
+    """Return the goods of the order, or of all orders, that any picker has in hand, such as "2 pieces, 6 l"."""
+    return goods_text(sum_line_goods((take, take.in_hand) for take in state.lines if order in ("", take.order)))
+
+
+def goods_of_others(state: PickState, order: str) -> GoodsSum:
+    """Return the goods of the order that other pickers have in hand."""
+    return sum_line_goods((take, take.in_hand - take.own_in_hand) for take in state.lines if take.order == order)
 
 
 def orders_not_put_down(state: PickState) -> tuple[str, ...]:

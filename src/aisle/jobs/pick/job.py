@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantity_or_record, report_refusals
+from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -253,7 +254,10 @@ class PickJob(Job[PickState]):
             )
         )
         turn = turn._replace(state=_apply_policy(state, turn.state, event, context))
-        return turn._replace(state=_close_quantity(state, turn.state)) if _is_background_event(event) else turn
+        if not _is_background_event(event):
+            return turn
+        turn = unanswered_question.report_dropped(state, turn)
+        return turn._replace(state=_close_quantity(state, turn.state))
 
 
 def _apply_policy(before: PickState, state: PickState, event: Event, context: Context) -> PickState:
@@ -347,6 +351,8 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state, (LIVE_POOLS_QUERY,))
         case Rows(LIVE_POOLS_QUERY.id, rows):
             return Turn(state._replace(pools=parse_pools(rows)))
+        case Rows(undo_sent_count.BOOKED_QUERY, rows, _):
+            return line_actions.take_booked(state, rows)
         case Rows(report_refusals.REFUSED_QUERY, rows, _):
             return line_actions.undo_count(state, rows, context)
         case Rows(excess.REFUSED_QUERY, rows, _):

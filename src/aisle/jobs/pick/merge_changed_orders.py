@@ -310,7 +310,8 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
     state = pick_state.with_tote(state, tote)
     if waiting:
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
-    joined = pick_state.with_lines(state, [*state.lines, *fresh])._replace(choices=())
+    joined = pick_state.with_lines(state, [*state.lines, *fresh])
+    joined = joined._replace(choices=state.choices if _is_same_stop(state, joined) else ())
     open_ = sum(take.is_open for take in fresh)
     return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
 
@@ -356,15 +357,18 @@ def _merge_lines(
     others = [take for take in state.lines if take.order != tote.order]
     state = _adjust_history(state, merged.values())
     renewed = pick_state.with_lines(state, [*others, *merged.values()])
-    before, after = state.current_line, renewed.current_line
-    same_stop = before is not None and after is not None and before.stop_key == after.stop_key
-    renewed = renewed._replace(choices=state.choices if same_stop else ())
+    renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
-        text = msg("pick.changed_question_dropped", order=tote.order) if is_news else msg("pick.dropped")
-        return Turn(renewed, (), Verdict(INFO, text))
+        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)
     if renewed.choices or renewed.take_over_choices or not is_news:
         return Turn(renewed)  # the open question stays on the screen, with its reason
     return reply(renewed, INFO, "pick.changed", order=tote.order)
+
+
+def _is_same_stop(before: PickState, after: PickState) -> bool:
+    """Return True if the page still shows the same stop, or still none because every line is picked."""
+    stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, after)]
+    return stop_keys[0] == stop_keys[1] and before.phase == after.phase
 
 
 def _order_values(lines: Mapping[int, PickLine]) -> list[tuple[Any, ...]]:

@@ -123,8 +123,9 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
         return goods_for_other_pickers.put_down_for_others(state, location, context)
     in_hand = goods_to_put_down.pieces_in_hand(state, state.only_order)
     if in_hand and not includes_others and not goods_to_put_down.has_goods_to_put_down(state, state.only_order):
+        others = goods_to_put_down.goods_in_hand(state, state.only_order)
         return reject_input(
-            state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=in_hand
+            state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=others
         )
     down, writes = operations.put_down_goods(
         state, location, context.store, context.user, includes_others=includes_others

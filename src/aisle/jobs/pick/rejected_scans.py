@@ -26,7 +26,7 @@ MAX_OTHER_ORDERS = 2
 """Maximum number of other orders offered for a product."""
 
 
-def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | int | Decimal) -> Result:
+def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | int | Decimal | Msg) -> Result:
     """Reject an input; if choices are given, ask which one is meant."""
     return reply(state._replace(choices=ways), ASK if ways else WRONG, id_, **args)
 

@@ -202,6 +202,11 @@ def goods_of_lines(lines: Collection[PickLine]) -> tuple[GoodsSum, GoodsSum]:
     )
 
 
+def sum_line_goods(quantities: Iterable[tuple[PickLine, Decimal]]) -> GoodsSum:
+    """Return the sum of line quantities, pieces and measures apart."""
+    return sum_goods((quantity, take.unit if take.allows_decimals else None) for take, quantity in quantities)
+
+
 def sum_in_hand(lines: Iterable[PickLine]) -> Decimal:
     """Return the number of pieces picked and not put down; a measured line counts as one."""
     return sum_pieces((take, take.in_hand) for take in lines)

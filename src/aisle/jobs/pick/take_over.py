@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.claims_and_assignments import Claim, is_later, parse_claim
@@ -11,7 +10,7 @@ from aisle.jobs.pick import goods_to_put_down, offered_choices, pick_state, unan
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import sum_own_in_hand
-from aisle.jobs.quantities_and_plausibility import goods_text, order_goods
+from aisle.jobs.quantities_and_plausibility import GoodsSum, goods_text, order_goods
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 
@@ -124,9 +123,9 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     state = pick_state.with_tote(turn.state, tote)
     joined = [name for name in (*names, *tote.pickers_elsewhere) if name not in _known_pickers(was)]
     left = [name for name in was.other_pickers if name not in names]
-    theirs = Decimal(0)
+    theirs = GoodsSum()
     if left and not names and not tote.is_shared:
-        theirs = goods_to_put_down.pieces_of_others(state, order)
+        theirs = goods_to_put_down.goods_of_others(state, order)
         state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
     answered = (
         ()
@@ -146,8 +145,8 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     text = msg("pick.other_picker", order=order, who=", ".join(joined)) if any(joined) else None
     if left:
         text = msg("pick.other_picker_left", order=order, who=", ".join(left))
-    if left and theirs:
-        text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=theirs)
+    if left and theirs != GoodsSum():
+        text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=goods_text(theirs))
     return _with_others_message(turn._replace(state=state), text)
 
 

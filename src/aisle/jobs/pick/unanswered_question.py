@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
-from aisle.jobs.job import Event, Query, Turn, reply
+from aisle.jobs.job import Close, Event, Query, Turn, reply
 from aisle.jobs.pick.location_questions import (
     CHANGE_LOCATION,
     PICKED_FROM,
@@ -13,7 +13,7 @@ from aisle.jobs.pick.location_questions import (
     repeat_location_question,
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState
-from aisle.jobs.view import ASK, WRONG, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_types import Command, Match, Quantity, Scan, UnknownCode
 
 ASSIGNED_CHOICES = ("take_in", "later")
@@ -128,6 +128,19 @@ def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
         return turn
     text = msg("session.not_applied", count=1, why=msg("number", value=number), said=verdict.text)
     return turn._replace(verdict=verdict._replace(text=text))
+
+
+def report_dropped(before: PickState, turn: Turn[PickState]) -> Turn[PickState]:
+    """Add to the verdict on a change by others that it has dropped the open question."""
+    is_left = any(isinstance(effect, Close) for effect in turn.effects)
+    if is_left or not before.choices or turn.state.choices:
+        return turn
+    dropped, verdict = msg("pick.question_dropped"), turn.verdict
+    if verdict is None:
+        return turn._replace(verdict=Verdict(INFO, dropped))
+    if verdict.kind == GOOD or verdict.text.id == "pick.changed_question_dropped":
+        return turn  # it answers the question, or says so
+    return turn._replace(verdict=verdict._replace(text=msg("pick.join", what=verdict.text, more=dropped)))
 
 
 def outlasts_unknown_code(state: PickState) -> bool:

@@ -360,11 +360,10 @@ def _done_lines(state: PickState) -> list[Line]:
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
-    others = goods_to_put_down.pieces_in_hand(state)
     if in_hand:
         return msg("pick.note_put_down")
-    if others:
-        return msg("pick.note_goods_of_others", count=others)
+    if goods_to_put_down.pieces_in_hand(state):
+        return msg("pick.note_goods_of_others", count=goods_to_put_down.goods_in_hand(state))
     if not pick_state.put_down_locations(state):
         return msg("pick.note_is_put_down")
     if not state.is_batch:
