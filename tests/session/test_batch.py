@@ -336,7 +336,9 @@ def test_label_of_a_tote_in_a_burst_is_a_scan_of_its_own(home: StoreFolder, labe
     with at(home) as session:
         for each in ("6", "4101", "TOTE-A", "4102", "TOTE-B", "g"):
             say(session, each)
-        product = state(session).current_line.product
+        line = state(session).current_line
+        assert line
+        product = line.product
         before = sum(line.picked for line in state(session).lines)
         Scanner(session).send(f"{CODES[product]}\r{label}\r{CODES[product]}\r", 0.0)
         assert sum(line.picked for line in state(session).lines) == before + 2

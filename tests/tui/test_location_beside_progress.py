@@ -19,6 +19,6 @@ def test_location_of_a_stop_is_before_the_progress(cells: int, rows: int, units:
     at = {"preferred_location_code": "A-KG-02"}
     lines = [line(n, f"P{n}", 5, allow_decimal=True, unit=unit, **at) for n, unit in enumerate(UNITS[:units], 1)]
     hand = Hand(*lines, line(9, "P9", 12, **at))
-    first = plain_lines(layout_screen(Frame(hand.view, LinkState("live")), cells, rows))[0]
+    first = plain_lines(layout_screen(Frame(hand.view, LinkState("live")), cells, rows))[0].lstrip()
     assert first.startswith("A-KG-02 ")
     assert first[len("A-KG-02") :].strip(), "and how far it is"
