@@ -54,6 +54,8 @@ class Hand:
         """Answers to `unexpected_product`, `stock_at_location`, `location_use`, by name and what is asked about."""
         self.refused: tuple[dict[str, Any], ...] = ()
         """What the service refused of the entries of the log."""
+        self.booked: tuple[dict[str, Any], ...] = ()
+        """Entries of the day as the service booked them."""
         self.numbers: dict[str, list[tuple[str, str]]] = {}
         """What the read `records_by_number` answers: the kinds and keys of what digits are the number of."""
         self.feed(Opened({"orders": list(orders)} if orders else {"order_number": "1042"}))
@@ -73,6 +75,8 @@ class Hand:
                 found = self.numbers.get(effect.args["code"], [])
                 rows = tuple({"kind": kind, "key": key, "label": f"Product {key}"} for kind, key in found)
                 return self.feed(Rows(effect.id, rows, len(rows)))
+            if isinstance(effect, Query) and effect.name == "my_entries":
+                return self.feed(Rows(effect.id, self.booked, len(self.booked)))
             if isinstance(effect, Query) and effect.id == REFUSED_QUERY:
                 return self.feed(Rows(effect.id, self.refused, len(self.refused)))
             if isinstance(effect, Query) and effect.name in ("unexpected_product", "stock_at_location", "location_use"):

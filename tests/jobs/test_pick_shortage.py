@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from aisle import named_tuple_json
 from aisle.jobs.job import Close, Closed, LocalNote, Start, Write
 from aisle.jobs.pick.pick_state import PickState
+from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO
 from aisle.scan.grammar_types import LOCATION, Back, Choice, Command, UnknownCode
 from aisle.tui.message_text import MessageWriter
@@ -82,6 +85,18 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     assert hand.feed(Command("u")) == "pick.for_tote"
     assert [each["is_picked"] for body in hand.updates[-2:] for each in body["order_lines"]] == [False, False]
     assert hand.scan("P1") == "pick.picked_for_tote"
+
+
+@pytest.mark.parametrize("booked", ["2", "-9", "0.5"])
+def test_undo_of_a_count_made_from_here_reverses_what_the_service_booked(booked: str) -> None:
+    hand = Hand(line(1, "P1", 3))
+    said = "2026-11-20T09:00:00Z"
+    hand.feed(Closed("count", {"what": "A-1", "changes": [["P1", "A-1", 0, Decimal(-7), said]]}))
+    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(said), "pool": 1}
+    hand.booked = ({**row, "counted_quantity": Decimal(1), "difference": Decimal(booked)},)
+    assert hand.feed(Command("u")) == "count.sent_undone"
+    (write,) = [each for each in hand.effects if isinstance(each, Write) and "storeproductlog" in each.body]
+    assert write.body["storeproductlog"][0]["quantity"] == -Decimal(booked)
 
 
 def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:

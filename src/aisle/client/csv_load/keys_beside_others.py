@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from aisle.client.csv_load.columns import LOCATIONS
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.near_keys import comparable_key, fold_key, forms_without_zeros
 
@@ -22,13 +23,13 @@ class KeysBesideOthers:
         self._others: dict[int, str] = {}
         """First key of the service, or of the file, of a form."""
         for _, key in self._keys():
-            for form in _forms(key):
+            for form in self._forms(key):
                 if self._first.setdefault(form, hash(key)) != hash(key):
                     self._shared.add(form)
 
     def see(self, key: RecordKey) -> None:
         """Store a key of the service, if the file has one of its forms."""
-        for form in _forms(key) if self._first else ():
+        for form in self._forms(key) if self._first else ():
             if self._first.get(form, hash(key)) != hash(key) or form in self._shared:
                 self._shared.add(form)
                 self._others.setdefault(form, key[-1])
@@ -37,7 +38,7 @@ class KeysBesideOthers:
         """Add a warning for each new key that another has in a form without zeros."""
         warned: set[int] = set()
         for line, key in self._keys() if self._shared else ():
-            found = [self._others.setdefault(form, key[-1]) for form in _forms(key) if form in self._shared]
+            found = [self._others.setdefault(form, key[-1]) for form in self._forms(key) if form in self._shared]
             is_new = key not in known and hash(key) not in warned
             other = next((one for one in found if comparable_key((one,)) != comparable_key(key[-1:])), "")
             if other and is_new:
@@ -55,13 +56,13 @@ class KeysBesideOthers:
                 yield line, key
             last = key
 
-
-def _forms(key: RecordKey) -> list[int]:
-    *before, name = key
-    forms = [*forms_without_zeros(name)]
-    if "0" in (form := _without_o(name)):
-        forms.append(f"O as 0: {form}")
-    return [hash((*before, form)) for form in forms]
+    def _forms(self, key: RecordKey) -> list[int]:
+        """Return hashes of the forms of a key. Another warning compares the letters of locations."""
+        *before, name = key
+        forms = [*forms_without_zeros(name)]
+        if self._table.name != LOCATIONS.file and "0" in (form := _without_o(name)):
+            forms.append(f"O as 0: {form}")
+        return [hash((*before, form)) for form in forms]
 
 
 def _without_o(name: str) -> str:

@@ -30,7 +30,12 @@ def undo_sent(state: CountState, context: Context) -> Result:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (Query(BOOKED_QUERY, "my_entries", {"user": context.user, "now": context.now}),))
+    return Turn(state, (query_booked(context),))
+
+
+def query_booked(context: Context) -> Query:
+    """Return the query for the differences that the service booked today."""
+    return Query(BOOKED_QUERY, "my_entries", {"user": context.user, "now": context.now})
 
 
 def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
@@ -40,9 +45,14 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
     """
     if state.last_sent is None:
         return Turn(state)
-    changes = tuple(_as_booked(each, rows) for each in state.last_sent.changes)
-    state = state._replace(last_sent=state.last_sent._replace(changes=changes))
-    return Turn(state, (report_refusals.query_refused_since(change.counted_at for change in changes),))
+    sent = with_booked(state.last_sent, rows)
+    refused = report_refusals.query_refused_since(change.counted_at for change in sent.changes)
+    return Turn(state._replace(last_sent=sent), (refused,))
+
+
+def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
+    """Return a sent count with the differences that the service booked, as far as they are known."""
+    return sent._replace(changes=tuple(_as_booked(each, rows) for each in sent.changes))
 
 
 def _as_booked(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> StockChange:

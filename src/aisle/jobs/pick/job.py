@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantity_or_record, report_refusals
+from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -349,6 +350,8 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state, (LIVE_POOLS_QUERY,))
         case Rows(LIVE_POOLS_QUERY.id, rows):
             return Turn(state._replace(pools=parse_pools(rows)))
+        case Rows(undo_sent_count.BOOKED_QUERY, rows, _):
+            return line_actions.take_booked(state, rows)
         case Rows(report_refusals.REFUSED_QUERY, rows, _):
             return line_actions.undo_count(state, rows, context)
         case Rows(excess.REFUSED_QUERY, rows, _):

@@ -36,6 +36,7 @@ from aisle.scan.grammar_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
+    from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
 Result = Turn[PickState]
@@ -434,10 +435,7 @@ def undo_step(state: PickState, context: Context) -> Result:
     while state.history:
         last = state.history[-1]
         if last.sent_count and last.sent_count.changes:
-            return Turn(
-                state,
-                (report_refusals.query_refused_since(change.counted_at for change in last.sent_count.changes),),
-            )
+            return Turn(state, (undo_sent_count.query_booked(context),))
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
             return Turn(state, (), undo_sent_count.no_undo_verdict(last.sent_count))
@@ -450,6 +448,16 @@ def undo_step(state: PickState, context: Context) -> Result:
         if turn:
             return turn
     return reject_input(state, "pick.nothing_to_undo")
+
+
+def take_booked(state: PickState, rows: tuple[MyEntriesRow, ...]) -> Result:
+    """Take over the differences that the service booked for a count; query which entries it refused."""
+    step = state.history[-1] if state.history else None
+    if step is None or step.sent_count is None:
+        return Turn(state)
+    sent = undo_sent_count.with_booked(step.sent_count, rows)
+    state = state._replace(history=(*state.history[:-1], step._replace(sent_count=sent)))
+    return Turn(state, (report_refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
 def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
