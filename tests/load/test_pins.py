@@ -176,5 +176,7 @@ async def test_people_come_in_small_requests_and_an_early_end_names_the_loaded_r
         with pytest.raises(LoadError, match=r"Stopped at people.csv:22\. Load again later"):
             await load(tmp_path, client, on_cut_off=reports.append, sleep=Naps())
     assert len(service.kept["people"]) == 2 * MAX_PEOPLE
-    words = "people.csv: 20 of 20 rows loaded; the load ended before the file did, with 20 rows (2-21)."
+    words = "people.csv: 20 of 20 rows loaded; the load ended before the file did, with 20 rows (2-21);"
+    words += " whether 10 rows (22-31) were loaded is unknown, because no answer came; the next load tells, and doubles"
+    words += " nothing."
     assert reports[0].lines()[0] == words

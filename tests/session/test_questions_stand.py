@@ -10,13 +10,13 @@ import pytest
 
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, Msg
+from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
 from aisle.session.input_batch_and_refusals import REACTION_S
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.job_steps import WAYS, Way, cache, noted, stand
+from tests.session.job_steps import WAYS, Way, announced, cache, noted, stand
 from tests.session.test_look_up_mid_job import headers_only
 from tests.session.test_session import BARCODES, at, home, say, told
 from tests.writes import intents, movement, update
@@ -36,6 +36,8 @@ PUT_DOWN = {
     "pick.done/batch_stock": Way((*PICKED, "A-1"), before=noted),
     "pick.done/batch_source": Way((*PICKED, "A-2"), before=noted),
     "pick.product/other_location": Way(("4101", "PU-01")),
+    "receive.goods/more": Way(("receive", "7001", BARCODES[0], "40"), before=announced),
+    "receive.goods/not_announced": Way(("receive", "7001", BARCODES[2]), before=announced),
     "pick.product/leave_batch": Way(("batch", "4101", "4102", "g", "b")),
 }
 ASKED = PUT_DOWN.keys() - {"pick.done/batch"}
@@ -77,7 +79,7 @@ def ids(text: Any) -> Iterator[str]:
 
 @pytest.mark.every_case
 @pytest.mark.parametrize("what", OTHERS)
-@pytest.mark.parametrize("way", [way for way in QUESTIONS if QUESTIONS[way].before in (None, noted)])
+@pytest.mark.parametrize("way", QUESTIONS)
 def test_a_question_stands_until_it_is_answered(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch, way: str, what: str
 ) -> None:
@@ -145,3 +147,17 @@ def test_a_choice_that_changed_a_moment_ago_is_refused(home: StoreFolder, monkey
         later = session.context.clock() + REACTION_S
         session.context.clock = lambda: later
         assert told(say(session, "1"))[1] == "pick.tote"
+
+
+def test_news_stands_after_the_question(home: StoreFolder) -> None:
+    """The answers on the page keep their question."""
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[1], "40")
+        verdicts = session.verdicts
+        before = verdicts.snapshot()
+        assert before.current is not None
+        verdicts.answer(Verdict(INFO, msg("pick.changed", order="4101")))
+        verdicts.keep_question(before, is_open=True)
+        assert verdicts.current is not None
+        assert verdicts.current.kind == ASK
+        assert list(ids(verdicts.current.text)) == ["session.join", before.current.text.id, "pick.changed"]
