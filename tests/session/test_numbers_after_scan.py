@@ -155,12 +155,12 @@ def test_a_number_after_a_refused_scan_of_any_form_is_asked_back(home: StoreFold
 NEXT: dict[str, tuple[str, ...]] = {
     "count": (SAME, "d", "u", "A-2", "96385081"),
     "count of a product": (SAME, "d", "A-2"),
-    "recount": (SAME, "d"),
+    "recount": ("d",),
     "missing": (SAME, "d"),
     "adjust": (SAME, "d", "A-2"),
     "move": (SAME, "A-2", "d", "u", "96385081"),
     "put": (SAME, "A-2", "n"),
-    "receive": (SAME, "A-2", "d", "u"),
+    "receive": (SAME, "d", "u"),
     "pick": (SAME, "n", "s", "u", "96385081"),
 }
 """Inputs of each step that are neither the number again nor `b`."""
@@ -181,6 +181,22 @@ def test_number_that_is_not_typed_again_is_told_as_not_taken(home: StoreFolder, 
         assert "1 not taken: 4" in MessageWriter().write(frame.verdict.text, 2) if frame.verdict else False
         if text in "du":
             assert Decimal(4) not in (quantities(session) or before).values()
+
+
+@pytest.mark.parametrize(("job", "scan"), [("recount", P1), ("receive", "A-2")])
+def test_number_stays_asked_about_while_a_scan_could_answer_the_page(home: StoreFolder, job: str, scan: str) -> None:
+    announced(home)
+    with at(home, user="U1") as session:
+        opened(session, job)
+        scanner = Scanner(session)
+        scanner.send("96385081\r", 0.003)
+        scanner.rest(1.5)
+        assert told(scanner.send("4\r", 0.2)) == (ASK, "input.number_after_refused_scan")
+        scanner.rest(1.5)
+        before = quantities(session)
+        frame = scanner.send(f"{scan}\r", 0.2)
+        assert frame.verdict is not None and frame.verdict.text.id == "count.answer_first"
+        assert quantities(session) == before
 
 
 @pytest.mark.parametrize(("key", "word"), [("b", "session.dropped"), ("4", "count.counted_of")])
