@@ -449,7 +449,7 @@ class InputHandler:
 
     def _drop_waiting_number(self, meaning: Meaning, raw: str) -> None:
         """Drop the number that was asked about, and show the question of the page again: only now it has answers."""
-        asked = self._covered_question.standing() or Verdict(INFO, msg("session.dropped"))
+        asked = self._covered_question.question_of_page() or Verdict(INFO, msg("session.dropped"))
         self._event_runner.answer(asked, meaning, raw)
         if isinstance(meaning, Back | Command) or _letter_of(raw) == DROP:
             self._waiting_number = NO_NUMBER
@@ -458,8 +458,8 @@ class InputHandler:
         """Return whether a scan would answer a question of the page that the question about a number covers."""
         if not self._waiting_number.text:
             return False
-        is_asked = self._page.accepts().choices or self._page.question.is_asked or self._covered_question.standing()
-        return bool(is_asked) and not (isinstance(meaning, Scan) and meaning.is_look_up)
+        asked = self._page.question.is_asked or self._covered_question.question_of_page()
+        return bool(self._page.accepts().choices or asked) and not (isinstance(meaning, Scan) and meaning.is_look_up)
 
     def _refuse_beside_number(self, line: Line, meaning: Scan | Ambiguous) -> None:
         """Refuse a scan while a number is asked about: the question about the number stays."""

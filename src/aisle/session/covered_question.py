@@ -33,7 +33,7 @@ class CoveredQuestion:
         elif self._asked and self._asked[:2] != self._page_and_question():
             self._asked = None
 
-    def standing(self) -> Verdict | None:
+    def question_of_page(self) -> Verdict | None:
         """Return the question of the page that a question about a number covers; None if the page asks nothing."""
         is_asked = self._asked and self._asked[:2] == self._page_and_question()
         return self._asked[2] if self._asked and is_asked else None

@@ -252,7 +252,7 @@ class CsvTable:
         if column is None or not cell or (not cell.isascii() and self._bad_rows.encoding_fault(cell)):
             return ""
         try:
-            return self._meant(column, cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value)
+            return self._right_key(column, cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value)
         except ValueError:
             return ""
 
@@ -263,12 +263,12 @@ class CsvTable:
         try:
             cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
-            return self._meant(column, cell)
-        value = self._meant(column, cleaned.value)
+            return self._right_key(column, cell)
+        value = self._right_key(column, cleaned.value)
         return ",".join((value, *cleaned.further_codes)) if cleaned.further_codes else value
 
-    def _meant(self, column: Column, key: str) -> str:
-        """Return the key that is meant by one that a row names by mistake; others unchanged."""
+    def _right_key(self, column: Column, key: str) -> str:
+        """Return the right key for one that a row names by mistake; others unchanged."""
         return self.mistaken_keys.get(column.name, {}).get(key, key) if self.mistaken_keys else key
 
     def products_with_units(self) -> set[str]:
@@ -453,7 +453,7 @@ class CsvTable:
     def _clean_cell(self, index: int, cell: str) -> str:
         """Return a cleaned cell; unchanged if it cannot be read."""
         column = self._columns[index]
-        return self._meant(column, self._cleaned(column, index, cell)) if column and cell else cell
+        return self._right_key(column, self._cleaned(column, index, cell)) if column and cell else cell
 
     def _cleaned(self, column: Column, index: int, cell: str) -> str:
         try:
