@@ -17,6 +17,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs import view
 from aisle.jobs.job import Write
 from aisle.jobs.product_log_writes import log_write
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_state_changes import STATES
@@ -280,3 +281,13 @@ def test_count_after_which_another_was_made_says_so(desk: Desk, later: dict[str,
     desk.cache.write_logs([other, first], "2026-11-13")
     [row] = [row for row in desk.rows() if row["counted_quantity"] == 9]
     assert row["later_count"] == count
+
+
+def test_count_after_which_an_undone_one_was_made_stands(desk: Desk) -> None:
+    fields = {"counted_quantity": 9, "expected_quantity": 6, "stock_pool": "1", "quantity": 3}
+    first = logged(8, "P1", **fields, moved_on="2026-11-20T11:59:00Z", created_on="2026-11-20T12:00:00Z")
+    other = logged(7, "P1") | {"counted_quantity": 8, "moved_on": "2026-11-20T12:10:00Z", "app_user_name": "U2"}
+    undo = logged(6, "P1", quantity=1, reference=f"{UNDO_PREFIX}7") | {"app_user_name": "U2"}
+    desk.cache.write_logs([undo | {"moved_on": "2026-11-20T12:11:00Z"}, other, first], "2026-11-13")
+    [row] = [row for row in desk.rows() if row["counted_quantity"] == 9]
+    assert row["later_count"] is None

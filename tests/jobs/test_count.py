@@ -1250,10 +1250,37 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None) -> None:
     hand.say("d")
     hand.type(1)
     row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
-    hand.booked = ({**row, "counted_quantity": Decimal(3), "difference": None if booked is None else Decimal(booked)},)
+    difference = None if booked is None else Decimal(booked)
+    hand.booked = ({**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None},)
     assert hand.say("u") == "count.sent_undone"
     undo = hand.entries[-1]
     assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
+
+
+@pytest.mark.parametrize("superseded", [("P1",), ("P2",), ("P1", "P2")])
+def test_an_undo_leaves_goods_that_somebody_counted_since(superseded: tuple[str, ...]) -> None:
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 5)]})
+    hand.place("A-1")
+    for number in ("P1", "P2"):
+        hand.scan(number, "3")
+    hand.say("d")
+    hand.type(1)
+    row = {"location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0, "counted_quantity": Decimal(3)}
+    hand.booked = tuple(
+        {
+            **row,
+            "product_number": each,
+            "difference": Decimal(-2),
+            "later_count": Decimal(4) if each in superseded else None,
+        }
+        for each in ("P1", "P2")
+    )
+    before = len(hand.entries)
+    told = hand.say("u")
+    assert told == ("my_entries.later_count" if len(superseded) == 2 else "count.sent_undone")
+    assert [entry["product_number"] for entry in hand.entries[before:]] == [
+        each for each in ("P1", "P2") if each not in superseded
+    ]
 
 
 def test_a_recount_is_compared_with_the_stock_read_last() -> None:

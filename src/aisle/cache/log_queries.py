@@ -131,14 +131,14 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
-    later = (_later_count(cache, row) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
+    later = (_later_count(cache, row, undone) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
     return [
         {**row, "undone": is_undone(row, undone), "later_count": count} for row, count in zip(shown, later, strict=True)
     ], len(filtered)
 
 
-def _later_count(cache: apsw.Connection, row: EntryRow) -> Decimal | None:
-    """Return the last count of the same place and pool that was made after a count; None without one.
+def _later_count(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Decimal | None:
+    """Return the last count of the same place and pool that was made after a count and stands; None without one.
 
     It may have reached the service first: this count then changes nothing.
     """
@@ -148,6 +148,8 @@ def _later_count(cache: apsw.Connection, row: EntryRow) -> Decimal | None:
     for key, at, raw in fetch(cache, _LATER_COUNTS, row["product_number"], row["at"]):
         entry = parse_row(raw)
         other, is_held = log_row(str(key), str(at), entry), bool(entry.get("customer_order_number"))
+        if is_undone(other, undone):
+            continue
         is_same_pool = not row["pool"] or not other["pool"] or row["pool"] == other["pool"]
         if other["location_code"].casefold() == row["location_code"].casefold() and is_same_pool and not is_held:
             found = other["counted_quantity"]

@@ -36,3 +36,5 @@ class SentCount(NamedTuple):
     listed_kind: str = ""
     """Kind of the target if a list was counted and more of it was left; else empty."""
     listed_key: str = ""
+    counted_since: Decimal | None = None
+    """Last count of the same goods that somebody made since, so that these are not undone; None without one."""

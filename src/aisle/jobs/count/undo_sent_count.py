@@ -45,25 +45,32 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
     """
     if state.last_sent is None:
         return Turn(state)
-    sent = with_booked(state.last_sent, rows)
-    refused = report_refusals.query_refused_since(change.counted_at for change in sent.changes)
-    return Turn(state._replace(last_sent=sent), (refused,))
+    refused = report_refusals.query_refused_since(change.counted_at for change in state.last_sent.changes)
+    return Turn(state._replace(last_sent=with_booked(state.last_sent, rows)), (refused,))
 
 
 def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
-    """Return a sent count with the differences that the service booked, as far as they are known."""
-    return sent._replace(changes=tuple(_as_booked(each, rows) for each in sent.changes))
+    """Return a sent count with the differences that the service booked, without goods that were counted since."""
+    booked, counted_since = [], None
+    for change in sent.changes:
+        row = _booked_row(change, rows)
+        if row and row["later_count"] is not None:
+            counted_since = row["later_count"]
+        else:
+            difference = row["difference"] if row else None
+            booked.append(change if difference is None else change._replace(quantity=difference))
+    return sent._replace(changes=tuple(booked), counted_since=counted_since)
 
 
-def _as_booked(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> StockChange:
-    """Return a change with the difference that the service booked for it, if that is known."""
+def _booked_row(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
+    """Return the entry of today's log that the service booked for a change, if it is known."""
     key = change.product, change.location, to_utc_text(change.counted_at)
     for row in rows:
         is_same_pool = not change.pool or not row["pool"] or change.pool == row["pool"]
         is_entry = is_same_pool and (row["product_number"], row["location_code"], row["said"]) == key
         if is_entry and row["counted_quantity"] is not None and row["difference"] is not None:
-            return change._replace(quantity=row["difference"])
-    return change
+            return row
+    return None
 
 
 def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -87,18 +94,23 @@ def no_undo_verdict(sent: SentCount) -> Verdict:
 def undo_count(
     sent: SentCount, rows: tuple[RefusedOperationsRow, ...], context: Context
 ) -> tuple[tuple[Write, ...], Verdict]:
-    """Return the operations that reverse a sent count, except entries that the service refused, and the verdict."""
+    """Return the operations that reverse a sent count, and the verdict; entries refused or superseded are left."""
     found = [(each, report_refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
     remaining = sent._replace(changes=tuple(each for each, row in found if row is None))
     refused = next((row for _, row in reversed(found) if row), None)
     if refused and not remaining.changes:
         return (), report_refusals.refusal_verdict(refused)
+    if not remaining.changes and remaining.counted_since is not None:
+        return (), Verdict(WRONG, msg("my_entries.later_count", counted=remaining.counted_since))
     entries = [
         stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
         for each in remaining.changes
         if each.quantity
     ]
-    return log_writes(entries, context), undo_verdict(_undo_message(remaining))
+    verdict = undo_verdict(_undo_message(remaining))
+    if remaining.counted_since is not None:
+        verdict = verdict._replace(detail=msg("my_entries.later_count", counted=remaining.counted_since))
+    return log_writes(entries, context), verdict
 
 
 def _undo_message(sent: SentCount) -> Msg:

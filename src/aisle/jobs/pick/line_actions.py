@@ -455,9 +455,9 @@ def take_booked(state: PickState, rows: tuple[MyEntriesRow, ...]) -> Result:
     step = state.history[-1] if state.history else None
     if step is None or step.sent_count is None:
         return Turn(state)
-    sent = undo_sent_count.with_booked(step.sent_count, rows)
-    state = state._replace(history=(*state.history[:-1], step._replace(sent_count=sent)))
-    return Turn(state, (report_refusals.query_refused_since(change.counted_at for change in sent.changes),))
+    refused = report_refusals.query_refused_since(change.counted_at for change in step.sent_count.changes)
+    booked = step._replace(sent_count=undo_sent_count.with_booked(step.sent_count, rows))
+    return Turn(state._replace(history=(*state.history[:-1], booked)), (refused,))
 
 
 def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
