@@ -13,6 +13,7 @@ from aisle import named_tuple_json
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
 from aisle.scan.grammar_types import (
     LOCATION,
@@ -75,6 +76,8 @@ class Hand:
         self.learnt = learnt
         self.refused: tuple[Row, ...] = ()
         """What the service refused."""
+        self.logged: tuple[Row, ...] = ()
+        """Entries of the day in the service's log."""
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.feed(Opened(args))
@@ -100,6 +103,8 @@ class Hand:
             return Rows(query.id, ({"pools": {"1": "Web", "2": "Shop"}},), 1)
         if query.name == "refused_operations":
             return Rows(query.id, self.refused, len(self.refused))
+        if query.name == "my_entries":
+            return Rows(query.id, self.logged, len(self.logged))
         if query.name == "reasons":
             return Rows(query.id, self.learnt, len(self.learnt))
         if query.name == "location":
@@ -494,6 +499,20 @@ def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:
     hand.refused = ({"body": {"storeproductlog": hand.entries[:1]}, "why": "No such place", "label": "P1"},)
     assert hand.feed(Command("u")) == "receive.refused"
     assert len(hand.entries) == 1
+    assert hand.feed(Command("u")) == "count.nothing_to_undo"
+
+
+@pytest.mark.parametrize(("later_count", "told"), [(Decimal(9), "my_entries.later_count"), (None, "adjust.undone")])
+def test_a_loss_after_which_somebody_counted_is_not_undone(later_count: Decimal | None, told: str) -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(3)))
+    hand.feed(Choice(1))
+    [entry] = hand.entries
+    row = {"product_number": "P1", "location_code": entry["location_code"], "pool": 0, "counted_quantity": None}
+    hand.logged = ({**row, "said": to_utc_text(entry["scanned_datetime"]), "later_count": later_count},)
+    assert hand.feed(Command("u")) == told
+    assert len(hand.entries) == (1 if later_count else 2)
     assert hand.feed(Command("u")) == "count.nothing_to_undo"
 
 

@@ -264,3 +264,4 @@ def test_count_that_a_later_one_replaced_says_so() -> None:
     step = hand.job.view(hand.state)
     assert isinstance(step, Step)
     assert "my_entries.later_count" in [line.text.id for line in step.lines]
+    assert not step.choices, "an undo would change the later count"

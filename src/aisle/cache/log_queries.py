@@ -138,12 +138,10 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
 
 
 def _later_count(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Decimal | None:
-    """Return the last count of the same place and pool that was made after a count and stands; None without one.
+    """Return the last count of the same place and pool that was made after an entry and stands; None without one.
 
-    It may have reached the service first: this count then changes nothing.
+    It may have reached the service before an earlier count, which then changes nothing.
     """
-    if row["counted_quantity"] is None:
-        return None
     found = None
     for key, at, raw in fetch(cache, _LATER_COUNTS, row["product_number"], row["at"]):
         entry = parse_row(raw)

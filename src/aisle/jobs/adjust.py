@@ -26,8 +26,9 @@ from aisle.jobs.adjust_view import (
     question_choices,
     visible_rows,
 )
-from aisle.jobs.count import count_state
+from aisle.jobs.count import count_state, undo_sent_count
 from aisle.jobs.count.count_state import CountLine
+from aisle.jobs.count.sent_count import StockChange
 from aisle.jobs.job import (
     Args,
     Close,
@@ -64,6 +65,7 @@ from aisle.scan.grammar_types import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.operation_body_types import LogEntry
 
@@ -171,7 +173,7 @@ class AdjustJob(Job[AdjustState]):
             case Command("n") if visible_rows(state):
                 return Turn(state._replace(first_row=next_page_start(state)))
             case Command("u") if state.phase == "product":
-                return _ask_undo(state)
+                return _ask_undo(state, context)
             case UnknownCode(code) | Text(code):
                 return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
@@ -211,6 +213,8 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == report_refusals.REFUSED_QUERY:
         return _send_undo(state, rows, context)
+    if id_ == undo_sent_count.BOOKED_QUERY:
+        return _check_later_count(state, rows)
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
     if id_ == "location":
@@ -493,10 +497,22 @@ def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str
     )
 
 
-def _ask_undo(state: AdjustState) -> Result:
+def _ask_undo(state: AdjustState, context: Context) -> Result:
     if not state.sent:
         return reply(state, WRONG, "count.nothing_to_undo")
-    return Turn(state, (report_refusals.query_refused_since([state.sent[-1].at]),))
+    return Turn(state, (undo_sent_count.query_booked(context),))
+
+
+def _check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Result:
+    """Undo nothing if somebody counted the goods since; else query whether the service refused the adjustment."""
+    if not state.sent:
+        return Turn(state)
+    line, quantity, at, _ = state.sent[-1]
+    entry = undo_sent_count.entry_of(StockChange(line.product, line.location, line.pool, quantity, at), rows)
+    if entry and entry["later_count"] is not None:
+        verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
+        return Turn(state._replace(sent=state.sent[:-1]), (), verdict)
+    return Turn(state, (report_refusals.query_refused_since([at]),))
 
 
 def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:

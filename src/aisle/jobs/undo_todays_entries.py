@@ -70,8 +70,9 @@ class Entry(NamedTuple):
 
     @property
     def can_be_undone(self) -> bool:
-        """True if the service has the entry, it changed stock and it was not undone."""
-        return bool(self.id and self.difference and self.state == "confirmed" and not self.is_undone)
+        """True if the service has the entry, it changed stock, was not undone, and nobody counted since."""
+        stands = not self.is_undone and self.later_count is None
+        return bool(self.id and self.difference and self.state == "confirmed" and stands)
 
 
 class MyEntriesState(NamedTuple):

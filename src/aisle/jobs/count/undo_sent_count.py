@@ -12,6 +12,8 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from aisle.jobs.count.count_state import CountState
     from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
@@ -53,24 +55,28 @@ def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
     """Return a sent count with the differences that the service booked, without goods that were counted since."""
     booked, counted_since = [], None
     for change in sent.changes:
-        row = _booked_row(change, rows)
+        row = entry_of(change, rows)
         if row and row["later_count"] is not None:
             counted_since = row["later_count"]
         else:
-            difference = row["difference"] if row else None
+            difference = row["difference"] if row and row["counted_quantity"] is not None else None
             booked.append(change if difference is None else change._replace(quantity=difference))
     return sent._replace(changes=tuple(booked), counted_since=counted_since)
 
 
-def _booked_row(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
-    """Return the entry of today's log that the service booked for a change, if it is known."""
+def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
+    """Return the entry of today's log for a stock change, if it is known."""
     key = change.product, change.location, to_utc_text(change.counted_at)
     for row in rows:
         is_same_pool = not change.pool or not row["pool"] or change.pool == row["pool"]
-        is_entry = is_same_pool and (row["product_number"], row["location_code"], row["said"]) == key
-        if is_entry and row["counted_quantity"] is not None and row["difference"] is not None:
+        if is_same_pool and (row["product_number"], row["location_code"], row["said"]) == key:
             return row
     return None
+
+
+def counted_since_verdict(counted: Decimal) -> Verdict:
+    """Return the refusal of an undo whose goods somebody counted since."""
+    return Verdict(WRONG, msg("my_entries.later_count", counted=counted))
 
 
 def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -101,7 +107,7 @@ def undo_count(
     if refused and not remaining.changes:
         return (), report_refusals.refusal_verdict(refused)
     if not remaining.changes and remaining.counted_since is not None:
-        return (), Verdict(WRONG, msg("my_entries.later_count", counted=remaining.counted_since))
+        return (), counted_since_verdict(remaining.counted_since)
     entries = [
         stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
         for each in remaining.changes
