@@ -114,8 +114,9 @@ def test_the_last_number_of_a_count_wins(home: StoreFolder, numbers: tuple[str, 
         for number in numbers:
             say(session, number)
         say(session, "d")
-        while session.frames.build().view.name.startswith("count.") and not waiting(home):
-            say(session, "1")
+        for _ in range(5):
+            if not waiting(home):
+                say(session, (getattr(session.frames.build().view, "choice_letters", "") or "1")[0])
         assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in waiting(home)] == [1]
 
 
