@@ -13,7 +13,14 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
-from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, goods_text, named_goods, sum_goods
+from aisle.jobs.quantities_and_plausibility import (
+    GoodsSum,
+    add_goods,
+    goods_progress_in_list,
+    goods_text,
+    named_goods,
+    sum_goods,
+)
 from aisle.jobs.view import Msg
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter
@@ -105,3 +112,9 @@ def test_sums_of_sums() -> None:
     assert goods_text(GoodsSum(Decimal(3))) == 3
     assert isinstance(goods_text(more), Msg)
     assert GoodsSum().is_nothing
+
+
+@pytest.mark.parametrize(("level", "text"), [(0, "0/15+"), (1, "0/15 pieces, 1.5 kg"), (9, "0 of 15 pieces, 1.5 kg")])
+def test_a_narrow_column_shows_the_pieces_and_that_there_is_more(level: int, text: str) -> None:
+    ordered = sum_goods([(Decimal(15), None), (Decimal("1.5"), "kg")])
+    assert MessageWriter().write(goods_progress_in_list(sum_goods([]), ordered), level) == text

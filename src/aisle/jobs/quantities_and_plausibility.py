@@ -125,6 +125,14 @@ def goods_progress(picked: GoodsSum, ordered: GoodsSum) -> Msg:
     return msg("progress.of", done=goods_text(picked), total=goods_text(ordered))
 
 
+def goods_progress_in_list(picked: GoodsSum, ordered: GoodsSum) -> Msg:
+    """Return the same for a column; a narrow one shows the pieces, and `+` for the goods by measure beside them."""
+    if not ordered.pieces or not ordered.measured:
+        return goods_progress(picked, ordered)
+    pieces = msg("progress.of", done=picked.pieces, total=ordered.pieces)
+    return msg("progress.in_list", pieces=pieces, done=goods_text(picked), total=goods_text(ordered))
+
+
 IMPLAUSIBLE_FACTOR = Decimal(10)
 """Factor above the expected quantity from which a confirmation is asked."""
 

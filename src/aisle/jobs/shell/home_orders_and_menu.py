@@ -27,7 +27,13 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.quantities_and_plausibility import OrderGoods, goods_progress, order_goods, order_progress, to_decimal
+from aisle.jobs.quantities_and_plausibility import (
+    OrderGoods,
+    goods_progress_in_list,
+    order_goods,
+    order_progress,
+    to_decimal,
+)
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
@@ -217,7 +223,7 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
 
 def _order_row(order: OpenOrderRow) -> Row:
     share = order.picked / order.ordered if order.ordered > 0 else Decimal(0)
-    progress = goods_progress(order.goods.picked, order.goods.ordered)
+    progress = goods_progress_in_list(order.goods.picked, order.goods.ordered)
     cells = (raw(order.number), _due_text(order), raw(order.customer), progress)
     return Row(order.number, cells, min(Decimal(1), share))
 

@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context
 from aisle.jobs.list_page import Column
-from aisle.jobs.quantities_and_plausibility import OrderGoods, goods_progress, order_goods, order_progress, to_decimal
+from aisle.jobs.quantities_and_plausibility import (
+    OrderGoods,
+    goods_progress_in_list,
+    order_goods,
+    order_progress,
+    to_decimal,
+)
 from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day, time_message
 from aisle.jobs.view import Msg, msg, raw
@@ -126,7 +132,7 @@ _PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due, sort="
 _STATE = Column(msg("orders.head_state"), _status_text, sort="state")
 _PROGRESS = Column[BoardOrder](
     msg("head.progress"),
-    lambda order: goods_progress(order.goods.picked, order.goods.ordered),
+    lambda order: goods_progress_in_list(order.goods.picked, order.goods.ordered),
     sort="progress",
 )
 _CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True, sort="claim")
