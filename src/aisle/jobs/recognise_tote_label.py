@@ -1,4 +1,4 @@
-"""Recognition of tote labels: what of a scanned or typed code is the label, and which codes are none."""
+"""Recognition of tote labels: which part of a code is the label, and which codes are no labels."""
 
 from __future__ import annotations
 

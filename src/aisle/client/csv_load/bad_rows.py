@@ -1,4 +1,4 @@
-"""Bad rows of a CSV file, which are not loaded: the reason of each, which says what to correct."""
+"""Bad rows of a CSV file, which are not loaded: each has a reason that says what to correct."""
 
 from __future__ import annotations
 

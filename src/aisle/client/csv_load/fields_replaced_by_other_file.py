@@ -1,4 +1,4 @@
-"""Fields that two files of one load give for the same record: the file of that one matter counts.
+"""Fields that two files of a load give for one record: which of the files counts.
 
 prices.csv, discount_prices.csv, attributes.csv and free_fields.csv count before products.csv, and prices of a store
 before store_products.csv. What they replace is not written: a price that lasts for a moment would become the old price.

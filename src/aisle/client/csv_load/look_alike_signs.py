@@ -1,4 +1,4 @@
-"""Signs that cannot be told from those of a keyboard on a screen: dashes, apostrophes, slashes, letters.
+"""Signs that look the same on a screen: dashes, apostrophes, slashes, letters.
 
 The punctuation is of the confusable signs of Unicode (UTS 39). Editors of text and mail put some of them in.
 """

@@ -1,4 +1,4 @@
-"""Products and stores that rows name in a writing that nobody has, beside rows that name them rightly.
+"""Misspelt keys of products and stores: rows name a record in another form than other rows do.
 
 A spreadsheet removes the zeros of `0226` in one file of a load, and another file names `0226`. The row with `226` is
 refused. What depends on it is the same as if it named `0226` and were refused for another reason.

@@ -1,4 +1,4 @@
-"""Dates with hyphens and a year of two digits, `28-11-26`, of which the year can be the first or the last number."""
+"""Dates such as `28-11-26`, whose year of two digits can be the first or the last number."""
 
 from __future__ import annotations
 

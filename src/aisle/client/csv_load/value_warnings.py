@@ -1,4 +1,4 @@
-"""Warnings of values that are loaded, but hardly are what is meant: codes made dates, lost zeros, check digits."""
+"""Warnings about loaded values that look wrong: codes turned into dates, lost zeros, check digits."""
 
 from __future__ import annotations
 
