@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
-from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, goods_progress
+from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, goods_progress_in_list
 from aisle.jobs.shell.home_orders_and_menu import MORE_MENU, HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionState
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
@@ -166,7 +166,7 @@ def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     state = HomeJob().handle(HomeState(), Rows("orders", (row,), 1), CONTEXT).state
     home = HomeJob().view(state).rows[0].cells[3]
     board = BOARD.view(OrdersState(rows=(parse_order_row(row, CONTEXT),), total=1)).rows[0].cells[3]
-    assert home == board == goods_progress(*told)
+    assert home == board == goods_progress_in_list(*told)
     acting = OrderActionState(orders=("4101", "4102"))
     acting = OrderActionJob().handle(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state
     assert (acting.goods.picked, acting.goods.ordered) == tuple(add_goods((goods, goods)) for goods in told)

@@ -109,8 +109,8 @@ def test_a_label_of_digits_says_where_goods_were_picked(home: StoreFolder) -> No
         frame = begin(session, "pick", "4113", "4712", MUESLI)
         assert told(frame) == (ASK, "pick.which_location")
         frame = say(session, "4712")
-        assert told(frame) == (GOOD, "pick.from_location")
-        assert "4712" in shown(frame, 80, 24)
+        assert told(frame) == (GOOD, "pick.picked")
+        assert "No stock is known at 4712" in shown(frame, 80, 24)
 
 
 @pytest.mark.parametrize("code", ["99", "9999"])
