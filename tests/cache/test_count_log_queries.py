@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from aisle.cache import log_queries as logs_read
+from aisle.cache import log_queries, undone_entries
+from aisle.cache.log_entry_rows import log_row
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
@@ -210,13 +211,14 @@ def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypa
         return [str(row["key"]) for row in desk.rows(user="U1")], sorted(parsed)
 
     parsed: list[str] = []
-    as_logged = logs_read.log_row
+    as_logged = log_row
 
     def note(key: str, at: str, raw: dict[str, Any]) -> Any:
         parsed.append(key)
         return as_logged(key, at, raw)
 
-    monkeypatch.setattr(logs_read, "log_row", note)
+    for module in (log_queries, undone_entries):
+        monkeypatch.setattr(module, "log_row", note)
     mine = [logged(number, "P1", counted_quantity=1) for number in range(3)]
     desk.cache.write_logs([*mine, logged(3, "P1", quantity=1, source="movement")], "2026-11-13")
     before = look()
