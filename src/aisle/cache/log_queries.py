@@ -7,7 +7,7 @@ service's figures. interface: Store product log entry, Create store product logs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -22,7 +22,7 @@ from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stored_row_values import parse_row, product_names, round_sum
-from aisle.cache.undone_entries import is_undo, is_undone, later_count, undone_entries
+from aisle.cache.undone_entries import count_after, is_undo, is_undone, later_count, undone_entries
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
@@ -34,7 +34,7 @@ from aisle.scan.grammar_types import LOCATION
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
+    from aisle.jobs.row_types.log import CountsSinceRow, EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
         key: str
         at: str
 
+
+LATEST_START_S = 60.0
+"""Seconds before the time of an entry in which its operation was stored at the earliest."""
 
 _LOCAL_ENTRIES = """
 SELECT * FROM operation INDEXED BY operation_logs
@@ -91,11 +94,11 @@ def log_reasons(context: QueryContext, _: Args) -> QueryResult[ReasonsRow]:
     return rows, len(rows)
 
 
-@declare_query("my_entries", "now key user product_number search first size", whole_topics("log", OUTBOX))
+@declare_query("my_entries", "now key user product_number products search first size", whole_topics("log", OUTBOX))
 def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRow]:
     """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
 
-    Filters: `user`, `product_number`, words to `search`.
+    Filters: `user`, `product_number`, `products` (several), words to `search`.
     """
     cache, outbox, store = context.cache, context.outbox, context.store_folder.store
     midnight = store_time.start_of_today(str(args["now"]))
@@ -124,6 +127,25 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     ], len(filtered)
 
 
+@declare_query("counts_since", "since goods", whole_topics("log", OUTBOX))
+def counts_since(context: QueryContext, args: Args) -> QueryResult[CountsSinceRow]:
+    """Return the last count since then of each of the `goods` (product, location, pool or 0) that were counted.
+
+    Counts that are undone are left out; those of this host count before they are sent.
+    """
+    cache, outbox, store = context.cache, context.outbox, context.store_folder.store
+    since = to_utc_text(str(args["since"]))
+    undone = undone_entries(cache, outbox, since)
+    begin = datetime.fromisoformat(since).timestamp() - LATEST_START_S
+    sent = list(local_rows(fetch(outbox, _LOCAL_ENTRIES, begin, store, "", "")))
+    rows: list[CountsSinceRow] = []
+    for product, location, pool in args["goods"]:
+        found = count_after(cache, str(product), str(location), int(pool), since, undone, sent)
+        if found is not None:
+            rows.append({"product_number": product, "location_code": location, "counted_quantity": found})
+    return rows, len(rows)
+
+
 def _matching_log_entry(row: EntryRow, logged: Mapping[str, EntryRow]) -> str:
     """Return the number of the equal entry in the service's log, for a service that returns no numbers on creation."""
     for key, other in logged.items():
@@ -149,11 +171,13 @@ def _is_listed(row: EntryRow) -> bool:
 
 def _filter_rows(rows: Iterable[EntryRow], args: Args) -> list[EntryRow]:
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
+    products = args.get("products") or ()
     words = normalise_text(str(args.get("search") or "")).split()
     return [
         row
         for row in rows
-        if (not user or row["app_user_name"] == user)
+        if (not products or row["product_number"] in products)
+        and (not user or row["app_user_name"] == user)
         and (not product or row["product_number"] == product)
         and all(word in _entry_text(row) for word in words)
     ]

@@ -5,6 +5,7 @@ An undo is an entry of its own whose `reference` names the entry that it undoes,
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -85,21 +86,41 @@ def later_count(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Deci
 
 
 def count_after(
-    cache: apsw.Connection, product: str, location: str, pool: int, at: str, undone: set[str]
+    cache: apsw.Connection,
+    product: str,
+    location: str,
+    pool: int,
+    at: str,
+    undone: set[str],
+    sent: Sequence[EntryRow] = (),
 ) -> Decimal | None:
     """Return the last count of a product there that was made after this time and is not undone; None without one.
 
-    `pool`: 0 for any. A count without location is one of the whole store.
+    `pool`: 0 for any; `sent`: entries of this host, which the log may lack yet. A count without location is one of the
+    whole store.
     """
+    logged = _counts_in_log(cache, product, at)
+    waiting = (row for row in sent if (row["product_number"], row["at"] > at) == (product, True) and _may_stand(row))
     found = None
-    for key, when, raw in fetch(cache, _LATER_COUNTS, product, at):
-        entry = parse_row(raw)
-        row, is_held = log_row(str(key), str(when), entry), bool(entry.get("customer_order_number"))
+    for row in sorted((*logged, *waiting), key=lambda row: row["at"]):
         is_there = row["location_code"].casefold() in ("", location.casefold())
         is_same_pool = not pool or not row["pool"] or pool == row["pool"]
-        if is_there and is_same_pool and not is_held and not is_undone(row, undone):
+        if is_there and is_same_pool and not is_undone(row, undone):
             found = row["counted_quantity"]
     return found
+
+
+def _counts_in_log(cache: apsw.Connection, product: str, at: str) -> Iterator[EntryRow]:
+    """Yield the counts of free stock of a product after this time."""
+    for key, when, raw in fetch(cache, _LATER_COUNTS, product, at):
+        entry = parse_row(raw)
+        if not entry.get("customer_order_number"):
+            yield log_row(str(key), str(when), entry)
+
+
+def _may_stand(row: EntryRow) -> bool:
+    """Return True if an entry of this host is a count that was not refused."""
+    return row["counted_quantity"] is not None and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
 
 
 # What an undo has to reverse

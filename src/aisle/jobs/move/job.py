@@ -279,6 +279,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return Turn(with_suggested_locations(state, rows))
         case "target":
             return put_goods.give_to_order(state, row, context)
+        case undo.COUNTED_QUERY:
+            return undo.undo_unless_counted(state, rows, context)
         case "undo_order":
             return undo.undo_if_unchanged(state, row, context)
         case _ if id_.startswith(undo.UNDO_PREFIX):

@@ -435,7 +435,7 @@ def undo_step(state: PickState, context: Context) -> Result:
     while state.history:
         last = state.history[-1]
         if last.sent_count and last.sent_count.changes:
-            return Turn(state, (undo_sent_count.query_booked(context),))
+            return Turn(state, (undo_sent_count.query_booked(last.sent_count.changes, context),))
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
             return Turn(state, (), undo_sent_count.no_undo_verdict(last.sent_count))
