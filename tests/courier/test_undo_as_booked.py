@@ -45,13 +45,13 @@ def _undo(shop: Shop, undone: Write, quantity: str) -> Write:
 
 async def _done(shop: Shop, *op_ids: str) -> list[str]:
     """Wait until nothing waits any more. Return the states of these operations."""
-    unfinished = lambda: [op for op in shop.desk.all() if op.state not in (CONFIRMED, REFUSED, CLOSED)]  # noqa: E731
-    await shop.time.until(lambda: not unfinished(), within_s=600)
+    ended = (CONFIRMED, REFUSED, CLOSED)
+    await shop.time.until(lambda: all(op.state in ended for op in shop.desk.all()), within_s=600)
     return [shop.desk.state(op_id) for op_id in op_ids]
 
 
 async def _stock(shop: Shop, product: str) -> Decimal:
-    query = {"store_number": STORE, "product_number": product, "include_locations": True}
+    query: dict[str, Any] = {"store_number": STORE, "product_number": product, "include_locations": True}
     async with shop.client(straight=True) as client:
         rows = (await client.request("list-store-products-stock", query=query)).json()["list"]
     places = rows[0]["store_locations"]

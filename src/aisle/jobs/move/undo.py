@@ -61,9 +61,9 @@ def undo_unless_counted(state: MoveState, rows: tuple[CountsSinceRow, ...], cont
     step = state.history[-1]
     if rows:
         row, labels = rows[0], {item.product: item.label for item in step.items}
-        args = {"place": row["location_code"], "counted": row["counted_quantity"]}
+        label, place, counted = labels[row["product_number"]], row["location_code"], row["counted_quantity"]
         state = state._replace(is_undoing=False, history=())
-        return reply(state, WRONG, "move.counted_since", label=labels[row["product_number"]], **args)
+        return reply(state, WRONG, "move.counted_since", label=label, place=place, counted=counted)
     item = step.items[0]
     if locations := _target_locations(step):
         return Turn(state, (_query_location(locations[0]),))
