@@ -244,7 +244,7 @@ def _nothing(text: str) -> Frame:
     return _deliveries_frame(DeliveriesState("received", search=text or "hans"), None, LinkState("offline", 900.0))
 
 
-def _opened(text: str) -> DeliveriesState:
+def _opened_delivery(text: str) -> DeliveriesState:
     sheet: DeliveryRow = {
         "order_number": text or "PO-2026-1187",
         "supplier_name": text or "Hansen Beverages",
@@ -269,11 +269,11 @@ def _opened(text: str) -> DeliveriesState:
 
 
 def _delivery_page(text: str) -> Frame:
-    return _deliveries_frame(_opened(text), None, LinkState("live", 4.0), 3)
+    return _deliveries_frame(_opened_delivery(text), None, LinkState("live", 4.0), 3)
 
 
 def _delivery_with_excess(text: str) -> Frame:
-    state = _opened(text)
+    state = _opened_delivery(text)
     assert state.delivery
     row: ExcessReceiptsRow = {
         **state.delivery["lines"][0],
