@@ -42,7 +42,7 @@ READY_TIMEOUT_S = 1.5
 def health_routes(endpoint: OperationEndpoint, is_shutting_down: Callable[[], bool]) -> list[BaseRoute]:
     """Return the routes of health and readiness. They need no token.
 
-    `is_shutting_down` returns True if this process is about to end.
+    `is_shutting_down` returns True while this process drains before its end (`server.http_server.HttpServer.drain`).
     """
     probe = _DatabaseProbe(endpoint.database)
 
