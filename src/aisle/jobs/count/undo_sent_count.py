@@ -129,10 +129,8 @@ def undo_count(
 def _undo_message(sent: SentCount) -> Msg:
     """Return the message for a reversed count: its stock changes by product, or by location for one product.
 
-    Of a count that waits they are not known yet.
+    Of a count that waits they are estimates.
     """
-    if sent.is_waiting:
-        return msg("count.undo_waits", what=sent.label)
     has_locations = len({each.location for each in sent.changes}) > 1
     changes = []
     for each in sent.changes:
@@ -143,4 +141,5 @@ def _undo_message(sent: SentCount) -> Msg:
         )
         changes.append(goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True))
     text = goods_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
+    text = msg("count.undo_waits", told=text) if sent.is_waiting else text
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
