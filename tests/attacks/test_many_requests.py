@@ -23,13 +23,13 @@ from aisle.server.connections import ConnectionLimits, LimitedConnection, Repeat
 from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import people as people_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
-from aisle.service.http import docs_pages
-from aisle.service.http.access_log import AccessLog, RequestRecord
+from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.http import app as service_app
+from aisle.service.http.access_and_service_logs import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
@@ -374,19 +374,19 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(docs_pages, "build_document", build)
-    docs_pages._document.cache_clear()
+    monkeypatch.setattr(service_app, "build_document", build)
+    service_app._document.cache_clear()
     try:
         for _ in range(2):
             assert (await world.client.get("/openapi.json")).json() == {"a": 1}
     finally:
-        docs_pages._document.cache_clear()
+        service_app._document.cache_clear()
     assert len(made) == 1
 
 
 async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.http.health.WRITE_PROBE_S", 0)
-    monkeypatch.setattr("aisle.service.http.health.FAILED_WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.app.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.app.FAILED_WRITE_PROBE_S", 0)
     database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
     write = database.write
 

@@ -21,9 +21,9 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.errors import Refusal
-from aisle.service.http.access_log import AccessLog
+from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
-from aisle.service.http.rate_limiter import RateLimiter
+from aisle.service.http.rate_and_body_limits import RateLimiter
 from aisle.service.http.request_parsing import MOST_BODY_BYTES
 from aisle.service.http.run_server import ServerOptions, run_server
 from aisle.service.http.value_checks_and_unknown_names import MAX_CODE_LENGTH, MAX_ITEMS

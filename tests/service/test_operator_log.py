@@ -27,9 +27,9 @@ from aisle.service.db.database import Database, DatabaseUnreachable, Transaction
 from aisle.service.db.database_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.http import run_server
-from aisle.service.http.access_log import AccessLog
+from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics
 from aisle.service.http.worker_processes import Commands

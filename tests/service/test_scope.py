@@ -14,24 +14,23 @@ import httpx
 import pytest
 
 import aisle.service.db.statements as catalogue
+from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.authorization import Authorization, authorize
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.db.database import Row
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import people as people_sql
+from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.db.statements import stores as stores_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.errors import Refusal, to_json_bytes
-from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context, Principal, Store
+from aisle.service.operation_context import CHAIN, Context, OperationCall, Principal, Store
 from tests.service.test_authorization import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
@@ -216,7 +215,7 @@ async def test_operations_that_forget_the_check_still_reach_no_foreign_store(
         async with world.open_client(world.token("admin", ["S1"])) as client:
             for name in set(OPERATIONS) - OF_TOKEN - OF_CHAIN:
                 await _refused(client, name, [await _said(world, name, store, client) for store in ("S2", "NONE")])
-            for extension in EXTENSIONS:
+            for extension in EXTENSIONS.values():
                 answers = []
                 for store in ("S2", "NONE"):
                     path = extension.path.replace("{store_number}", store)

@@ -12,8 +12,8 @@ import pytest
 import aisle.service.db.statements
 from aisle.service.db.list_query_builder import filter_query, like_pattern, page_query
 from aisle.service.db.preset_planner_statistics import PLANNER_STATISTICS
+from aisle.service.db.sqlite_connection import _to_sqlite
 from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.db.sqlite_transaction import _to_sqlite
 from aisle.service.db.statements import deliveries, locations, logs, orders, products, stock
 from aisle.service.db.statements.logs import AUDIT_ADD
 from aisle.service.db.statements.retention import AUDIT_OLD

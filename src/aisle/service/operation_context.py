@@ -1,4 +1,4 @@
-"""Context of an operation: its transaction, the principal, the time, and the changes to report to others."""
+"""Context of an operation: its validated request, transaction, principal, time, and changes to report to others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,97 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict, TypeVar
 
 from aisle.service.db.database import Statement, Transaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
-from aisle.service.operation_call import OperationCall
+
+
+class QueryValues(TypedDict, total=False):
+    """Query parameters of all operations; a request has those that it was sent with."""
+
+    AppUserName: str
+    accept_language: str
+    advance_search: bool
+    after: int
+    after_user: str
+    appUserName: str
+    app_username: str
+    article_no: str
+    article_number: str
+    barcode: str
+    category_code: str
+    customer_order_number: str
+    customer_order_shipment_number: str
+    delivery_date: str
+    exclude_customer_order_stock: bool
+    flush: bool
+    from_id: int
+    fulfillment_status: str
+    group_code: str
+    id: int
+    ignore_customerorder_stock: bool
+    include_locations: bool
+    include_zero_lines: bool
+    is_active: bool
+    is_counted_quantity: bool
+    is_from_receipt: bool
+    is_historic: bool
+    is_picked: bool
+    is_reviewed: bool
+    is_submitted: bool
+    is_warehouse: bool
+    keys: str
+    known: str
+    last_modified_date: str
+    last_stock_modified_datetime: str
+    limit: int
+    location_code_tag: str
+    mark: str
+    numbers: str
+    order_number: str
+    page_number: int
+    page_size: int | str
+    """Text in some lists of the document."""
+    page_start: int | str
+    parent_category_code: str
+    pickup_offset: int
+    product_number: str
+    reason_code: int
+    receipt_type: int
+    reference: str
+    review_status: int
+    scroll_id: str
+    search_text: str
+    secondary_key: str
+    show_lines: bool
+    since: int
+    state: str
+    status: str
+    store_number: str
+    subject: str
+    supplier_code: str
+    supplier_name: str
+    to_id: int
+    to_modified_date: str
+
+
+HeaderValues = TypedDict(
+    "HeaderValues", {"Accept-Language": str, "Aisle-Door": str, "container_override": bool}, total=False
+)
+"""Header parameters of all operations."""
+
+
+class OperationCall(NamedTuple):
+    """Request that was validated against the contract: plain values under the names of the document."""
+
+    path: dict[str, str]
+    query: QueryValues
+    body: Any = None
+    header: HeaderValues = HeaderValues()
+
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]
@@ -52,6 +136,23 @@ class Replay(NamedTuple):
     """Quantities in thousandths, by line, of its earlier picks that did not fit on the order."""
 
 
+class WriteHeaders(NamedTuple):
+    """Headers of a write, parsed (README: Extensions)."""
+
+    idempotency_key: str | None = None
+    occurred_on: str = ""
+    app_user: str | None = None
+    terminal: str | None = None
+    if_match: frozenset[str] | None = None
+    """Versions that the request accepts; None is any."""
+    clock_skew: float = 0.0
+    """Seconds that the sender's clock is ahead of the service's clock."""
+    confirmed_keys: tuple[str, ...] = ()
+    """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
+    replay: Replay | None = None
+    """Data of a repeated write that was confirmed before the database was restored."""
+
+
 class Store(NamedTuple):
     """Store that the principal may work in."""
 
@@ -73,6 +174,9 @@ def split_wire_id(wire_id: int) -> tuple[int, int]:
     return divmod(wire_id, _MAX_STORES)
 
 
+_NO_HEADERS = WriteHeaders()
+
+
 @dataclass(slots=True)
 class Context:
     """State of one operation within one transaction."""
@@ -85,14 +189,8 @@ class Context:
     occurred_on: str
     app_user: str | None = None
     store: Store | None = None
-    terminal: str | None = None
-    if_match: frozenset[str] | None = None
-    """Versions that the request accepts; None is any."""
-    clock_skew: float = 0.0
-    """Seconds that the sender's clock is ahead of the service's clock."""
+    headers: WriteHeaders = _NO_HEADERS
     time_zones: TimeZones = HOST_TIME_ZONE
-    replay: Replay | None = None
-    """Data of a repeated write that was confirmed before the database was restored."""
     leg_count: int = 0
     response_headers: dict[str, str] = field(default_factory=dict)
     """Headers of the answer. That of a write is kept without them, and a repetition gets none."""
@@ -101,6 +199,11 @@ class Context:
     _reserved_numbers: dict[str, range] = field(default_factory=dict)
     """Numbers of changes that were reserved before the end of the operation, by store."""
     _changes: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
+
+    @property
+    def replay(self) -> Replay | None:
+        """Data of a repeated write that was confirmed before the database was restored."""
+        return self.headers.replay
 
     @property
     def current_store(self) -> Store:

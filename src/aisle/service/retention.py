@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Row, Transaction
 from aisle.service.db.statements import retention as sql
-from aisle.service.db.statements.changes_and_counters import COUNTER_SET, COUNTER_VALUE
+from aisle.service.db.statements.changes_and_writes import COUNTER_SET, COUNTER_VALUE
 from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
 from aisle.service.db.statements.stock import LEG_ADD
-from aisle.service.db.statements.stores import STORE_NUMBERS
+from aisle.service.db.statements.stores_and_locations import STORE_NUMBERS
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, quoted, to_json
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity
 from aisle.service.domain.states import NOTHING_TO_REVIEW

@@ -34,6 +34,7 @@ _MODULES = {
     "Store product logs": "store_products_logs_movements",
     "Store products": "store_products_logs_movements",
     "Stores": "stores",
+    "aisle": "extension_bodies",
 }
 """Modules with the bodies of each area of the interface."""
 

@@ -12,12 +12,12 @@ from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.auth.tokens import add_token, mark_revoked
 from aisle.service.db.database import Transaction
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.deliveries import create_store_deliveries
 from aisle.service.handlers.locations import write_locations
 from aisle.service.handlers.log_create import create_store_product_logs, review_logs
-from aisle.service.handlers.movements import create_movement
+from aisle.service.handlers.movements_and_clearances import create_movement
 from aisle.service.handlers.order_create import create_orders_in_store
 from aisle.service.handlers.order_update import update_customer_order
 from aisle.service.handlers.people import write_people
@@ -25,8 +25,7 @@ from aisle.service.handlers.products import create_or_update_products
 from aisle.service.handlers.registry import RunOperation
 from aisle.service.handlers.store_product_settings import create_store_products
 from aisle.service.handlers.stores import create_stores
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Principal
+from aisle.service.operation_context import Context, OperationCall, Principal, QueryValues
 
 STORE = "0001"
 SUPERVISOR_PIN = "2468"

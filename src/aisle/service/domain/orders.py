@@ -11,7 +11,7 @@ from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements import people as people_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
@@ -260,7 +260,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     claim keeps its time.
     """
     item, user = order.item, ctx.app_user or ctx.principal.name
-    terminal = ctx.terminal or ""
+    terminal = ctx.headers.terminal or ""
     if order.is_claimed and "claimed_by" in item:
         same = (item["claimed_by"], item.get("claimed_terminal", "")) == (user, terminal)
         if (is_claimed and same) or (not same and ctx.occurred_on < str(item["claimed_on"])):

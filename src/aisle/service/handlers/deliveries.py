@@ -1,4 +1,4 @@
-"""Deliveries: announce for one or several stores, list, mark (interface: Deliveries)."""
+"""Deliveries and receipts: announce for one or several stores, list, mark (interface: Deliveries)."""
 
 from __future__ import annotations
 
@@ -44,12 +44,18 @@ from aisle.service.domain.timestamps import (
     parse_timestamp_or_day,
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
+from aisle.service.handlers.list_page import (
+    Page,
+    count_and_read,
+    list_envelope,
+    parse_page,
+    parse_scroll_page,
+    reduced_envelope,
+)
 from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_codes
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1
@@ -474,3 +480,65 @@ def catalogue_members(line_fields: NewDeliveryLine, product_fields: ExtendedProd
 
 def _number_member(name: str, value: ExactNumber | None) -> str:
     return "" if value is None else f'"{name}":{value}'
+
+
+async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
+    """List a page of receipts by id, of one store or of all stores of the token."""
+    filters, store = await store_filter(ctx, call.query)
+    return await _receipts_page(ctx, call.query, filters, store)
+
+
+async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
+    """List a page of one store's receipts by id."""
+    return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
+
+
+async def _receipts_page(ctx: Context, query: QueryValues, filters: dict[str, object], store: Store | None) -> bytes:
+    page: Page = parse_page(query)
+    filters["receipt_type"] = query["receipt_type"]
+    if "order_number" in query:
+        filters["order_number"] = query["order_number"]
+    for name in ("from_id", "to_id"):
+        if name in query:
+            filters[name] = split_wire_id(query[name])
+    filters |= common_filters(query, ctx.time_zone(store))
+    total, found = await read_page(ctx, page, filters, store, RECEIPTS)
+    groups, more = page.split_rows(found)
+    return reduced_envelope([receipt_json(group) for group in groups], page, total, has_more=more)
+
+
+_RECEIPT_LINE_FIELDS: Final = ("barcode", "description", "container_barcode")
+
+
+def receipt_json(rows: list[Row]) -> str:
+    """Return one receipt of a list as JSON."""
+    store, number_, _, ordinal, kind, status, _, receipt, item, store_json = rows[0][:LINE_COLUMN]
+    delivery_store, head_fields = Store(store, ordinal), parse_json_object(item)
+    lines = (_receipt_line_json(delivery_store, row[LINE_COLUMN:]) for row in rows if row[LINE_COLUMN] is not None)
+    return join_members(
+        (
+            f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type_id":{kind}',
+            f'"import_id":{delivery_store.wire_id(receipt)},"status":{quoted(status)}',
+            text_member("store_gln", parse_json_object(store_json).get("store_gln")),
+            *(
+                text_member(name, head_fields.get(name))
+                for name in ("datetime_created", "datetime_expected", "supplier_code", "supplier_name")
+            ),
+            f'"receipt_lines":[{",".join(lines)}]',
+        )
+    )
+
+
+def _receipt_line_json(store: Store, row: Row) -> str:
+    line, seq, product, quantity, received, _, _, _, updated, item, product_json = row
+    line_fields: NewDeliveryLine = parse_json_object(item)
+    product_fields: ExtendedProduct = parse_json_object(product_json)
+    return join_members(
+        (
+            f'"id":{store.wire_id(seq)},"line_number":{line},"product_number":{quoted(product)}',
+            f'"received_quantity":{format_quantity(received)},"shipped_quantity":{format_quantity(quantity)}',
+            *catalogue_members(line_fields, product_fields),
+            *(text_member(name, line_fields[name]) for name in _RECEIPT_LINE_FIELDS if name in line_fields),
+            f'"updated_on":{quoted(updated)}',
+        )
+    )

@@ -12,14 +12,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from aisle.contract.operations import Param
+from aisle.contract.extensions import SCROLL_PARAM
 from aisle.service.db.database import ResultTooLong, Row, Transaction
 from aisle.service.db.list_query_builder import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context
+from aisle.service.operation_context import Context, OperationCall, QueryValues
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -27,9 +26,6 @@ MAX_PAGE_BYTES = 8 << 20
 """Maximum number of bytes of the rows of a page, unless it is one row."""
 _FEWER_ROWS = 8
 """Factor by which fewer rows are read after a result that is too long."""
-_MAX_SCROLL_ID = 2000
-SCROLL_PARAM = Param("scroll_id", "query", "string", max_length=_MAX_SCROLL_ID, assumed=True)
-"""Parameter of every list with the common envelope, beside those of the document."""
 
 MAX_COUNTED = MAX_PAGE_SIZE
 """Rows up to which a list over several stores is counted. Pages of longer lists have no `total_count`."""
@@ -269,7 +265,7 @@ def list_envelope(
         text = json.dumps([_list_checksum(call), page.number + 1, *last_key], ensure_ascii=False).encode()
         scroll = urlsafe_b64encode(text).decode().rstrip("=")
         # A longer id would be refused, so it is left out; the next page has a number, too.
-        tail |= {"scroll_id": scroll} if len(scroll) <= _MAX_SCROLL_ID else {}
+        tail |= {"scroll_id": scroll} if len(scroll) <= (SCROLL_PARAM.max_length or 0) else {}
     tail |= {"sort_column": sort_column, "sort_order": "asc"}
     return joined_rows(b'{"list":[', rows, page, b"]," + to_json_bytes(tail)[1:])
 

@@ -11,8 +11,8 @@ from aisle.service.auth.authorization import authorize_named_stores
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import natural_sort_key, search_key
-from aisle.service.db.statements import locations as locations_sql
 from aisle.service.db.statements import stock as stock_sql
+from aisle.service.db.statements import stores_and_locations as locations_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,
@@ -30,8 +30,7 @@ from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7

@@ -33,8 +33,7 @@ from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.http.request_parsing import clamp_occurred_on
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, split_wire_id
+from aisle.service.operation_context import Context, OperationCall, QueryValues, split_wire_id
 
 _POOL_FIELDS: Final = (
     "stock_pool_1",
@@ -107,7 +106,7 @@ async def _write_entry(
             ledger.occurred_on = clamp_occurred_on(
                 parse_timestamp(body[name], f"{field}.{name}", ctx.time_zone()),
                 ctx.now_seconds,
-                ctx.clock_skew,
+                ctx.headers.clock_skew,
                 is_replay=ctx.replay is not None,
             )
     await _postpone_ordering(ledger, product, body, field)

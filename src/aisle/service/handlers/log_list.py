@@ -15,8 +15,7 @@ from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_e
 from aisle.service.errors import not_found
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
 
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90

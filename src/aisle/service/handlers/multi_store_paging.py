@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aisle.service.auth.authorization import authorize_stores
 from aisle.service.db.list_query_builder import Query, count_query, page_query
-from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.handlers.list_page import Page
 from aisle.service.operation_context import Context
 

@@ -26,8 +26,7 @@ from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, Store
 
 
 async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:

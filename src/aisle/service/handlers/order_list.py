@@ -25,8 +25,7 @@ from aisle.service.domain.states import STATUS_IDS
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
 
 MAX_ORDER_NUMBERS = 100
 """Maximum number of orders in a list by numbers."""

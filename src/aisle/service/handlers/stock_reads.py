@@ -13,7 +13,7 @@ from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
@@ -32,8 +32,7 @@ from aisle.service.errors import not_found
 from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
+from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id, wire_id
 
 _EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.

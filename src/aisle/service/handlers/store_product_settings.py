@@ -20,8 +20,7 @@ from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import Body, load_products
 from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, Store
 
 MergeStoreProduct = Callable[[Body, Body, Body], Body]
 """Merge of a store's stored fields with those of a request; the last one is the product of the catalogue."""

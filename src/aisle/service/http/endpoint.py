@@ -24,6 +24,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
+from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
 from aisle.service.auth.pins import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction
@@ -38,20 +39,17 @@ from aisle.service.db.database import (
     ValueTooLong,
 )
 from aisle.service.db.fair_turns import CALLER
-from aisle.service.db.statements import people as people_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.handlers.sign_in import SIGN_IN_CHANNEL_HEADER
 from aisle.service.http import request_parsing
-from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
+from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
-from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
-from aisle.service.http.rate_limiter import RateLimiter
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Principal
+from aisle.service.http.rate_and_body_limits import SMALL, HeldBytes, RateLimiter, Turn, Turns
+from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.options import ServiceOptions
 
 log = logging.getLogger("aisle.service")
@@ -110,12 +108,12 @@ class OperationEndpoint:
             exchange = _Exchange(operation, request, headers, parsed_request, notes)
             # Its task may have begun in that of another caller.
             CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
-            if operation.is_write:
+            if operation.operation.write:
                 principal, answer = await self._write(exchange)
             else:
                 principal, answer = await self._read(exchange)
             answered = result_response(answer)
-            if not operation.is_write:
+            if not operation.operation.write:
                 answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
             if isinstance(refusal, TokenRefused) and refusal.name:
@@ -125,21 +123,19 @@ class OperationEndpoint:
             await asyncio.sleep(_TOO_MANY_WAIT_S)
             return refusal_response(Refusal(429, str(problem), retry_after=1))
         except (Busy, DatabaseFailed) as problem:
-            return result_response(OperationResult(503, Refusal(503, str(problem)).body()))
+            return refusal_response(Refusal(503, str(problem)))
         except ResultTooLong as problem:
             return refusal_response(Refusal(413, str(problem), "page_size"))
         except ValueTooLong as problem:
             return refusal_response(Refusal(422, str(problem)))
         except ClientDisconnect:
             # The client is gone. Its request was incomplete, so nothing was started.
-            return result_response(OperationResult(400, bad_request("The request ended before its body did.").body()))
+            return refusal_response(bad_request("The request ended before its body did."))
         except asyncio.CancelledError:
             raise
         except Exception:
             log.exception("%s failed; request %s", operation.name, notes.get("request", ""))
-            return result_response(
-                OperationResult(500, Refusal(500, "The service failed; it may or may not have been done.").body())
-            )
+            return refusal_response(Refusal(500, "The service failed; it may or may not have been done."))
         if answer.is_replayed:
             notes["replayed"] = True
         answered.background = self._housekeeping(principal, parsed_request.received_at)
@@ -154,32 +150,18 @@ class OperationEndpoint:
         return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
-        now = self.clock()
-        secret = request_parsing.bearer_token(headers)
+        parsed = ParsedRequest(request_parsing.bearer_token(headers), self.clock())
         try:
             call = OperationCall(
                 request_parsing.path_values(request),
                 request_parsing.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
                 header=request_parsing.header_values(headers, operation.params),
             )
-            if not operation.is_write:
-                return ParsedRequest(secret, call, None, now)
-            return ParsedRequest(
-                secret,
-                call,
-                None,
-                now,
-                idempotency_key=request_parsing.idempotency_key(headers),
-                occurred_on=request_parsing.occurred_on(headers, now),
-                app_user=request_parsing.app_user(headers),
-                terminal=request_parsing.terminal(headers),
-                if_match=request_parsing.if_match_versions(headers),
-                clock_skew=request_parsing.clock_skew(headers),
-                confirmed_keys=request_parsing.confirmed_keys(headers),
-                replay=request_parsing.replay(headers),
-            )
+            if not operation.operation.write:
+                return parsed._replace(call=call)
+            return parsed._replace(call=call, headers=request_parsing.write_headers(headers, parsed.received_at))
         except Refusal as problem:
-            return ParsedRequest(secret, OperationCall({}, {}), problem, now)
+            return parsed._replace(refusal=problem)
 
     def _limit_unauthenticated(self, request: Request, refusal: Refusal) -> Refusal:
         """Count a refusal without a valid token by address, so that tokens cannot be guessed."""
@@ -207,8 +189,7 @@ class OperationEndpoint:
     async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
         operation, request, asked = exchange.operation, exchange.request, exchange.parsed
         raw, body = await self._read_authorized_body(exchange, turn)
-        where = (request.method, request.scope["path"], request.scope["query_string"])
-        fingerprint = request_parsing.fingerprint(*where, raw, exchange.headers) if asked.idempotency_key else ""
+        fingerprint = request_parsing.fingerprint(request, raw, exchange.headers)
         call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=fingerprint)
 
@@ -230,7 +211,6 @@ class OperationEndpoint:
     async def _read_authorized_body(self, exchange: _Exchange, turn: Turn) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
         operation, call = exchange.operation, exchange.parsed.call
-        assert operation.body_adapter is not None
         ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
         token_id = ctx.principal.token_id
         CALLER.set(token_id)  # However many addresses its writes come from, they wait for each other.
@@ -240,14 +220,14 @@ class OperationEndpoint:
         await turn.carry_out()
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)
-        return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), needed=needed)
+        return raw, await request_parsing.parsed_body(raw, request_body_adapter(operation.operation), needed=needed)
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""
         self._token_limiter.count_request(token_id)
         if operation.handler.limits_attempts:
             # Guesses through the web must not use up the attempts of the terminals in the store.
-            is_web = call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL
+            is_web = call.header.get("Aisle-Door", "").lower() == WEB_CHANNEL
             self._sign_in_limiter.count_request(f"{token_id} {WEB_CHANNEL}" if is_web else token_id)
 
     async def _run_before_transaction(self, exchange: _Exchange, call: OperationCall) -> OperationCall:
@@ -291,21 +271,17 @@ class OperationEndpoint:
             raise await store_refusal(tx, principal, store_number)
         if store and is_first:
             notes["store"] = store.number
-        op_id = parsed_request.idempotency_key or _generate_key(parsed_request.received_at)
         return Context(
             StoreScopedTransaction(tx, principal, arrival.authorized_stores),
             principal,
             now,
             parsed_request.received_at,
-            op_id,
-            parsed_request.occurred_on or now,
-            parsed_request.app_user,
+            parsed_request.headers.idempotency_key or _generate_key(parsed_request.received_at),
+            parsed_request.headers.occurred_on or now,
+            parsed_request.headers.app_user,
             store,
-            parsed_request.terminal,
-            parsed_request.if_match,
-            parsed_request.clock_skew,
+            parsed_request.headers,
             self._time_zones,
-            parsed_request.replay,
         )
 
     def _housekeeping(self, principal: Principal, now: float) -> BackgroundTask | None:

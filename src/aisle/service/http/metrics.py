@@ -34,19 +34,19 @@ from starlette.requests import Request
 
 from aisle import __version__
 from aisle.caller_addresses import is_loopback
+from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.handlers.extension_table import EXTENSIONS
-from aisle.service.http.access_log import RequestRecord
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.http.access_and_service_logs import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Several workers have none; one worker uses the same names.
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 NO_OPERATION = "none"
-_OPERATION_NAMES = frozenset({*OPERATIONS, *(extension.name for extension in EXTENSIONS)})
+_OPERATION_NAMES = frozenset({*OPERATIONS, *EXTENSIONS})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 _MINIMUM_METRICS = frozenset({"process_start_time_seconds", "process_max_fds"})
