@@ -1,28 +1,14 @@
 """The service and the contract: routes, answers and the OpenAPI page come from one table."""
 
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import jsonschema
 
 from aisle.contract.answer_schemas import answer_schemas, shape_schema
-from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.service.http.request_parsing import parse_body
-from aisle.service.operation_context import HeaderValues, QueryValues
 from tests.service.world import World, line_end
-
-
-def test_values_of_parameters_have_the_declared_types() -> None:
-    kinds: dict[str, type] = {"string": str, "number": int, "boolean": bool}
-    found: dict[str, dict[str, set[type]]] = {"query": {}, "header": {}}
-    params = [param for operation in OPERATIONS.values() for param in operation.params]
-    params += [param for extension in EXTENSIONS.values() for param in extension.params]
-    for param in (*params, SCROLL_PARAM):
-        if param.where in found:
-            found[param.where].setdefault(param.name, set()).add(kinds[param.type])
-    for where, kind in (("query", QueryValues), ("header", HeaderValues)):
-        assert {name: set(get_args(hint)) or {hint} for name, hint in get_type_hints(kind).items()} == found[where]
 
 
 def test_null_counts_as_not_given_at_any_depth() -> None:

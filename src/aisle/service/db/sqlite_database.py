@@ -20,11 +20,9 @@ from typing import TypeVar
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.database import GROWING_TABLES, DatabaseFailed, Work
-from aisle.service.db.database_monitor import AccessKind, DatabaseMonitor
+from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, Work
 from aisle.service.db.fair_turns import FairTurns
-from aisle.service.db.preset_planner_statistics import store_statistics
-from aisle.service.db.schema import migrate
+from aisle.service.db.schema import migrate, store_statistics
 from aisle.service.db.sqlite_connection import (
     DISK_ERRORS,
     ReadTransaction,

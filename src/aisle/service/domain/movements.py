@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from aisle.service.db.statements import assignments_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.held_goods_origins import SourceQuantity
-from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
 from aisle.service.domain.picking import record_origin, remove_held

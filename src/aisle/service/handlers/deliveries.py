@@ -45,17 +45,18 @@ from aisle.service.domain.timestamps import (
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import (
+    MultiStoreList,
     Page,
     count_and_read,
     list_envelope,
+    page_key_query,
     parse_page,
     parse_scroll_page,
     reduced_envelope,
 )
-from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
 from aisle.service.handlers.products import find_products_by_codes
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store, split_wire_id
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1
@@ -151,7 +152,7 @@ async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Ro
     )
 
 
-async def store_filter(ctx: Context, query: QueryValues) -> tuple[dict[str, object], Store | None]:
+async def store_filter(ctx: Context, query: ParamValues) -> tuple[dict[str, object], Store | None]:
     """Return the filter that limits a list to the named store, or to those of the token."""
     if "store_number" in query:
         store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
@@ -159,7 +160,7 @@ async def store_filter(ctx: Context, query: QueryValues) -> tuple[dict[str, obje
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
 
-def common_filters(query: QueryValues, zone: TimeZone) -> dict[str, object]:
+def common_filters(query: ParamValues, zone: TimeZone) -> dict[str, object]:
     """Return the filters that deliveries and receipts share."""
     filters: dict[str, object] = {}
     if "is_submitted" in query:
@@ -493,7 +494,7 @@ async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
     return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
 
 
-async def _receipts_page(ctx: Context, query: QueryValues, filters: dict[str, object], store: Store | None) -> bytes:
+async def _receipts_page(ctx: Context, query: ParamValues, filters: dict[str, object], store: Store | None) -> bytes:
     page: Page = parse_page(query)
     filters["receipt_type"] = query["receipt_type"]
     if "order_number" in query:

@@ -30,7 +30,7 @@ from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
@@ -153,7 +153,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     )
 
 
-def _search_filters(query: QueryValues) -> dict[str, object]:
+def _search_filters(query: ParamValues) -> dict[str, object]:
     """Return the filter of a search in name and barcode, or of an advanced search in all fields of the product."""
     if "search_text" not in query:
         return {}

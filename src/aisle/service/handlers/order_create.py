@@ -51,9 +51,10 @@ async def create_orders_in_stores(ctx: Context, call: OperationCall) -> bytes:
 
 def _is_flush(ctx: Context, call: OperationCall) -> bool:
     """Return True if all orders are deleted before. Raise Refusal (403) if the token may not do this."""
-    if call.query.get("flush"):
+    flush: bool = call.query.get("flush", False)
+    if flush:
         require_role(ctx, "admin")
-    return call.query.get("flush", False)
+    return flush
 
 
 async def _create_in_store(ctx: Context, store: Store, bodies: list[tuple[int, NewOrder]], *, flush: bool) -> None:

@@ -25,7 +25,7 @@ from aisle.service.domain.states import STATUS_IDS
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page
-from aisle.service.operation_context import Context, OperationCall, QueryValues, Store
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store
 
 MAX_ORDER_NUMBERS = 100
 """Maximum number of orders in a list by numbers."""
@@ -70,7 +70,7 @@ async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
     return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
 
 
-async def _orders_json(ctx: Context, query: QueryValues, rows: list[Row]) -> list[str]:
+async def _orders_json(ctx: Context, query: ParamValues, rows: list[Row]) -> list[str]:
     """Return the orders as JSON, with their lines if the query asks for them."""
     if not query.get("show_lines"):
         return [_order_json(row, None) for row in rows]
@@ -98,7 +98,7 @@ def _parse_order_numbers(text: str) -> list[str]:
     return numbers
 
 
-def _parse_filters(ctx: Context, query: QueryValues) -> dict[str, object]:
+def _parse_filters(ctx: Context, query: ParamValues) -> dict[str, object]:
     filters: dict[str, object] = {"store": ctx.current_store.number}
     if query.get("is_active", True):
         filters["is_active"] = 1

@@ -69,12 +69,10 @@ class Metrics:
             "aisle_request_seconds", "How long they took.", ["operation"], buckets=_BUCKET_SECONDS, registry=registry
         )
         self._bytes = Counter("aisle_answer_bytes", "Bytes of the answers.", ["operation"], registry=registry)
-        self._running = Gauge(
-            "aisle_requests_running", "Requests that run now.", registry=registry, multiprocess_mode="livesum"
-        )
-        self._database_up = Gauge(
-            "aisle_database_up", "1 while the database can be used.", registry=registry, multiprocess_mode="livemin"
-        )
+        gauge = partial(Gauge, registry=registry)
+        self._running = gauge("aisle_requests_running", "Requests that run now.", multiprocess_mode="livesum")
+        minimum = partial(gauge, multiprocess_mode="livemin")
+        self._database_up = minimum("aisle_database_up", "1 while the database can be used.")
         self._database_up.set(1)
         self._database_losses = Counter("aisle_database_losses", "Times that the database was lost.", registry=registry)
         self._database_waits = Histogram(
@@ -86,12 +84,7 @@ class Metrics:
         )
         for what in ("pool", "lock"):
             self._database_waits.labels(what)
-        self._access_log_up = Gauge(
-            "aisle_access_log_up",
-            "1 while the access log can be written.",
-            registry=registry,
-            multiprocess_mode="livemin",
-        )
+        self._access_log_up = minimum("aisle_access_log_up", "1 while the access log can be written.")
         self._access_log_up.set(1)
         self._replays = Counter(
             "aisle_replays", "Writes that were answered from what was stored under their key.", registry=registry
@@ -103,11 +96,9 @@ class Metrics:
             registry=registry,
         )
         worker_restart_counter(registry)
-        self._certificate = Gauge(
+        self._certificate = minimum(
             "aisle_certificate_until_seconds",
             "Until when the certificate is good, in seconds since 1970; 0 for one that is not, or where there is none.",
-            registry=registry,
-            multiprocess_mode="livemin",
         )
 
     def start_request(self) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import TypeAdapter
@@ -36,7 +36,7 @@ from aisle.service.http.value_checks_and_unknown_names import (
     unknown_parameter_refusal,
     validation_errors,
 )
-from aisle.service.operation_context import HeaderValues, QueryValues, Replay, WriteHeaders
+from aisle.service.operation_context import ParamValues, Replay, WriteHeaders
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
@@ -187,7 +187,7 @@ def path_values(request: Request) -> dict[str, str]:
     return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
 
 
-def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> QueryValues:
+def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> ParamValues:
     """Return the documented query parameters with their types. A lenient service ignores others.
 
     Raise Refusal (400) if one is invalid, missing or repeated.
@@ -208,8 +208,7 @@ def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False
         if param.required and name not in given:
             raise bad_request("This parameter is needed.", name)
     ours = {known[name]: text for name, text in given.items() if name in known}
-    values = {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
-    return cast(QueryValues, values)
+    return {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
 
 
 def _query(query: bytes) -> tuple[tuple[str, str], ...]:
@@ -219,12 +218,11 @@ def _query(query: bytes) -> tuple[tuple[str, str], ...]:
 _short_query = lru_cache(maxsize=1000)(_query)
 
 
-def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> HeaderValues:
+def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> ParamValues:
     """Return the documented header parameters with their types. Raise Refusal (400) if one is invalid."""
     sent = [param for param in params if param.where == "header" and param.name.lower() in headers]
     given = {param: headers[param.name.lower()] for param in sent}
-    values = {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
-    return cast(HeaderValues, values)
+    return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
 
 
 def _is_given(param: Param, text: str) -> bool:

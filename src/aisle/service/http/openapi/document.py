@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -45,7 +46,7 @@ from aisle.service.http.value_checks_and_unknown_names import (
     MAX_TEXT_LENGTH,
     PRICE_FIELDS,
 )
-from aisle.service.operation_context import QueryValues
+from aisle.service.operation_context import ParamValues
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
 """Schema of a time, or of a date, which means the start of the day."""
@@ -80,7 +81,7 @@ class Example(NamedTuple):
 
     name: str
     body: Any
-    query: QueryValues = QueryValues()
+    query: ParamValues = MappingProxyType({})
 
 
 def _read(name: str) -> Any:
