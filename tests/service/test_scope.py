@@ -36,25 +36,25 @@ from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
-    "tokens.TOKEN_STORES",
-    "tokens.STORES_OF_TOKENS_DELETE",
-    "tokens.HAS_DATA",
-    "tokens.SIMILAR_STORES",
+    "people_and_tokens.TOKEN_STORES",
+    "people_and_tokens.STORES_OF_TOKENS_DELETE",
+    "people_and_tokens.HAS_DATA",
+    "people_and_tokens.SIMILAR_STORES",
     "products.PRODUCTS_IN_OPEN_DELIVERIES",
     "products.PRODUCTS_IN_OPEN_ORDERS",
     "products.PRODUCTS_WITH_STOCK",
     "products.STORES_RANGING",
-    "stores.STORE_NUMBERS",
+    "stores_and_locations.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
-    "writes.OLD_RESPONSES_DELETE",
-    "writes.OLD_RESPONSES_STEP",
-    "people.OLD_SIGN_IN_FAILURES",
-    "writes.OLD_WRITE_HISTORY_DELETE",
-    "writes.OLD_WRITE_HISTORY_STEP",
-    "writes.OLD_LATEST_WRITES_DELETE",
-    "writes.OLD_LATEST_WRITES_STEP",
+    "changes_and_writes.OLD_RESPONSES_DELETE",
+    "changes_and_writes.OLD_RESPONSES_STEP",
+    "people_and_tokens.OLD_SIGN_IN_FAILURES",
+    "changes_and_writes.OLD_WRITE_HISTORY_DELETE",
+    "changes_and_writes.OLD_WRITE_HISTORY_STEP",
+    "changes_and_writes.OLD_LATEST_WRITES_DELETE",
+    "changes_and_writes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from aisle.contract.request_bodies import ExactNumber
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.request_bodies.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.service.auth.authorization import authorize_named_stores, authorize_store
+from aisle.service.auth.authorization import authorize_store, rows_by_store
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import search_key
@@ -153,9 +153,11 @@ async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Ro
 
 
 async def store_filter(ctx: Context, query: ParamValues) -> tuple[dict[str, object], Store | None]:
-    """Return the filter that limits a list to the named store, or to those of the token."""
+    """Return the filter that limits a list to the store of the path or query, or to those of the token."""
+    store = ctx.store
     if "store_number" in query:
         store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
+    if store:
         return {"store": store.number}, store
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
@@ -170,25 +172,15 @@ def common_filters(query: ParamValues, zone: TimeZone) -> dict[str, object]:
     return filters
 
 
-async def create_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
-    """Announce deliveries to one store, all or none."""
+async def create_deliveries(ctx: Context, call: OperationCall) -> bytes:
+    """Announce deliveries to the path's store, or to the stores that they name: all or none."""
     bodies: list[NewDelivery] = call.body.get("orders", [])
-    await _create_deliveries(ctx, ctx.current_store, enumerate(bodies), call.header.get("container_override", False))
-    return SUCCESS
-
-
-async def create_multi_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
-    """Announce deliveries that name their stores, all or none."""
-    bodies: list[NewDelivery] = call.body.get("orders", [])
-    async for store, store_bodies in authorize_named_stores(ctx, bodies):
+    async for store, store_bodies in rows_by_store(ctx, bodies):
         await _create_deliveries(ctx, store, store_bodies, call.header.get("container_override", False))
     return SUCCESS
 
 
-async def _create_deliveries(
-    ctx: Context, store: Store, bodies: Iterable[tuple[int, NewDelivery]], override: bool
-) -> None:
-    given = list(bodies)
+async def _create_deliveries(ctx: Context, store: Store, given: list[tuple[int, NewDelivery]], override: bool) -> None:
     numbers = sorted({body["order_number"] for _, body in given})
     known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERY_FINGERPRINTS, store.number, numbers)}
     catalogue = StoreCatalogue(ctx, store)
@@ -485,23 +477,12 @@ def _number_member(name: str, value: ExactNumber | None) -> str:
 
 async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
     """List a page of receipts by id, of one store or of all stores of the token."""
-    filters, store = await store_filter(ctx, call.query)
-    return await _receipts_page(ctx, call.query, filters, store)
-
-
-async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
-    """List a page of one store's receipts by id."""
-    return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
-
-
-async def _receipts_page(ctx: Context, query: ParamValues, filters: dict[str, object], store: Store | None) -> bytes:
-    page: Page = parse_page(query)
+    query, page = call.query, parse_page(call.query)
+    filters, store = await store_filter(ctx, query)
     filters["receipt_type"] = query["receipt_type"]
     if "order_number" in query:
         filters["order_number"] = query["order_number"]
-    for name in ("from_id", "to_id"):
-        if name in query:
-            filters[name] = split_wire_id(query[name])
+    filters |= {name: split_wire_id(query[name]) for name in ("from_id", "to_id") if name in query}
     filters |= common_filters(query, ctx.time_zone(store))
     total, found = await read_page(ctx, page, filters, store, RECEIPTS)
     groups, more = page.split_rows(found)

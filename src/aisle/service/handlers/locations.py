@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from aisle.contract.request_bodies.extension_bodies import LocationWrite
-from aisle.service.auth.authorization import authorize_named_stores
+from aisle.service.auth.authorization import rows_by_store
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import natural_sort_key, search_key
@@ -176,7 +176,7 @@ def _product_json(row: Row, name: str) -> str:
 async def write_locations(ctx: Context, call: OperationCall) -> bytes:
     """Create locations or change their named fields, in one store or several."""
     locations: list[LocationWrite] = call.body["locations"]
-    async for store, bodies in authorize_named_stores(ctx, locations):
+    async for store, bodies in rows_by_store(ctx, locations):
         await _write_store_locations(ctx, store, bodies)
     return SUCCESS
 

@@ -104,8 +104,8 @@ _admin_handler = partial(Handler, roles=frozenset({"admin"}), needs_all_stores=T
 
 HANDLERS: dict[str, Handler] = {
     "list-customer-orders": Handler(order_list.list_customer_orders),
-    "create-customer-orders-one-store": _integration_handler(order_create.create_orders_in_store),
-    "create-customer-orders-several-stores": _integration_handler(order_create.create_orders_in_stores),
+    "create-customer-orders-one-store": _integration_handler(order_create.create_orders),
+    "create-customer-orders-several-stores": _integration_handler(order_create.create_orders),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
         movements_and_clearances.create_customer_order_clearance, frozenset({"supervisor", "admin"})
@@ -116,10 +116,10 @@ HANDLERS: dict[str, Handler] = {
     "update-store-products": _handler_for_supervisors(store_product_settings.update_store_products),
     "create-store-products": _integration_handler(store_product_settings.create_store_products),
     "list-deliveries": Handler(deliveries.list_deliveries),
-    "create-store-deliveries": _integration_handler(deliveries.create_store_deliveries),
-    "create-multi-store-deliveries": _integration_handler(deliveries.create_multi_store_deliveries),
+    "create-store-deliveries": _integration_handler(deliveries.create_deliveries),
+    "create-multi-store-deliveries": _integration_handler(deliveries.create_deliveries),
     "list-receipts": Handler(deliveries.list_receipts),
-    "list-store-receipts": Handler(deliveries.list_store_receipts),
+    "list-store-receipts": Handler(deliveries.list_receipts),
     "list-locations": Handler(locations.list_locations),
     "list-location-products": Handler(locations.list_location_products),
     "list-store-product-logs": Handler(log_list.list_store_product_logs),
