@@ -424,7 +424,7 @@ OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
 async def test_old_rows_are_deleted_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch, table: str, add: str, rows: list[Any], left: int
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    monkeypatch.setattr("aisle.service.retention._EXPIRED_ROWS_PER_BATCH", 10)
     database = world.service.database
 
     async def fill(tx: Transaction) -> None:
@@ -478,7 +478,7 @@ async def counts_of_rows(world: World, monkeypatch: pytest.MonkeyPatch, table: s
 async def test_expired_sign_ins_are_deleted_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch, table: str, add: str, rows: list[Any]
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    monkeypatch.setattr("aisle.service.retention._EXPIRED_ROWS_PER_BATCH", 10)
 
     async def fill(tx: Transaction) -> None:
         if table == "token_store":

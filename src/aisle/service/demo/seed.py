@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.auth.tokens import add_token, mark_revoked
+from aisle.service.auth.tokens import TokenGrant, add_token, mark_revoked
 from aisle.service.db.database import Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
@@ -174,7 +174,7 @@ async def seed_demo(tx: Transaction, now: float) -> bool:
     if await has_data(tx):
         return False
     # Nobody gets this token, and it is revoked at the end. It identifies the program.
-    token = await add_token(tx, name=_TOKEN_NAME, role="admin", store_numbers=None, now=format_timestamp(now))
+    token = await add_token(tx, TokenGrant(_TOKEN_NAME, "admin"), format_timestamp(now))
     opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
     runner = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
     demo = load_demo_store(datetime.fromtimestamp(now, UTC).date())

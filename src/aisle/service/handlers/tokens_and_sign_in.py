@@ -13,6 +13,7 @@ from aisle.service.auth import pins
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.auth.tokens import (
     ALL_STORES,
+    TokenGrant,
     TokenPerson,
     add_named_token,
     add_token,
@@ -54,19 +55,12 @@ async def create_token(ctx: Context, call: OperationCall) -> bytes:
     if ALL_STORES in stores and len(stores) > 1:
         raise unprocessable(f"{ALL_STORES} is all stores, and stands alone.", "stores")
     expires = None if days is None else format_timestamp(ctx.now_seconds + int(days) * _DAY)
+    grant = TokenGrant(body["name"], body["role"], None if stores == [ALL_STORES] else stores, expires)
     try:
-        made = await add_named_token(
-            ctx.tx,
-            name=body["name"],
-            role=body["role"],
-            store_numbers=None if stores == [ALL_STORES] else stores,
-            now=ctx.now,
-            expires_on=expires,
-        )
+        made = await add_named_token(ctx.tx, grant, ctx.now)
     except UsageError as problem:
         raise unprocessable(str(problem)) from problem
-    after = {"name": body["name"], "role": body["role"], "stores": stores, "expires_on": expires}
-    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", made.token_id, {}, after)])
+    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", made.token_id, {}, grant.audit_fields)])
     return to_json_bytes({"token_id": made.token_id, "token": made.secret, "expires_on": expires})
 
 
@@ -174,14 +168,7 @@ async def _create_person_token(ctx: Context, store: Store, person: Person) -> by
     if ctx.principal.expires_on is not None:
         until = min(until, ctx.principal.expires_on)
     parent = ctx.principal.parent_token_id or ctx.principal.token_id
-    made = await add_token(
-        ctx.tx,
-        name=person.user,
-        role=person.role,
-        store_numbers=[store.number],
-        now=ctx.now,
-        expires_on=until,
-        person=TokenPerson(parent, store.number, person.badge),
-    )
+    grant = TokenGrant(person.user, person.role, [store.number], until)
+    made = await add_token(ctx.tx, grant, ctx.now, TokenPerson(parent, store.number, person.badge))
     fields = {"token": made.secret, "expires_on": until, "store_number": store.number}
     return to_json_bytes(fields | {"user": person.user, "name": person.name, "role": person.role})

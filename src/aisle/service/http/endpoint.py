@@ -39,8 +39,6 @@ from aisle.service.db.database import (
     ValueTooLong,
 )
 from aisle.service.db.fair_turns import CALLER
-from aisle.service.db.statements import changes_and_writes as writes_sql
-from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
@@ -51,20 +49,15 @@ from aisle.service.http.idempotency import run_once
 from aisle.service.http.rate_and_body_limits import SMALL, HeldBytes, RateLimiter, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.options import ServiceOptions
+from aisle.service.retention import delete_expired
 
 log = logging.getLogger("aisle.service")
 
-# Days that a host may be offline and still detect that the database was restored from an earlier copy.
-WRITE_HISTORY_DAYS = 60
 # Minimum seconds between two updates of a token's last use, so that not every read causes a write.
 _LAST_USE_INTERVAL_S = 300.0
-# Seconds after which expired tokens of people, and wrong PINs, are deleted.
-_EXPIRED_RETENTION_S = 86400.0
 
 # Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
 _TOO_MANY_WAIT_S = 1.0
-
-_BATCH_ROWS = 1_000
 
 T = TypeVar("T")
 
@@ -122,12 +115,9 @@ class OperationEndpoint:
         except TooManyWaiting as problem:
             await asyncio.sleep(_TOO_MANY_WAIT_S)
             return refusal_response(Refusal(429, str(problem), retry_after=1))
-        except (Busy, DatabaseFailed) as problem:
-            return refusal_response(Refusal(503, str(problem)))
-        except ResultTooLong as problem:
-            return refusal_response(Refusal(413, str(problem), "page_size"))
-        except ValueTooLong as problem:
-            return refusal_response(Refusal(422, str(problem)))
+        except (Busy, DatabaseFailed, ResultTooLong, ValueTooLong) as problem:
+            status = {ResultTooLong: 413, ValueTooLong: 422}.get(type(problem), 503)
+            return refusal_response(Refusal(status, str(problem), "page_size" if status == 413 else None))
         except ClientDisconnect:
             # The client is gone. Its request was incomplete, so nothing was started.
             return refusal_response(bad_request("The request ended before its body did."))
@@ -295,71 +285,17 @@ class OperationEndpoint:
         ):
             return None
 
-        async def note(tx: Transaction) -> bool:
+        async def note(tx: Transaction) -> None:
             await tx.run(tokens_sql.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            return await _delete_expired_tokens(tx, now)
 
         async def noted() -> None:
             try:
-                is_left = await self.database.write(note, stores=())
-                while is_left:
-                    is_left = await self.database.write(lambda tx: _delete_expired_tokens(tx, now), stores=())
-                await self._delete_old_failures(format_timestamp(now), format_timestamp(now - _EXPIRED_RETENTION_S))
-                keys_before = format_timestamp(now - self._keys_days * 86400)
-                await self._delete_in_batches(
-                    writes_sql.OLD_RESPONSES_STEP, writes_sql.OLD_RESPONSES_DELETE, keys_before
-                )
-                before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
-                await self._delete_in_batches(
-                    writes_sql.OLD_LATEST_WRITES_STEP,
-                    writes_sql.OLD_LATEST_WRITES_DELETE,
-                    before,
-                )
-                await self._delete_in_batches(
-                    writes_sql.OLD_WRITE_HISTORY_STEP,
-                    writes_sql.OLD_WRITE_HISTORY_DELETE,
-                    before,
-                )
+                await self.database.write(note, stores=())
+                await delete_expired(self.database, now, self._keys_days)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
-
-    async def _delete_old_failures(self, now: str, before: str) -> None:
-        """Delete failures to sign in that lock nobody any more, a batch in a transaction."""
-
-        async def find(tx: Transaction) -> list[tuple[str, str, str]]:
-            rows = await tx.all(people_sql.OLD_SIGN_IN_FAILURES, before, now, _BATCH_ROWS)
-            return [(str(row[0]), str(row[1]), before) for row in rows]
-
-        while found := await self.database.read(find):
-            delete = partial(_run_many, people_sql.OLD_SIGN_IN_FAILURE_DELETE, found)
-            await self.database.write(delete, stores={store_number for store_number, _, _ in found})
-
-    async def _delete_in_batches(self, step: str, delete: str, before: str) -> None:
-        """Delete old rows in several transactions, so that other writers wait for none of them long."""
-
-        async def batch(tx: Transaction) -> bool:
-            row = await tx.one(step, before, _BATCH_ROWS)
-            await tx.run(delete, row[0] if row else before)
-            return row is not None
-
-        while await self.database.write(batch, stores=()):
-            pass
-
-
-async def _run_many(sql: str, rows: list[tuple[str, str, str]], tx: Transaction) -> None:
-    await tx.run_many(sql, rows)
-
-
-async def _delete_expired_tokens(tx: Transaction, now: float) -> bool:
-    """Delete a batch of expired tokens of people; return True if more may be left."""
-    yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-    tokens = [row[0] for row in await tx.all(tokens_sql.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
-    if tokens:
-        await tx.run(tokens_sql.STORES_OF_TOKENS_DELETE, tokens)
-        await tx.run(tokens_sql.TOKENS_DELETE, tokens)
-    return len(tokens) == _BATCH_ROWS
 
 
 def _generate_key(now: float) -> str:
