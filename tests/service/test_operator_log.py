@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,6 +39,7 @@ from aisle.service.http.metrics import Metrics
 from aisle.service.http.worker_processes import Commands
 from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server
+from tests.service.serve_process import until
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_monitoring import LONG, client_of, figures, serving
 from tests.service.world import API, World
@@ -237,7 +237,7 @@ def test_a_worker_that_dies_is_said_once_in_json_and_counted(aisle_home: Path, l
         _send_nonsense(url)
         os.kill(int(victim), signal.SIGKILL)
         restarts = ("aisle_worker_restarts_total", ())
-        _until(lambda: figures(_figures(url)).get(restarts) == 1)
+        until(lambda: figures(_figures(url)).get(restarts) == 1)
         many = _names(_figures(url))
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
@@ -264,13 +264,6 @@ def _names(text: str) -> set[str]:
 
 def _figures(url: str) -> str:
     return httpx.get(f"{url}/metrics", timeout=LONG).text
-
-
-def _until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + LONG
-    while not done():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 def test_startup_error_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
