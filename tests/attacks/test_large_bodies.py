@@ -268,7 +268,7 @@ async def test_a_token_has_so_many_bodies_under_way_and_others_go_on(world: Worl
         headers = {"Content-Length": str(body.size)}
         return asyncio.create_task(client.post(API + LOGS, content=body.parts(), headers=headers))
 
-    async with world.open_client(world.token("staff", ["S1"])) as client, world.open_client(world.token()) as other:
+    async with world.client_for("staff", ["S1"]) as client, world.client_for() as other:
         tasks = [sent(body, client) for body in held]
         await until(lambda: all(body.taken for body in held))
         refused = await sent(Held(2 * SMALL), client)
@@ -312,7 +312,7 @@ async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
 ) -> None:
     monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
     body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
-    async with world.open_client(world.token("staff", ["S1"])) as client:
+    async with world.client_for("staff", ["S1"]) as client:
         answer = await client.post(API + LOGS, content=body)
     assert answer.status_code == 413
     assert ("lists and objects" if " " in value else "values") in answer.json()["detail"]

@@ -180,7 +180,7 @@ async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch
     monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
     monkeypatch.setattr("aisle.service.db.sqlite_inline_reader._MAX_ROWS", 0)
-    async with world.open_client(world.token("staff", ["S1"])) as other:
+    async with world.client_for("staff", ["S1"]) as other:
         many = [world.client.get(API + "/stores") for _ in range(20)]
         first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
     assert first.status_code == 200

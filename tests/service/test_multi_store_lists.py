@@ -47,7 +47,7 @@ async def test_every_page_of_a_few_stores_is_right(
 ) -> None:
     monkeypatch.setattr(list_page, "MAX_MERGED_STORES", handful)
     await uneven(world)
-    client = world.open_client(world.token("staff", MINE))
+    client = world.client_for("staff", MINE)
 
     async def page(**more: Any) -> list[tuple[str, int]]:
         answer = await world.send("GET", path, query=query | more, client=client)
@@ -65,7 +65,6 @@ async def test_every_page_of_a_few_stores_is_right(
             assert await page(page_size=3, from_id=key[1]) == whole[place:][:3]
             assert await page(page_size=2, page_start=2, from_id=key[1]) == whole[place:][2:4]
             assert await page(from_id=whole[0][1], to_id=key[1]) == whole[: place + 1]
-    await client.aclose()
 
 
 async def test_changed_products_are_found_for_few_and_many(world: World, monkeypatch: Any) -> None:
@@ -115,7 +114,7 @@ async def test_each_store_reads_only_rows_of_the_page(
 ) -> None:
     monkeypatch.setattr(list_page, "MAX_MERGED_STORES", handful)
     await uneven(world)
-    client = world.open_client(world.token("staff", ["S1", "S3"]))
+    client = world.client_for("staff", ["S1", "S3"])
     read: list[tuple[object, ...]] = []
     whole = log_list._key_query
 
@@ -128,4 +127,3 @@ async def test_each_store_reads_only_rows_of_the_page(
     for number, expected in zip((1, 4), bounds, strict=True):
         await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
         assert read[-1] == expected
-    await client.aclose()

@@ -212,7 +212,7 @@ async def test_operations_that_forget_the_check_still_reach_no_foreign_store(
     _blind(monkeypatch)
     logging.getLogger("aisle.service").setLevel(logging.CRITICAL)
     try:
-        async with world.open_client(world.token("admin", ["S1"])) as client:
+        async with world.client_for("admin", ["S1"]) as client:
             for name in set(OPERATIONS) - OF_TOKEN - OF_CHAIN:
                 await _refused(client, name, [await _said(world, name, store, client) for store in ("S2", "NONE")])
             for extension in EXTENSIONS.values():
@@ -274,7 +274,7 @@ async def test_a_handler_that_reads_or_writes_whatever_it_is_told_is_refused(
     monkeypatch.setitem(HANDLERS, "create-store-product-logs", Handler(writes))
     del world.service.app
     path = "/stores/S1/products/stock/storeproductlogs"
-    async with world.open_client(world.token("admin", ["S1", "S3"])) as client:
+    async with world.client_for("admin", ["S1", "S3"]) as client:
         with caplog.at_level(logging.CRITICAL, "aisle.service"):
             read = [await world.send("GET", "/stores", query={"search_text": s}, client=client) for s in ("S2", "NONE")]
             body: dict[str, Any] = {"storeproductlog": []}
@@ -308,7 +308,7 @@ async def test_chain_lists_are_limited_to_token_stores(world: World, name: str) 
     for store in ("S1", "S2"):
         await world.post(f"/stores/{store}/products/stock/storeproductlogs", entry)
     values = {"boolean": "true", "number": "1", "string": "1"}
-    async with world.open_client(world.token("staff", ["S1", "S3"])) as client:
+    async with world.client_for("staff", ["S1", "S3"]) as client:
         path = OPERATIONS[name].path.removeprefix("/api/v2/public")
         needed = {param.name: "1" for param in OPERATIONS[name].params_in("query") if param.required}
         for param in OPERATIONS[name].params_in("query"):
@@ -333,7 +333,7 @@ async def test_a_foreign_store_costs_the_same_work_as_one_that_is_not_there(
         return execute(self, sql, args)
 
     monkeypatch.setattr(SqliteTransaction, "_execute", noted)
-    async with world.open_client(world.token("admin", ["S1"])) as client:
+    async with world.client_for("admin", ["S1"]) as client:
         await world.send("GET", "/stores", client=client)  # after this its use is not noted again
         for name in sorted(set(OPERATIONS) - OF_TOKEN - OF_CHAIN):
             work = []

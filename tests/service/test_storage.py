@@ -37,14 +37,7 @@ from pathlib import Path
 from tests.service.world import World
 
 async def main(folder, secret, times, place):
-    world = World.__new__(World)
-    from aisle.service.in_process_service import open_service
-    from aisle.service.options import ServiceOptions
-    from tests.service.world import START
-    world.now = START
-    world.service = open_service(Path(folder) / "service.db", ServiceOptions(lambda: START))
-    world.secret = secret
-    world.client = world.open_client(secret)
+    world = World(Path(folder), secret=secret)
     print("ready", flush=True)
     for n in range(times):
         await world.move("P1", 1, "A1", place)
