@@ -41,7 +41,7 @@ class TokenInfo(NamedTuple):
 
 
 class TokenGrant(NamedTuple):
-    """What a new token is for: its name, role and stores (None is all), and its end."""
+    """Grant of a new token: its name, role and stores (None is all), and its end."""
 
     name: str
     role: Role

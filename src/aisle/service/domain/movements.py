@@ -97,7 +97,7 @@ async def _plan_sources(
     if quantity == 0:
         return []
     balances = await (ledger.held_for_line(source.line) if source.line else ledger.free_stock(product.number))
-    quantities = _quantities_by_pool(balances, source)
+    quantities = {key.pool: held for key, held in balances.items() if key == source.stock_key(key.pool)}
     pools = [source.pool] if source.pool else _pools_default_first(source, target, quantities)
     plan = []
     for pool in pools:
@@ -111,10 +111,6 @@ async def _plan_sources(
     if quantity:
         plan.append(SourceQuantity(source.location_code, pools[0], quantity))
     return plan
-
-
-def _quantities_by_pool(balances: Mapping[StockKey, int], source: MovementEnd) -> dict[int, int]:
-    return {key.pool: quantity for key, quantity in balances.items() if key == source.stock_key(key.pool)}
 
 
 def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: Mapping[int, int]) -> list[int]:

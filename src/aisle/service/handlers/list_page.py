@@ -149,16 +149,11 @@ async def count_and_read(
     found = await read()
     if total is None:
         reached = page.offset + len(found)
-        known = _is_last_page(page, found) or (bool(found) and reached > max_counted)
+        known = (len(found) <= page.size and bool(found or not page.offset)) or (bool(found) and reached > max_counted)
         if page.after_key or not known:
             reached = await count_query(all_rows, max_counted + 1).fetch_count(tx)
         total = reached
     return (total if total <= max_counted else None), found
-
-
-def _is_last_page(page: Page, rows: Sequence[object]) -> bool:
-    """Return True if the list ends on this page."""
-    return len(rows) <= page.size and bool(rows or not page.offset)
 
 
 def joined_rows(head: bytes, rows: Iterable[str], page: Page, tail: bytes) -> bytes:

@@ -216,11 +216,12 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
     received: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
+    has_pool = "pool_location" in entry.body or any(name in entry.body for name in _POOL_FIELDS)
     delivery = await receipts.find_delivery(entry.body.get("reference", ""))
     for pool, quantity in _quantities_by_pool(entry, "quantity").items():
         for part in _line_shares(delivery, entry, quantity):
             to = pool
-            if part.line and part.line.target_pool and not _has_pool(entry.body):
+            if part.line and part.line.target_pool and not has_pool:
                 to = part.line.target_pool
             lines += [part.line] if part.line else []
             line = entry.line or (part.line and await receipts.find_order_line(part.line, entry.product))
@@ -253,10 +254,6 @@ def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) ->
     number = None if named is None else parse_whole_number(named, f"{entry.field}.line_number")
     order = entry.line.key if entry.line else None
     return delivery.receive(entry.product.number, quantity, line_number=number, order=order, field=entry.field)
-
-
-def _has_pool(body: ExtendedLogEntry) -> bool:
-    return "pool_location" in body or any(name in body for name in _POOL_FIELDS)
 
 
 def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:

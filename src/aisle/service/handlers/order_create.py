@@ -156,7 +156,8 @@ def _order_row(
     row = (int(is_picked), 0, status, state, body.get("reference", ""), pickup, len(lines))
     item = order_fields(body, store.number, pickup)
     total = sum(line.quantity for line in lines)
-    rest = (total, 0, fingerprint, order_search_key(body), to_json(item), to_json(_without_lines(body)))
+    head = {name: value for name, value in body.items() if name != "order_lines"}
+    rest = (total, 0, fingerprint, order_search_key(body), to_json(item), to_json(head))
     return (store.number, body["order_number"], seq, 1, 0, *row, *rest)
 
 
@@ -181,10 +182,6 @@ def _order_line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
         to_json(line.item),
         line.item.get("full_fillment_status", ""),
     )
-
-
-def _without_lines(body: NewOrder) -> dict[str, object]:
-    return {name: value for name, value in body.items() if name != "order_lines"}
 
 
 async def _apply_initial_state(

@@ -136,7 +136,8 @@ async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) 
     preferred: dict[str, int] = {}
     if kept:
         goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
-        goods_by_product, preferred = await _load_goods(ctx, goods), await _load_location_orders(ctx, codes)
+        goods_by_product = await _load_goods(ctx, goods)
+        preferred = dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.current_store.number, codes))
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         text = _line_json(
@@ -152,10 +153,6 @@ async def _load_goods(ctx: Context, products: list[str]) -> dict[str, list[Goods
     for product, *rest in await ctx.tx.all(sql.LOCATIONS_OF_PRODUCTS, ctx.current_store.number, products):
         found[product].append(GoodsAtLocation(*rest))
     return found
-
-
-async def _load_location_orders(ctx: Context, codes: list[str]) -> dict[str, int]:
-    return dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.current_store.number, codes))
 
 
 def _line_json(

@@ -266,18 +266,9 @@ def searchable_values(value: Any) -> Iterator[object]:
         yield value
 
 
-def product_group(item: Body) -> str:
-    """Return the group of a product: its own, otherwise its category."""
-    group: str = item.get("group_code") or item.get("category_code", "")
-    return group
-
-
-def _group_field(item: Body) -> dict[str, str]:
-    return {"group_code": product_group(item)} if product_group(item) else {}
-
-
 def _product_row(item: Body, now: str) -> tuple[object, ...]:
     """Return a row of `product` in the order of `PRODUCT_SET`."""
+    group: str = item.get("group_code") or item.get("category_code", "")
     return (
         item["product_number"],
         item["product_name"],
@@ -297,10 +288,10 @@ def _product_row(item: Body, now: str) -> tuple[object, ...]:
                 *code_keys_of_product(item),
             )
         ),
-        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | _group_field(item)),
+        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | ({"group_code": group} if group else {})),
         to_json(item),
         now,
-        product_group(item),
+        group,
         search_key(searchable_values(item)),
     )
 
