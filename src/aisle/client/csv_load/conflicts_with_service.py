@@ -43,6 +43,7 @@ from aisle.client.csv_load.describe_record_differences import Difference, listed
 from aisle.client.csv_load.implausible_values import CONTAINER_COLUMN, container_key
 from aisle.client.csv_load.keys_beside_others import KeysBesideOthers
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
+from aisle.client.csv_load.mistaken_keys import keys_not_held
 from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_discounts
 from aisle.client.csv_load.records import STORE_FLAGS, Placeless, Record, ServiceFindings
@@ -111,7 +112,8 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         zones = await zones_of_times(table, client)
-        return findings._replace(places=await _places_beside_totals(table, client), zones=zones, store_flags=flags)
+        findings = findings._replace(zones=zones, store_flags=flags)
+        return await _with_placeless(table, client, findings) if table.name == STOCK.file else findings
     except ClientError as error:
         # Without the people of the store, an empty role would make a supervisor staff.
         if not isinstance(error, TransportError | ServerError) and table.name != PEOPLE.file:
@@ -131,12 +133,11 @@ async def _kept_store_flags(table: CsvTable, client: Client) -> dict[str, Row]:
     return {store: {name: row[name] for name in STORE_FLAGS if name in row} for store, row in stores.items()}
 
 
-async def _places_beside_totals(table: CsvTable, client: Client) -> dict[str, set[str]]:
-    """Return the locations of stores for which a file has stock rows with and without a location of one product."""
-    found: dict[str, set[str]] = {}
-    for store in sorted(Placeless(table).stores) if table.name == STOCK.file else ():
-        found[store] = set(await location_codes(client, store))
-    return found
+async def _with_placeless(table: CsvTable, client: Client, findings: ServiceFindings) -> ServiceFindings:
+    """Add what rows of stock without a location are compared with: the locations of their stores, and unknown keys."""
+    placeless = Placeless(table)
+    places = {store: set(await location_codes(client, store)) for store in sorted(placeless.stores)}
+    return findings._replace(places=places, unknown=await keys_not_held(table, client) if placeless.is_mixed else {})
 
 
 class _Comparison:

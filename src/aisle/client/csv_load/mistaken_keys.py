@@ -70,6 +70,18 @@ async def find_unknown_keys(tables: Sequence[CsvTable], client: Client) -> dict[
     return found
 
 
+async def keys_not_held(table: CsvTable, client: Client) -> dict[str, set[str]]:
+    """Return the products and stores of a file that the service does not have; none if it does not list them.
+
+    Raise LoadError if the service does not respond.
+    """
+    found: dict[str, set[str]] = {}
+    for kind in _KINDS:
+        named = set(_keys([table], kind))
+        found[kind.column] = named - await _held_of(client, kind, named)
+    return found
+
+
 async def _held_of(client: Client, kind: _Kind, keys: set[str]) -> set[str]:
     """Return the keys that the service has; all if it does not list them. Raise LoadError if it does not respond."""
     try:

@@ -81,6 +81,8 @@ class Placeless:
                 lasts[name], stores[name] = line, store
                 if place:
                     placed.add(name)
+        self.is_mixed = bool(without) and self.has_places
+        """True if rows of the file have a location, and others have none."""
         self._lasts = {name: line for name, line in lasts.items() if name in placed}
         self.stores = {stores[name] for name in placed}
         """Stores with such products."""
@@ -112,7 +114,7 @@ class PlacedRows:
     def __init__(self, rows: Iterable[TableRow], places: Collection[str], damaged: Iterable[DamagedCount]) -> None:
         """Store the rows. `places` are the locations of the store; empty if unknown.
 
-        `damaged` are rows that may be of the product: their store or product cannot be read.
+        `damaged` are rows that may be of the product: their store or product cannot be read, or is unknown.
         """
         self._rows = [row for row in rows if row.key[-1]]
         self._places = places
@@ -227,6 +229,8 @@ class ServiceFindings(NamedTuple):
     """Flags of stores that have rows without them, by number."""
     zones: Mapping[str, tzinfo | None] = {}
     """Time zones of stores, as far as they are known and needed."""
+    unknown: Mapping[str, Collection[str]] = {}
+    """Products and stores of stock, by column, that the service does not have, as far as they are needed."""
     replaced: ReplacedFields = NO_REPLACED_FIELDS
     """Fields that another file of the load gives too."""
 
@@ -408,7 +412,7 @@ def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record 
     For a product with rows with and without a location, the latter come first.
     """
     placeless = Placeless(table)
-    damaged = damaged_counts(table)
+    damaged = damaged_counts(table, findings.unknown)
     held: dict[RecordKey, list[list[TableRow]]] = {}
     for rows in group_by_key(_checked_rows(table, findings), table.scattered_keys()):
         checked = _check_counts(rows)

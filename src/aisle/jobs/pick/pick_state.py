@@ -1,6 +1,7 @@
 """State of a pick: totes, lines in walking order, choices, goods to return, and the history for undo.
 
-An undo keeps what other pickers did meanwhile.
+It also divides scanned goods over the lines of the totes (`fillable_lines`, `add_over_lines`). An undo keeps what other
+pickers did meanwhile.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class App:
     """ASGI app over a database. The caller who opened the database closes it."""
 
     is_shutting_down = False
-    """True if this process is about to end."""
+    """True while this process drains before its end (`server.http_server.HttpServer.drain`)."""
 
     def __init__(self, database: Database, options: ServiceOptions) -> None:
         self.endpoint = OperationEndpoint(database, options)
