@@ -1241,9 +1241,9 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         assert hand.say("u") == "count.nothing_to_undo"
 
 
-@pytest.mark.parametrize(("outcome", "told"), [("confirmed", "count.sent_undone"), ("queued", "count.undo_waits")])
+@pytest.mark.parametrize("outcome", ["confirmed", "queued"])
 @pytest.mark.parametrize("booked", ["2", "-4", "0.5", "12", None])
-def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: str, told: str) -> None:
+def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: str) -> None:
     """Somebody else counted the same goods meanwhile."""
     hand = Hand({"A-1": [product("P1", 5)]})
     hand.place("A-1")
@@ -1254,7 +1254,9 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: s
     difference = None if booked is None else Decimal(booked)
     entry = {**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None}
     hand.booked = ({**entry, "outcome": outcome},)
-    assert hand.say("u") == told
+    assert hand.say("u") == "count.sent_undone"
+    assert hand.verdict
+    assert ("≈" in MessageWriter().write(hand.verdict.text)) == (outcome == "queued")
     undo = hand.entries[-1]
     assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
 

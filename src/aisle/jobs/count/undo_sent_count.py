@@ -139,7 +139,7 @@ def _undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        changes.append(goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True))
+        amount = goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting)
+        changes.append(amount)
     text = goods_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
-    text = msg("count.undo_waits", told=text) if sent.is_waiting else text
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
