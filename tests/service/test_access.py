@@ -11,13 +11,7 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import (
-    create_token,
-    generate_secret,
-    is_well_formed_secret,
-    list_tokens,
-    revoke_token,
-)
+from aisle.service.auth.tokens import create_token, generate_secret, is_well_formed_secret, list_tokens, revoke_token
 from aisle.service.db.database import Busy, DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal

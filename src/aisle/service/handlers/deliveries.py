@@ -105,9 +105,8 @@ async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """List a page of deliveries with their lines, oldest first, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     filters, store = await store_filter(ctx, query)
-    filters |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
-    if "supplier_name" in query:
-        filters |= search_filter("supplier_name", query["supplier_name"])
+    filters |= pick_members(query, _EQUALITY_FILTERS)
+    filters |= search_filter("supplier_name", query.get("supplier_name", ""))
     if "delivery_date" in query:
         filters["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
     filters |= common_filters(query, ctx.time_zone(store))
@@ -219,8 +218,7 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
     marks: list[DeliveryMark] = call.body["deliveries"]
     numbers = sorted({mark["order_number"] for mark in marks})
     known = {
-        row[0]: parse_json_object(row[1])
-        for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.current_store.number, numbers)
+        row[0]: parse_json_object(row[1]) for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.store_number, numbers)
     }
     changed: dict[str, tuple[str, str, str, str]] = {}
     for index, mark in enumerate(marks):
@@ -230,8 +228,8 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
         if known[number] | fields == known[number]:
             continue
         known[number] |= fields
-        changed[number] = (ctx.current_store.number, number, to_json(known[number]), ctx.now)
-        ctx.mark_changed(ctx.current_store.number, "delivery", number)
+        changed[number] = (ctx.store_number, number, to_json(known[number]), ctx.now)
+        ctx.mark_changed(ctx.store_number, "delivery", number)
     ctx.defer(sql.DELIVERY_ITEM_SET, changed.values())
     return SUCCESS
 

@@ -381,10 +381,7 @@ async def _search_span(
         return _PageSpan(behind, page.offset)
     stores, last = await ctx.tx.one(
         stores_sql.COUNTER_RANGE_OF_TOKEN, ctx.principal.token_id, multi_store_list.counter
-    ) or (
-        0,
-        0,
-    )
+    ) or (0, 0)
     if not 0 < stores <= max(MAX_SEARCHED_STORES, page.offset + page.limit):
         return _PageSpan(behind, page.offset)
     low, offset = await _skip_rows(ctx, page, multi_store_list, behind, stores)

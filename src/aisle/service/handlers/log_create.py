@@ -324,7 +324,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
     with 409 if there is nothing to review.
     """
     wanted = [_parse_review(ctx, review, f"reviews[{index}]") for index, review in enumerate(call.body["reviews"])]
-    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.current_store.number, [seq for seq, _ in wanted])
+    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.store_number, [seq for seq, _ in wanted])
     known: dict[int, int] = {row[0]: row[1] for row in rows}
     reused = {row[0] for row in rows if ctx.is_number_reused(row[2])}
     for index, (seq, status) in enumerate(wanted):
@@ -334,7 +334,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
         if seq in reused:
             raise unprocessable(NUMBER_REUSED, f"{field}.id")
         check_transition("review", "The review", str(known[seq]), str(status), f"{field}.review_status")
-        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.current_store.number, seq, status, ctx.now)
+        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.store_number, seq, status, ctx.now)
         known[seq] = status
     return SUCCESS
 

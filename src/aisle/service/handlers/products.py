@@ -211,13 +211,12 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
     query = call.query
     page = parse_page(query, "page_number" if "page_number" in query else "page_start")
     filters: dict[str, object] = {"known": ()}
-    filters |= {name: query[name] for name in ("product_number", "category_code") if name in query}
+    filters |= pick_members(query, ("product_number", "category_code"))
     if "is_active" in query:
         filters["is_active"] = int(query["is_active"])
     if "barcode" in query:
         filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     if "last_modified_date" in query:
         filters["modified"] = parse_timestamp(
             query["last_modified_date"], "last_modified_date", ctx.time_zone(query.get("store_number"))

@@ -257,10 +257,7 @@ def parse_integer(text: str, field: str) -> int:
 
 
 async def read_body(
-    receive: Receive,
-    headers: Mapping[str, str],
-    took: Callable[[int], None],
-    begin: Callable[[int], None],
+    receive: Receive, headers: Mapping[str, str], took: Callable[[int], None], begin: Callable[[int], None]
 ) -> bytes:
     """Read the body, and report the size of each part to `took`.
 
