@@ -2,7 +2,7 @@
 
 Descriptions of extensions are the docstrings of their handlers.
 
-`parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
+`parameters.json`: text, example and perhaps schema (or its name here) of each parameter and header. `examples.json`:
 bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
 `results.json`: shapes of the extensions' results (`contract.answer_schemas`). `problem.json`: the schema of a refusal.
 """
