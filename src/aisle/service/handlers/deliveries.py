@@ -55,7 +55,7 @@ from aisle.service.handlers.list_page import (
     reduced_envelope,
 )
 from aisle.service.handlers.products import find_products_by_codes
-from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.http.request_head import check_code
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")

@@ -22,7 +22,7 @@ from aisle.service.db.list_query_builder import Query, count_query, page_query
 from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
-from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.http.request_head import MAX_PAGE_NUMBER, parse_integer
 from aisle.service.operation_context import Context, OperationCall, ParamValues
 
 DEFAULT_PAGE_SIZE = 100

@@ -30,21 +30,17 @@ from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIM
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
 from aisle.service.handlers.list_page import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
-from aisle.service.http.request_parsing import (
+from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+from aisle.service.http.request_head import (
     CLOCK_AHEAD,
     CONFIRMED_KEYS,
     IDEMPOTENCY_KEY,
     IF_MATCH,
+    MAX_CODE_LENGTH,
     MAX_PAGE_NUMBER,
+    MAX_TEXT_LENGTH,
     REPLAY,
     HeaderRule,
-)
-from aisle.service.http.value_checks_and_unknown_names import (
-    COUNT_FIELDS,
-    ID_FIELDS,
-    MAX_CODE_LENGTH,
-    MAX_TEXT_LENGTH,
-    PRICE_FIELDS,
 )
 from aisle.service.operation_context import ParamValues
 
