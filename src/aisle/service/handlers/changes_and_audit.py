@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from aisle.service.db.database import Row
 from aisle.service.db.statements import changes_and_writes as changes_sql
@@ -152,7 +152,7 @@ async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[s
     return [key for key in keys if key not in known]
 
 
-def _parse_keys(call: OperationCall, name: Literal["known", "keys"], maximum: int) -> list[str]:
+def _parse_keys(call: OperationCall, name: str, maximum: int) -> list[str]:
     """Return the keys of a query. Raise Refusal (422) if there are too many."""
     keys = [key for key in call.query.get(name, "").split(",") if key]
     if len(keys) > maximum:

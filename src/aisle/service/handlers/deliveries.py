@@ -67,7 +67,7 @@ _STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_or
 _SHIPMENT_LINE_FIELD: Final = "customer_order_shipment_number_line_number"
 # Columns of a page's row with the number that orders it.
 _DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
-_EQUALITY_FILTERS: Final = ("order_number", "status", "supplier_code", "group_code")
+_EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
 
 
 class NewDeliveryLine(MultiStoreDeliveryLineCreate, total=False):

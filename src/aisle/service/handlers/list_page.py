@@ -13,7 +13,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from aisle.contract.extensions import SCROLL_PARAM
 from aisle.service.auth.authorization import authorize_stores
@@ -70,7 +70,7 @@ class Page(NamedTuple):
         return {**filters, "after": self.after_key} if self.after_key else dict(filters)
 
 
-def parse_page(query: ParamValues, number_parameter: Literal["page_start", "page_number"] = "page_start") -> Page:
+def parse_page(query: ParamValues, number_parameter: str = "page_start") -> Page:
     """Return the requested page: the first by default, of 100 rows, at most 1,000.
 
     Raise Refusal (400) if it is invalid.

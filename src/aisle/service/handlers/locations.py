@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from aisle.contract.request_bodies.extension_bodies import LocationWrite
 from aisle.service.auth.authorization import rows_by_store
@@ -35,7 +34,7 @@ from aisle.service.operation_context import Context, OperationCall, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
-_ORDER_FILTERS: Final = ("customer_order_number", "customer_order_shipment_number")
+_ORDER_FILTERS = ("customer_order_number", "customer_order_shipment_number")
 
 
 async def list_locations(ctx: Context, call: OperationCall) -> bytes:

@@ -24,7 +24,7 @@ from aisle.service.domain.counts_and_adjustments import (
 from aisle.service.domain.json_fragments import parse_json_object, pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
-from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
@@ -139,12 +139,10 @@ def is_count(query: ParamValues, body: ExtendedLogEntry) -> bool:
 
 async def _find_line(ledger: Ledger, body: ExtendedLogEntry, product: Product, field: str) -> OrderLine | None:
     order = body.get("customer_order_number", "")
-    if "customer_order_line_number" not in body:
-        if order:
-            raise unprocessable("A customer order needs its line.", f"{field}.customer_order_line_number")
+    if not order and "customer_order_line_number" not in body:
         return None
-    if not order:
-        raise unprocessable("A line needs its customer order.", f"{field}.customer_order_number")
+    if not order or "customer_order_line_number" not in body:
+        raise half_order_line(field, has_order=bool(order))
     number = parse_whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
     where = f"{field}.customer_order_line_number"
     return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.service.auth.authorization import authorize_store, authorize_stores
@@ -40,7 +40,7 @@ from aisle.service.handlers.list_page import (
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
-_EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
+_EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.
 _MAX_NAMED_PRODUCTS = 50
 # First column of a balance in a row of the page, after those of the entry.
