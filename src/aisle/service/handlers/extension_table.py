@@ -64,7 +64,7 @@ def _extension(
 
 
 _STORE_PATH = "/aisle/v1/stores/{store_number}"
-_AUDIT_QUERY = "after:n limit:n last_modified_date subject"
+_AUDIT_QUERY = "after:n limit:n last_modified_date subject key"
 _SUPERVISORS = frozenset[Role]({"supervisor", "integration", "admin"})
 _write = partial(Handler, roles=_SUPERVISORS)
 _admin = partial(Handler, roles=frozenset[Role]({"admin"}), needs_all_stores=True)
