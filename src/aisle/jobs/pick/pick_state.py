@@ -608,6 +608,12 @@ def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple
     return state._replace(lines=tuple(takes), choices=()), tuple(touched)
 
 
+def is_all_held(state: PickState, line: PickLine) -> bool:
+    """Return True if goods at a line's location are held for orders that are not of this pick, and none are free."""
+    free = (had for location, had in line.stock_when_read if same_location(location, line.location))
+    return bool(held_for_others(state, line.product, line.location)) and sum(free, Decimal(0)) <= 0
+
+
 def held_for_others(state: PickState, product: str, location: str) -> dict[str, Decimal]:
     """Return how much of a product is held at a location for orders that are not of this pick."""
     line = next((each for each in state.lines if each.product == product and each.held_at), None)
