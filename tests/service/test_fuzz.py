@@ -26,8 +26,8 @@ def run(cases: int, *more: str) -> None:
 
 
 def test_the_service_keeps_what_its_page_promises() -> None:
-    """Default: 20 cases, the same each time. Long: 20,000 (`python -m tests.full api`)."""
-    run(tries(20, 20_000))
+    """Default: 60 cases, the same each time. Long: 20,000 (`python -m tests.full api`)."""
+    run(tries(60, 20_000))
 
 
 @pytest.mark.full
