@@ -39,7 +39,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
 
-CASES = 6
+CASES = 5
 """Cases of a table in the default run, about: the others repeat the same code with another value."""
 
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
