@@ -25,9 +25,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import health, run_server
+from aisle.service.http import app, run_server
+from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json
 from aisle.service.http.app import App
-from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 from aisle.service.options import RateLimits, ServiceOptions
@@ -170,7 +170,7 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(world.service.database, "read", hangs)
-    monkeypatch.setattr(health, "READY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(app, "READY_TIMEOUT_S", 0.05)
     async with world.open_client(None) as client:
         paths = ["ready"] * 20 + ["health"]
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
@@ -189,12 +189,12 @@ async def test_a_write_that_hangs_holds_up_no_probe(world: World, monkeypatch: p
         return await asyncio.wait(tasks, timeout=0.05 if len(waits) % 2 == 0 else LONG)
 
     monkeypatch.setattr(world.service.database, "write", hangs)
-    monkeypatch.setattr(health, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
+    monkeypatch.setattr(app, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
     async with world.open_client(None) as client:
         for _ in range(2):
             answer = await asyncio.wait_for(client.get("/aisle/v1/ready"), LONG)
             assert answer.status_code == 200, "a write that waits for others has not failed"
-    assert waits == [health.READY_TIMEOUT_S, health.WRITE_TIMEOUT_S] * 2
+    assert waits == [app.READY_TIMEOUT_S, app.WRITE_TIMEOUT_S] * 2
     assert sum(waits[:2]) < 2
 
 

@@ -131,7 +131,7 @@ async def test_order_decisions_are_audited_and_picks_are_not(world: World) -> No
     for number in ("O1", "O2"):
         await world.order(number, *lines)
     asked = {"subject": "order"}
-    async with world.open_client(world.token("staff")) as staff:
+    async with world.client_for("staff") as staff:
         for said in (
             {"is_claimed": True},
             {"order_lines": [{"line_number": 1, "product_number": "P1", "picked_quantity": 2}]},

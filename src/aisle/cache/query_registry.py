@@ -89,7 +89,7 @@ _QUERIES_BY_MODULE = {
     "excess_receipt_queries": ("excess_receipts",),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
-    "log_queries": ("log", "log_sums", "my_entries", "reasons"),
+    "log_queries": ("counts_since", "log", "log_sums", "my_entries", "reasons"),
     "loss_queries": ("losses",),
     "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),

@@ -142,7 +142,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 35
+SCHEMA_VERSION = 36
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"

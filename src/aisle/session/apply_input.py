@@ -290,7 +290,9 @@ class InputHandler:
             self._meanings.record(meaning)
         else:
             line, meaning = self._apply_resolved(line, label)
-        if isinstance(meaning, Quantity):
+        if (
+            isinstance(meaning, Quantity) and not self._page.asked_number.text
+        ):  # else the page's question stands under it
             replaced = self._last_number if line.scan_number else self._scanned_number
             if is_number_asked and replaced not in ("", line.text.strip(" ")):
                 self._add_not_taken(replaced)
@@ -338,6 +340,10 @@ class InputHandler:
             return line, meaning
         if isinstance(meaning, Scan | Ambiguous) and self._is_for_covered_question(meaning):
             self._refuse_beside_number(line, meaning)
+            return line, meaning
+        if isinstance(meaning, Scan | Ambiguous) and self._page.refuses_scan(meaning):
+            self._page.note_refused_scan()
+            self._refuse_scan(line, meaning)
             return line, meaning
         if isinstance(meaning, Quantity):  # the answer, or another number
             self._waiting_number = NO_NUMBER
@@ -439,7 +445,7 @@ class InputHandler:
         waiting = self._waiting_number
         is_yes = _letter_of(line.text) == YES
         is_on_screen = waiting.page == self._page.identity and self._batch.uncommitted == 1
-        return waiting.quantity if is_yes and is_on_screen else None
+        return waiting.quantity.confirmed if waiting.quantity and is_yes and is_on_screen else None
 
     def _is_instead_of_answer(self, meaning: Meaning) -> bool:
         """Return whether an input while a number is asked about is meant for no scan or command but for a question."""
@@ -464,9 +470,14 @@ class InputHandler:
     def _refuse_beside_number(self, line: Line, meaning: Scan | Ambiguous) -> None:
         """Refuse a scan while a number is asked about: the question about the number stays."""
         self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
+        self._refuse_scan(line, meaning)
+
+    def _refuse_scan(self, line: Line, meaning: Scan | Ambiguous) -> None:
+        """Refuse a scan until the question on the screen is answered, which stays."""
         scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
         text = msg("count.answer_first", what=name_of(scan.matches[0]))
         self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
+        self._meanings.add_remarks(meaning)
         self._meanings.record(meaning)
 
     def _report_number_not_taken(self) -> None:

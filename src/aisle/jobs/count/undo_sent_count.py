@@ -12,6 +12,7 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from aisle.jobs.count.count_state import CountState
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 BOOKED_QUERY = "booked"
 """Id of the query for the differences that the service booked."""
 
+MAX_BOOKED = 1000
+"""Number of entries of these products that are read at most."""
+
 
 def undo_sent(state: CountState, context: Context) -> Result:
     """Undo the count sent last; query first what the service booked for its entries."""
@@ -32,12 +36,14 @@ def undo_sent(state: CountState, context: Context) -> Result:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (query_booked(context),))
+    return Turn(state, (query_booked(sent.changes, context),))
 
 
-def query_booked(context: Context) -> Query:
-    """Return the query for the differences that the service booked today."""
-    return Query(BOOKED_QUERY, "my_entries", {"user": context.user, "now": context.now})
+def query_booked(changes: Sequence[StockChange], context: Context) -> Query:
+    """Return the query for the differences that the service booked, from the day of the first change on."""
+    products = list(dict.fromkeys(each.product for each in changes))
+    args = {"user": context.user, "now": min(each.counted_at for each in changes), "products": products}
+    return Query(BOOKED_QUERY, "my_entries", {**args, "size": MAX_BOOKED})
 
 
 def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import writes as writes_sql
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.errors import Refusal
 from aisle.service.operation_context import Context

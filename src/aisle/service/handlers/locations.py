@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from aisle.contract.request_bodies.extension_bodies import LocationWrite
-from aisle.service.auth.authorization import authorize_named_stores
+from aisle.service.auth.authorization import rows_by_store
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import natural_sort_key, search_key
-from aisle.service.db.statements import locations as locations_sql
 from aisle.service.db.statements import stock as stock_sql
+from aisle.service.db.statements import stores_and_locations as locations_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,
@@ -30,8 +30,7 @@ from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
@@ -154,7 +153,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     )
 
 
-def _search_filters(query: QueryValues) -> dict[str, object]:
+def _search_filters(query: ParamValues) -> dict[str, object]:
     """Return the filter of a search in name and barcode, or of an advanced search in all fields of the product."""
     if "search_text" not in query:
         return {}
@@ -177,7 +176,7 @@ def _product_json(row: Row, name: str) -> str:
 async def write_locations(ctx: Context, call: OperationCall) -> bytes:
     """Create locations or change their named fields, in one store or several."""
     locations: list[LocationWrite] = call.body["locations"]
-    async for store, bodies in authorize_named_stores(ctx, locations):
+    async for store, bodies in rows_by_store(ctx, locations):
         await _write_store_locations(ctx, store, bodies)
     return SUCCESS
 

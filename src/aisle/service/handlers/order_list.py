@@ -25,8 +25,7 @@ from aisle.service.domain.states import STATUS_IDS
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES, list_envelope, page_too_long, parse_scroll_page
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store
 
 MAX_ORDER_NUMBERS = 100
 """Maximum number of orders in a list by numbers."""
@@ -71,7 +70,7 @@ async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
     return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
 
 
-async def _orders_json(ctx: Context, query: QueryValues, rows: list[Row]) -> list[str]:
+async def _orders_json(ctx: Context, query: ParamValues, rows: list[Row]) -> list[str]:
     """Return the orders as JSON, with their lines if the query asks for them."""
     if not query.get("show_lines"):
         return [_order_json(row, None) for row in rows]
@@ -99,7 +98,7 @@ def _parse_order_numbers(text: str) -> list[str]:
     return numbers
 
 
-def _parse_filters(ctx: Context, query: QueryValues) -> dict[str, object]:
+def _parse_filters(ctx: Context, query: ParamValues) -> dict[str, object]:
     filters: dict[str, object] = {"store": ctx.current_store.number}
     if query.get("is_active", True):
         filters["is_active"] = 1
@@ -137,7 +136,8 @@ async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) 
     preferred: dict[str, int] = {}
     if kept:
         goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
-        goods_by_product, preferred = await _load_goods(ctx, goods), await _load_location_orders(ctx, codes)
+        goods_by_product = await _load_goods(ctx, goods)
+        preferred = dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.current_store.number, codes))
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         text = _line_json(
@@ -153,10 +153,6 @@ async def _load_goods(ctx: Context, products: list[str]) -> dict[str, list[Goods
     for product, *rest in await ctx.tx.all(sql.LOCATIONS_OF_PRODUCTS, ctx.current_store.number, products):
         found[product].append(GoodsAtLocation(*rest))
     return found
-
-
-async def _load_location_orders(ctx: Context, codes: list[str]) -> dict[str, int]:
-    return dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.current_store.number, codes))
 
 
 def _line_json(

@@ -44,8 +44,7 @@ from aisle.service.domain.quantities import (
 )
 from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context
+from aisle.service.operation_context import Context, OperationCall
 
 LinePair = tuple[OrderLine, ExtendedLineUpdate]
 """Line of an order with its new values."""
@@ -141,7 +140,7 @@ async def _collect_carried_picks(ctx: Context, pairs: Iterable[LinePair]) -> lis
 
 def check_version(ctx: Context, order: Order) -> None:
     """Raise Refusal (412) if the request is for another version of the order."""
-    if ctx.if_match is not None and str(order.version) not in ctx.if_match:
+    if ctx.headers.if_match is not None and str(order.version) not in ctx.headers.if_match:
         raise Refusal(412, f"Order {order.number} has changed.", "If-Match", order=order.as_json())
 
 

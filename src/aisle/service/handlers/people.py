@@ -9,13 +9,12 @@ from aisle.contract.request_bodies.extension_bodies import PersonWrite
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES
 from aisle.service.db.database import Row
-from aisle.service.db.statements import people as people_sql
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain import audit
 from aisle.service.errors import SUCCESS, Refusal, unprocessable
 from aisle.service.handlers.list_page import extension_page
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, ReadRunner, Role
+from aisle.service.operation_context import Context, OperationCall, ReadRunner, Role
 
 MAX_PINS = 200
 """Maximum number of PINs in one request, since hashing each takes time."""

@@ -12,7 +12,7 @@ from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Transaction
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter
 from aisle.service.db.product_search_index import search_key
-from aisle.service.db.statements import changes_and_counters as changes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
 from aisle.service.domain import audit
@@ -22,8 +22,7 @@ from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
 from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS, check_code
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 Body = dict[str, Any]
 """Fields of a product, sent or stored: of each request those that it names."""
@@ -267,18 +266,9 @@ def searchable_values(value: Any) -> Iterator[object]:
         yield value
 
 
-def product_group(item: Body) -> str:
-    """Return the group of a product: its own, otherwise its category."""
-    group: str = item.get("group_code") or item.get("category_code", "")
-    return group
-
-
-def _group_field(item: Body) -> dict[str, str]:
-    return {"group_code": product_group(item)} if product_group(item) else {}
-
-
 def _product_row(item: Body, now: str) -> tuple[object, ...]:
     """Return a row of `product` in the order of `PRODUCT_SET`."""
+    group: str = item.get("group_code") or item.get("category_code", "")
     return (
         item["product_number"],
         item["product_name"],
@@ -298,10 +288,10 @@ def _product_row(item: Body, now: str) -> tuple[object, ...]:
                 *code_keys_of_product(item),
             )
         ),
-        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | _group_field(item)),
+        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | ({"group_code": group} if group else {})),
         to_json(item),
         now,
-        product_group(item),
+        group,
         search_key(searchable_values(item)),
     )
 

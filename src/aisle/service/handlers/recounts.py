@@ -19,8 +19,7 @@ from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIO
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import extension_page
 from aisle.service.handlers.log_create import NUMBER_REUSED
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Store, split_wire_id
+from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 
 _ALL_STATES = "all"
 

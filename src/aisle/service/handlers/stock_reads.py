@@ -13,7 +13,7 @@ from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
@@ -29,11 +29,16 @@ from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDate
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
-from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
 _EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.
@@ -123,7 +128,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     return filter_query(sql.STOCK_COUNT_CATALOGUE, sql.STOCK_FILTERS, {**filters, "catalogue": ()})
 
 
-async def _parse_filters(ctx: Context, query: QueryValues, store: Store | None) -> dict[str, object]:
+async def _parse_filters(ctx: Context, query: ParamValues, store: Store | None) -> dict[str, object]:
     filters: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
     if store:
         filters["store"] = store.number

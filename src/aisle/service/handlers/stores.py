@@ -9,7 +9,7 @@ from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.contract.request_encoding import POOL_NUMBERS
 from aisle.service.db.list_query_builder import filter_query, page_query, search_filter
 from aisle.service.db.product_search_index import search_key
-from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
 from aisle.service.domain.ordering_schedule import is_schedule_row
@@ -17,8 +17,7 @@ from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _POOL_NAMES = {f"store_stock_pool_{pool}": f"storeStockPool{pool}" for pool in POOL_NUMBERS}
 _TIME_FIELDS: Final = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")

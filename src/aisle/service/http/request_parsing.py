@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import TypeAdapter
@@ -25,7 +25,7 @@ from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.domain.timestamps import format_timestamp, parse_timestamp, subtract_seconds
 from aisle.service.errors import Refusal, bad_request
-from aisle.service.http.large_body_turns import MIB, SMALL
+from aisle.service.http.rate_and_body_limits import MIB, SMALL
 from aisle.service.http.value_checks_and_unknown_names import (
     MAX_ITEMS,
     MAX_TEXT_LENGTH,
@@ -36,8 +36,7 @@ from aisle.service.http.value_checks_and_unknown_names import (
     unknown_parameter_refusal,
     validation_errors,
 )
-from aisle.service.operation_call import HeaderValues, QueryValues
-from aisle.service.operation_context import Replay
+from aisle.service.operation_context import ParamValues, Replay, WriteHeaders
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
@@ -51,20 +50,9 @@ The JSON parser blocks other threads, and more values would take much memory. Em
 """
 _MAX_ERRORS = 50
 _MOST_NAMES = 1000
-KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
-VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
-_KEY = re.compile(KEY_PATTERN)
-_ETAGS = re.compile(VERSIONS_PATTERN)
 _INTEGER = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
 _DAYS_KEPT = 7
 _REPLAY_DAYS_KEPT = 31
-MAX_CONFIRMED_KEYS = 8
-CONFIRMED_KEYS_PATTERN = "[A-Za-z0-9_-]{16,64}(,[A-Za-z0-9_-]{16,64}){0,7}"
-REPLAY_PATTERN = r"all|[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*"
-_CONFIRMED_KEYS = re.compile(CONFIRMED_KEYS_PATTERN)
-_REPLAY = re.compile(REPLAY_PATTERN)
-CLOCK_SKEW_PATTERN = r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?"
-_CLOCK_SKEW = re.compile(CLOCK_SKEW_PATTERN)
 # Headers that change the effect of a request.
 _FINGERPRINT_HEADERS = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 # Longest query that is cached; most requests use the same few.
@@ -83,42 +71,68 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     return rest.strip() if scheme.lower() == "bearer" else value
 
 
-def _matched(headers: Mapping[str, str], name: str, pattern: re.Pattern[str], message: str) -> re.Match[str] | None:
-    """Return the match of a header's value; None without the header. Raise Refusal (400) if it is malformed."""
-    value = headers.get(name.lower())
-    if value is None:
-        return None
-    match = pattern.fullmatch(value.strip())
-    if match is None:
-        raise bad_request(message, name)
-    return match
+class HeaderRule(NamedTuple):
+    """Header whose value has a pattern, and the message for another value."""
+
+    name: str
+    pattern: str
+    message: str
+
+    def match(self, headers: Mapping[str, str]) -> re.Match[str] | None:
+        """Return the match of the value; None without the header. Raise Refusal (400) if it is malformed."""
+        value = headers.get(self.name.lower())
+        if value is None:
+            return None
+        match = re.fullmatch(self.pattern, value.strip())
+        if match is None:
+            raise bad_request(self.message, self.name)
+        return match
 
 
-def idempotency_key(headers: Mapping[str, str]) -> str | None:
-    """Return the request's key. Raise Refusal (400) if it is malformed."""
-    match = _matched(headers, "Idempotency-Key", _KEY, 'The key is 16 to 64 of A-Z a-z 0-9 _ -, in quotes: "…".')
-    return match[1] if match else None
+IDEMPOTENCY_KEY = HeaderRule(
+    "Idempotency-Key", '"?([A-Za-z0-9_-]{16,64})"?', 'The key is 16 to 64 of A-Z a-z 0-9 _ -, in quotes: "…".'
+)
+CLOCK_AHEAD = HeaderRule(
+    "Aisle-Clock-Ahead",
+    r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?",
+    "How far a clock is ahead is a number of seconds, such as -20.5.",
+)
+CONFIRMED_KEYS = HeaderRule(
+    "Aisle-Follows",
+    "[A-Za-z0-9_-]{16,64}(,[A-Za-z0-9_-]{16,64}){0,7}",
+    "These are up to 8 keys, with commas between them.",
+)
+REPLAY = HeaderRule(
+    "Aisle-Replay",
+    r"(all|[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*)",
+    'This is "all", or what found no room by line: "1:2,3:-1".',
+)
+IF_MATCH = HeaderRule("If-Match", r'"[^",]*"( *, *"[^",]*")*', 'A version is written in quotes, as ETag has it: "12".')
 
 
-def clock_skew(headers: Mapping[str, str]) -> float:
-    """Return the seconds that the sender's clock is ahead of the service's; 0 by default.
+def write_headers(headers: Mapping[str, str], now: float) -> WriteHeaders:
+    """Return the headers of a write. Raise Refusal (400) if one is malformed."""
+    key, ahead, follows = (rule.match(headers) for rule in (IDEMPOTENCY_KEY, CLOCK_AHEAD, CONFIRMED_KEYS))
+    skew = float(ahead[0]) if ahead else 0.0
+    return WriteHeaders(
+        key[1] if key else None,
+        _occurred_on(headers, now, skew),
+        _header_text(headers, "Aisle-App-User"),
+        _header_text(headers, "Aisle-Terminal"),
+        _accepted_versions(headers),
+        skew,
+        tuple(follows[0].split(",")) if follows else (),
+        _replay(headers),
+    )
 
-    Raise Refusal (400) if malformed.
-    """
-    message = "How far a clock is ahead is a number of seconds, such as -20.5."
-    match = _matched(headers, "Aisle-Clock-Ahead", _CLOCK_SKEW, message)
-    return float(match[0]) if match else 0.0
 
-
-def occurred_on(headers: Mapping[str, str], now: float) -> str:
+def _occurred_on(headers: Mapping[str, str], now: float, clock_skew: float) -> str:
     """Return the time of the event, limited to the last week; the current time by default."""
     value = headers.get("aisle-occurred-at")
     if value is None:
         return format_timestamp(now)
-    is_replay = "aisle-replay" in headers
-    return clamp_occurred_on(
-        parse_timestamp(value, "Aisle-Occurred-At", UTC), now, clock_skew(headers), is_replay=is_replay
-    )
+    timestamp = parse_timestamp(value, "Aisle-Occurred-At", UTC)
+    return clamp_occurred_on(timestamp, now, clock_skew, is_replay="aisle-replay" in headers)
 
 
 def clamp_occurred_on(timestamp: str, now: float, clock_skew: float = 0.0, *, is_replay: bool = False) -> str:
@@ -128,40 +142,19 @@ def clamp_occurred_on(timestamp: str, now: float, clock_skew: float = 0.0, *, is
     return min(max(timestamp, format_timestamp(now - days * 86400)), format_timestamp(now))
 
 
-def confirmed_keys(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys that were confirmed to the sender before. Raise Refusal (400) if they are malformed."""
-    message = f"These are up to {MAX_CONFIRMED_KEYS} keys, with commas between them."
-    match = _matched(headers, "Aisle-Follows", _CONFIRMED_KEYS, message)
-    return tuple(match[0].split(",")) if match else ()
-
-
-def replay(headers: Mapping[str, str]) -> Replay | None:
-    """Return the data of a write that is repeated after a restore. Raise Refusal (400) if it is malformed."""
-    match = _matched(headers, "Aisle-Replay", _REPLAY, 'This is "all", or what found no room by line: "1:2,3:-1".')
+def _replay(headers: Mapping[str, str]) -> Replay | None:
+    """Return the data of a write that is repeated after a restore."""
+    match = REPLAY.match(headers)
     if match is None:
         return None
     pairs = () if match[0] == "all" else (pair.split(":") for pair in match[0].split(","))
     return Replay({int(line): int(Decimal(unapplied) * 1000) for line, unapplied in pairs})
 
 
-def app_user(headers: Mapping[str, str]) -> str | None:
-    """Return the user of the app. Raise Refusal (400) if the name is too long."""
-    return _header_text(headers, "Aisle-App-User")
-
-
-def terminal(headers: Mapping[str, str]) -> str | None:
-    """Return the name of the terminal. Raise Refusal (400) if it is too long."""
-    return _header_text(headers, "Aisle-Terminal")
-
-
-def if_match_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the versions of `If-Match`; None is any. Raise Refusal (400) if they are malformed."""
-    value = headers.get("if-match", "*").strip()
-    if value == "*":
-        return None
-    if not _ETAGS.fullmatch(value):
-        raise bad_request('A version is written in quotes, as ETag has it: "12".', "If-Match")
-    return frozenset(part.strip().strip('"') for part in value.split(","))
+def _accepted_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the versions of `If-Match`; None is any."""
+    match = IF_MATCH.match(headers) if headers.get("if-match", "*").strip() != "*" else None
+    return frozenset(part.strip().strip('"') for part in match[0].split(",")) if match else None
 
 
 def _header_text(headers: Mapping[str, str], name: str) -> str | None:
@@ -179,11 +172,13 @@ def _check_length(text: str, name: str, max_length: int) -> None:
         raise bad_request(f"This has {len(text):,} characters; at most {max_length:,} are taken here.", name)
 
 
-def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
-    """Return a hash of everything that changes the effect of a request, including headers."""
-    pairs = sorted(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+def fingerprint(request: Request, body: bytes, headers: Mapping[str, str]) -> str:
+    """Return a hash of all that changes the effect of a request, including headers; empty for one without a key."""
+    if "idempotency-key" not in headers:
+        return ""
+    pairs = sorted(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True))
     sent_headers = [(name, headers[name]) for name in _FINGERPRINT_HEADERS if name in headers]
-    head = json.dumps([method, raw_path, pairs, sent_headers])
+    head = json.dumps([request.method, request.scope["path"], pairs, sent_headers])
     return hashlib.sha256(head.encode() + b"\0" + body).hexdigest()
 
 
@@ -192,7 +187,7 @@ def path_values(request: Request) -> dict[str, str]:
     return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
 
 
-def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> QueryValues:
+def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> ParamValues:
     """Return the documented query parameters with their types. A lenient service ignores others.
 
     Raise Refusal (400) if one is invalid, missing or repeated.
@@ -213,8 +208,7 @@ def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False
         if param.required and name not in given:
             raise bad_request("This parameter is needed.", name)
     ours = {known[name]: text for name, text in given.items() if name in known}
-    values = {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
-    return cast(QueryValues, values)
+    return {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
 
 
 def _query(query: bytes) -> tuple[tuple[str, str], ...]:
@@ -224,12 +218,11 @@ def _query(query: bytes) -> tuple[tuple[str, str], ...]:
 _short_query = lru_cache(maxsize=1000)(_query)
 
 
-def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> HeaderValues:
+def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> ParamValues:
     """Return the documented header parameters with their types. Raise Refusal (400) if one is invalid."""
     sent = [param for param in params if param.where == "header" and param.name.lower() in headers]
     given = {param: headers[param.name.lower()] for param in sent}
-    values = {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
-    return cast(HeaderValues, values)
+    return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
 
 
 def _is_given(param: Param, text: str) -> bool:

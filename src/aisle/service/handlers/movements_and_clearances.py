@@ -1,13 +1,24 @@
-"""Movement of goods within a store, between locations, pools and order lines (interface: Create movement)."""
+"""Goods to move within a store: movements (interface: Create movement), put-backs, clearances and their assignments.
+
+Clearance assigns goods held for customer orders to be moved to the shop floor. An assignment is carried out by a
+movement from the order line to free stock."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable
+from functools import partial
 from typing import Final
 
 from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd as EndFields
 from aisle.contract.request_bodies.store_products_logs_movements import MovementItem
-from aisle.service.db.statements import deliveries as sql
+from aisle.service.auth.authorization import authorize_store
+from aisle.service.db.database import Row
+from aisle.service.db.statements import assignments_and_recounts as assignments_sql
+from aisle.service.db.statements import deliveries as shipment_sql
 from aisle.service.db.statements import orders as order_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import IN_HAND_SOURCE, LogEntry, LogWriter
@@ -15,11 +26,11 @@ from aisle.service.domain.movements import MovementEnd, move_goods
 from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool
-from aisle.service.domain.quantities import parse_quantity, parse_whole_number
+from aisle.service.domain.quantities import parse_quantity, parse_whole_number, to_json_number
 from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
-from aisle.service.errors import unprocessable
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context
+from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
+from aisle.service.handlers.list_page import extension_page
+from aisle.service.operation_context import Context, OperationCall, Store, split_wire_id
 
 EMPTY_LIST_RESULT = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
 _END_FIELDS: Final = ("from_location", "to_location")
@@ -109,7 +120,7 @@ async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field:
     if not order and "customer_order_line_number" not in fields:
         if not shipment:
             return None
-        rows = await ctx.tx.all(sql.ORDER_LINES_OF_SHIPMENT, store, shipment, product.number)
+        rows = await ctx.tx.all(shipment_sql.ORDER_LINES_OF_SHIPMENT, store, shipment, product.number)
         if len(rows) != 1:
             raise unprocessable(
                 f"Shipment {shipment} is not of one line of this product.", f"{field}.{_SHIPMENT_FIELDS[0]}"
@@ -123,7 +134,7 @@ async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field:
     if shipment:
         part = fields.get(_SHIPMENT_FIELDS[1])
         of = None if part is None else parse_whole_number(part, f"{field}.{_SHIPMENT_FIELDS[1]}")
-        await ctx.tx.run(sql.SHIPMENT_SET, store, *line.key, shipment, of)
+        await ctx.tx.run(shipment_sql.SHIPMENT_SET, store, *line.key, shipment, of)
     return line
 
 
@@ -150,3 +161,102 @@ def _log_entry(
         needs_review=flagged,
         extra=shipment,
     )
+
+
+async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:
+    """List goods of rejected orders that must be put back, with the locations they came from."""
+    read = partial(ctx.tx.all, stock_sql.PUT_BACKS, ctx.current_store.number, _after_seq(call))
+    return await extension_page("put_backs", call.query, read, partial(_put_back_json, ctx.current_store))
+
+
+def _after_seq(call: OperationCall) -> int:
+    """Return the number of the row after which a list begins."""
+    return split_wire_id(call.query["after"])[0] if "after" in call.query else 0
+
+
+def _put_back_json(store: Store, row: Row) -> dict[str, object]:
+    seq, product, name, location, pool, quantity, order, line, created = row
+    return {
+        "id": store.wire_id(seq),
+        "product_number": product,
+        "product_description": name,
+        "location_code": location,
+        "stock_pool": pool,
+        "quantity": to_json_number(quantity),
+        "customer_order_number": order,
+        "customer_order_line_number": line,
+        "created_on": created,
+    }
+
+
+async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> bytes:
+    """Assign the goods held at locations with this tag, in every store of the token, of these categories or all.
+
+    Existing assignments are updated, so that a repeated request assigns nothing twice. If there is nothing to move, the
+    answer says why.
+    """
+    tag = call.query.get("location_code_tag", "")
+    if not tag:
+        raise bad_request("A tag is needed.", "location_code_tag")
+    categories = frozenset(call.body.get("category_codes") or ())
+    numbers = [row[0] for row in await ctx.tx.all(tokens_sql.STORE_NUMBERS_OF_TOKEN, ctx.principal.token_id)]
+    count = 0
+    for number in numbers:
+        count += await _assign_in_store(ctx, await authorize_store(ctx.tx, ctx.principal, number), tag, categories)
+    return (
+        SUCCESS
+        if count
+        else to_json_bytes({"success": True, "message": await _explain_nothing(ctx, numbers, tag, categories)})
+    )
+
+
+async def _explain_nothing(ctx: Context, numbers: Iterable[str], tag: str, categories: Collection[str]) -> str:
+    """Return the reason why nothing is assigned, in particular if no location has the tag."""
+    for number in numbers:
+        if any(tag in json.loads(row[0]) for row in await ctx.tx.all(stock_sql.LOCATION_TAGS, number)):
+            what = "Nothing of these categories" if categories else "Nothing"
+            return f"{what} is held for customer orders at places with the tag {tag!r}."
+    return f"No place has the tag {tag!r}; nothing is to be moved."
+
+
+async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> int:
+    """Assign the held goods of a store. Return their number, including those assigned before."""
+    rows = await ctx.tx.all(stock_sql.HELD_AT_LOCATIONS, store.number)
+    held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
+    known = {tuple(row) for row in await ctx.tx.all(assignments_sql.ASSIGNMENTS_OPEN, store.number)}
+    fresh = [row for row in held if tuple(row[:5]) not in known]
+    if repeated := [(store.number, *row[:6]) for row in held if tuple(row[:5]) in known]:
+        await ctx.tx.run_many(assignments_sql.ASSIGNMENT_QUANTITY_SET, repeated)
+    if fresh:
+        seq = await ctx.next_numbers(store.number, "assignment", len(fresh))
+        made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]
+        await ctx.tx.run_many(assignments_sql.ASSIGNMENT_ADD, made)
+    return len(held)
+
+
+async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
+    """List the assigned goods that are still held at their location, each page in walking order."""
+    read = partial(ctx.tx.all, assignments_sql.ASSIGNMENTS, ctx.current_store.number, _after_seq(call))
+    to_json = partial(_assignment_json, ctx.current_store)
+    return await extension_page("assignments", call.query, read, to_json, _walking_order)
+
+
+def _walking_order(row: Row) -> tuple[bool, int, str, str, int]:
+    """Return the sort key of an assignment. A location that was removed comes last."""
+    return row[10] is None, row[10] or 0, row[11] or "", row[3], row[0]
+
+
+def _assignment_json(store: Store, row: Row) -> dict[str, object]:
+    seq, product, name, location, pool, order, line, quantity, tag, created = row[:10]
+    return {
+        "id": store.wire_id(seq),
+        "product_number": product,
+        "product_description": name,
+        "location_code": location,
+        "stock_pool": pool,
+        "customer_order_number": order,
+        "customer_order_line_number": line,
+        "quantity": to_json_number(quantity),
+        "location_tag": tag,
+        "created_on": created,
+    }

@@ -1,16 +1,21 @@
-"""Changes since a cursor, and the writes that a restore of the service has lost."""
+"""Changes since a cursor, the writes that a restore of the service has lost, and the audit (README: Audit)."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal, TypedDict
 
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.database import Row
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import logs as logs_sql
+from aisle.service.domain.json_fragments import parse_json_object
+from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import bad_request, to_json_bytes, unprocessable
-from aisle.service.http.idempotency import unknown_keys
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context
+from aisle.service.handlers.list_page import extension_page
+from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN, Context, OperationCall
 
 log = logging.getLogger("aisle.service")
 
@@ -123,6 +128,32 @@ async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
     )
 
 
+async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
+    """Return the keys under which nothing was carried out for this store or the chain.
+
+    Of keys without a store those of the token count, and those of the store's people who signed in through it.
+    """
+    unknown = await _unknown_in_scope(ctx, store_number, list(keys))
+    for person_store in ("", store_number) if unknown else ():
+        kept = {token_key(ctx, key, person_store): key for key in unknown}
+        unknown = [kept[name] for name in await _unknown_in_scope(ctx, CHAIN, list(kept))]
+    return unknown
+
+
+def token_key(ctx: Context, key: str, person_store: str) -> str:
+    """Return the stored form of a key without a store.
+
+    It belongs to the token; that of a person to the store and to the token used for the sign-in.
+    """
+    of_person = f"/{person_store}" if person_store else ""
+    return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}{of_person}"
+
+
+async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[str]:
+    known = {row[0] for row in await ctx.tx.all(writes_sql.KNOWN_KEYS, scope, keys)}
+    return [key for key in keys if key not in known]
+
+
 def _parse_keys(call: OperationCall, name: Literal["known", "keys"], maximum: int) -> list[str]:
     """Return the keys of a query. Raise Refusal (422) if there are too many."""
     keys = [key for key in call.query.get(name, "").split(",") if key]
@@ -146,3 +177,37 @@ def _decode_cursor(cursor: int) -> tuple[int, int]:
         if cursor < _WIDE_CURSOR
         else divmod(cursor - _WIDE_CURSOR, 1 << _WIDE_CHAIN_BITS)
     )
+
+
+async def list_audit(ctx: Context, call: OperationCall) -> bytes:
+    """List the changes of the store, oldest first."""
+    return await _list_entries(ctx, call, ctx.current_store.number)
+
+
+async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
+    """List the changes of the catalogue, the stores and the tokens, oldest first."""
+    return await _list_entries(ctx, call, CHAIN)
+
+
+async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
+    modified_date = call.query.get("last_modified_date", "")
+    since = parse_timestamp(modified_date, "last_modified_date", ctx.time_zone()) if modified_date else ""
+    first = call.query.get("after", 0), since, call.query.get("subject", "")
+    return await extension_page(
+        "audit", call.query, partial(ctx.tx.all, logs_sql.AUDIT_LIST, scope, *first), _entry_json
+    )
+
+
+def _entry_json(row: Row) -> dict[str, object]:
+    number, at, token_id, name, user, subject, key, before, after = row
+    return {
+        "number": number,
+        "at": at,
+        "token": token_id,
+        "token_name": name,
+        "app_user_name": user,
+        "subject": subject,
+        "key": key,
+        "before": parse_json_object(before),
+        "after": parse_json_object(after),
+    }
