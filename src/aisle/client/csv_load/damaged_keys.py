@@ -92,7 +92,7 @@ class DamagedLines:
 
 def _lines(table: CsvTable) -> Iterator[_Line]:
     """Yield the rows with a line; the number of a record that cannot be read is empty."""
-    for line, (store, name, number, product) in table.select_readable_cells(_LINE_CELLS):
+    for line, (store, name, number, product) in table.select_cells(_LINE_CELLS, only_readable=True):
         if number or product:
             yield _Line(line, (store, name), price_of(number))
 
@@ -154,7 +154,7 @@ class DamagedCount(NamedTuple):
 def damaged_counts(table: CsvTable, unknown: Mapping[str, Collection[str]]) -> list[DamagedCount]:
     """Return the rows of stock with a location whose store or product cannot be read, or nobody has."""
     found = []
-    for line, (store, product, place, quantity) in table.select_readable_cells(_COUNT_CELLS):
+    for line, (store, product, place, quantity) in table.select_cells(_COUNT_CELLS, only_readable=True):
         of_store = "" if store in unknown.get("store_number", ()) else store
         of_product = "" if product in unknown.get("product_number", ()) else product
         if place and not (of_store and of_product):

@@ -168,7 +168,7 @@ class ReplacedFields:
             else:
                 self._keep(table.name, row.line, row.values)
         columns = _LAYOUTS[table.name].columns
-        readable = dict(again.select_readable_cells(_KEY)) if refused else {}
+        readable = dict(again.select_cells(_KEY, only_readable=True)) if refused else {}
         for line, cells in again.select_cells(columns, with_broken=True) if refused else ():
             if line in refused:
                 named = zip(columns.values(), cells, strict=True)

@@ -190,7 +190,7 @@ async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
 async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
     modified_date = call.query.get("last_modified_date", "")
     since = parse_timestamp(modified_date, "last_modified_date", ctx.time_zone()) if modified_date else ""
-    first = call.query.get("after", 0), since, call.query.get("subject", "")
+    first = call.query.get("after", 0), since, call.query.get("subject", ""), call.query.get("key", "")
     return await extension_page(
         "audit", call.query, partial(ctx.tx.all, logs_sql.AUDIT_LIST, scope, *first), _entry_json
     )
