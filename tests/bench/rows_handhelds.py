@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.operation_state_changes import CONFIRMED
+from aisle.outbox.operation_states import CONFIRMED
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp

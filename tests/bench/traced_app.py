@@ -21,7 +21,7 @@ from aisle.outbox.commit_journal import Journal  # noqa: E402
 from aisle.scan.decoder import Decoder  # noqa: E402
 from aisle.session import session as sessions  # noqa: E402
 from aisle.session.apply_meaning import MeaningHandler  # noqa: E402
-from aisle.session.frame import FrameBuilder  # noqa: E402
+from aisle.session.build_frame import FrameBuilder  # noqa: E402
 from aisle.session.job_stack import JobStack  # noqa: E402
 from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
 from aisle.session.unit_of_work import UnitOfWork  # noqa: E402

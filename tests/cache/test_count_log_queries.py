@@ -21,7 +21,7 @@ from aisle.jobs.product_log_writes import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
-from aisle.outbox.operation_state_changes import STATES
+from aisle.outbox.operation_states import STATES
 from aisle.outbox.reason_messages import store_text
 from tests.cache import service_rows
 from tests.clock import Clock

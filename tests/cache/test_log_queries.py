@@ -32,7 +32,7 @@ from aisle.jobs.job import Export, Query
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.log_job import EXPORT_COLUMNS
 from aisle.jobs.supervisor.log_list import LogFilter, parse_id_range, query_arguments
-from aisle.messages.loader import load_messages
+from aisle.messages.load_and_parse import load_messages
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id

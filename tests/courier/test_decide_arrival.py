@@ -29,8 +29,8 @@ from aisle.courier.push.decide_arrival import (
     lookup_method,
     order_state,
 )
-from aisle.courier.push.entry_references import OFF, REFERENCE, SOURCE, entry_references
 from aisle.courier.push.outgoing_request import request_body
+from aisle.courier.push.references_to_find_operations import OFF, REFERENCE, SOURCE, entry_references
 from aisle.courier.service_features import Features
 from aisle.jobs.job import Write
 from aisle.jobs.product_log_writes import log_write

@@ -14,10 +14,10 @@ from aisle.courier.courier import Courier
 from aisle.courier.pull.continuous_sync import PullIntervals, Timetable
 from aisle.courier.pull.ordered_cache_writes import ReadSequence
 from aisle.courier.pull.read_queue import PendingReadBacks
-from aisle.courier.push.entry_references import OFF
 from aisle.courier.push.outgoing_request import request_body
+from aisle.courier.push.references_to_find_operations import OFF
 from aisle.courier.service_features import Features, features_of_headers, parse_features
-from aisle.courier.topics import Topic, topics_of_operation
+from aisle.courier.topics_to_read import Topic, topics_of_operation
 from aisle.courier.wake_event import WakeEvent
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.document_host import LOG, PUT, Shop, loss

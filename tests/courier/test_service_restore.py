@@ -19,7 +19,7 @@ from aisle.courier.courier import Courier
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
 from aisle.outbox.excess import is_excess
-from aisle.outbox.service_restore import list_restores
+from aisle.outbox.replay_after_restore import list_restores
 from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
 from aisle.service.retention import WRITE_HISTORY_DAYS, purge

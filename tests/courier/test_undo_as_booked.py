@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Write
-from aisle.outbox.operation_state_changes import CLOSED, CONFIRMED, REFUSED
+from aisle.outbox.operation_states import CLOSED, CONFIRMED, REFUSED
 from tests.courier.test_real_service import OtherHost, Shop
 from tests.courier.writes import STORE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.operation_state_changes import CLOSED, REFUSED
+from aisle.outbox.operation_states import CLOSED, REFUSED
 from tests.faults import link
 from tests.faults.document_host import Foreign, foreign, live_operations, quantity_of
 from tests.faults.document_service import Document, Ways

@@ -20,8 +20,8 @@ from aisle.jobs.view import Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
-from aisle.outbox.operation_state_changes import CONFIRMED, QUEUED, SENDING
-from aisle.outbox.service_restore import Restore, list_restores
+from aisle.outbox.operation_states import CONFIRMED, QUEUED, SENDING
+from aisle.outbox.replay_after_restore import Restore, list_restores
 from aisle.scan.inputs import Line as Said
 from aisle.session.session import Session
 from aisle.session.terminal_settings import Profile, StoreAccess, iso_time

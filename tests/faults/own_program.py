@@ -10,7 +10,7 @@ from random import Random
 
 from aisle.courier.pull.continuous_sync import PullIntervals
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state_changes import REFUSED
+from aisle.outbox.operation_states import REFUSED
 from aisle.service.db.database import Transaction
 from tests.courier.writes import STORE
 from tests.faults.goods import CODES, GOODS, SHELVES

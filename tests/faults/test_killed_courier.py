@@ -22,7 +22,7 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.outbox.operation_state_changes import CONFIRMED
+from aisle.outbox.operation_states import CONFIRMED
 from tests.courier.writes import STORE, movement
 from tests.faults import soak, staff
 from tests.faults.host_results import Desk, check_books, percentile

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.courier.service_features import FEATURES_HEADER, Features
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state_changes import CONFIRMED, NEEDS_PERSON, QUEUED, REFUSED
+from aisle.outbox.operation_states import CONFIRMED, NEEDS_PERSON, QUEUED, REFUSED
 from tests.courier.writes import update
 from tests.faults.goods import CODES
 from tests.faults.link import LOST_AFTER, NONE, Fault, Line

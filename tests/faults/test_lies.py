@@ -21,7 +21,7 @@ from typing import Any, cast
 import pytest
 
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_state_changes import CONFIRMED
+from aisle.outbox.operation_states import CONFIRMED
 from aisle.outbox.rebase_picks import BASE
 from aisle.service.db.database import Transaction
 from aisle.service.in_process_service import open_service

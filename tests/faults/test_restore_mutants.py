@@ -15,7 +15,7 @@ from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import Features
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.service_restore import RestoreReplay
+from aisle.outbox.replay_after_restore import RestoreReplay
 from tests.faults.goods import CODES
 from tests.faults.link import LOST_BEFORE, NONE, Fault
 from tests.faults.restore_run import restored_life

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.outbox.service_restore import REPORTED
+from aisle.outbox.replay_after_restore import REPORTED
 from tests.faults.goods import CODES
 from tests.faults.host import Host, Person
 from tests.faults.link import Fault

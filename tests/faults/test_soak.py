@@ -20,7 +20,7 @@ import pytest
 
 from aisle.host.leader_lock import LeaderLock
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.operation_state_changes import CONFIRMED
+from aisle.outbox.operation_states import CONFIRMED
 from tests.faults import soak, staff
 from tests.faults.host_results import Desk, Watched, check_books, percentile, picked, watched
 from tests.host.child_process import Child, running

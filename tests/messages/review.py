@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from aisle.messages.loader import load_messages
+from aisle.messages.load_and_parse import load_messages
 from aisle.settings import ENGLISH, LANGUAGES
 
 REVIEWED = Path(__file__).with_name("reviewed.json")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aisle import messages
-from aisle.messages.loader import MessagePart, PluralForms, load_messages, message_lengths, parse_message
+from aisle.messages.load_and_parse import MessagePart, PluralForms, load_messages, message_lengths, parse_message
 from aisle.settings import ENGLISH, LANGUAGES
 from tests.messages.review import TRANSLATIONS, hash_message, read_reviewed
 

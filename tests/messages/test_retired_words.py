@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle import messages
-from aisle.messages.loader import load_messages, message_lengths, parse_message
+from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
 from aisle.settings import LANGUAGES
 
 GLOSSARY = Path(messages.__path__[0]) / "GLOSSARY.md"

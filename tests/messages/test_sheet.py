@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.messages.loader import load_messages
+from aisle.messages.load_and_parse import load_messages
 from tests.messages.__main__ import sheet
 
 

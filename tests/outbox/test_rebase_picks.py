@@ -21,7 +21,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.reason_messages import store_text
 from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
-from aisle.outbox.service_restore import DETECTED
+from aisle.outbox.replay_after_restore import DETECTED
 from tests.clock import Clock, seeded
 from tests.writes import enqueue, update
 

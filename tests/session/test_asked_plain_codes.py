@@ -11,7 +11,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK
-from aisle.messages.loader import message_lengths
+from aisle.messages.load_and_parse import message_lengths
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line

@@ -16,7 +16,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import FileEffect, Query, Rows
 from aisle.jobs.view import GOOD, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.service_restore import DETECTED, record_restore
+from aisle.outbox.replay_after_restore import DETECTED, record_restore
 from aisle.session.courier_connection import FULL_CHECK_S
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings

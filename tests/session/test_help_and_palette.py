@@ -19,7 +19,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import Write
 from aisle.jobs.shell.help import HELP_TEXTS, help_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Frame, ListView, Msg, msg
-from aisle.messages.loader import load_messages
+from aisle.messages.load_and_parse import load_messages
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
 from aisle.scan.inputs import Key, OpenLine

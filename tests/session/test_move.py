@@ -15,7 +15,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state_changes import SEND
+from aisle.outbox.operation_states import SEND
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings

@@ -56,7 +56,7 @@ def test_a_long_list_is_sorted_by_indexed_columns_only(
     desk: Session,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("aisle.jobs.list_page.MAX_SORTED", 1)
+    monkeypatch.setattr("aisle.jobs.list_page_base_class.MAX_SORTED", 1)
     monkeypatch.setattr(list_window, "MAX_SORTED", 1)
     press(desk, f"{TAB_KEY}products")
     frame = press(desk, f"{SORT_KEY}brand_description")

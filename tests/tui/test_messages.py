@@ -13,7 +13,7 @@ import pytest
 
 import aisle
 from aisle.jobs.view import Msg, msg
-from aisle.messages.loader import load_messages, message_lengths, parse_message
+from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
 from aisle.settings import LANGUAGES
 from aisle.text_cells import width
 from aisle.tui.message_text import MessageWriter, age_message, length_count

@@ -25,7 +25,7 @@ from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
-from aisle.messages.loader import load_messages, message_lengths, parse_message
+from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
 from aisle.outbox.excess import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter

@@ -33,7 +33,7 @@ from aisle.outbox.operation_record import (
     operation_from_row,
     user_of_principal,
 )
-from aisle.outbox.operation_state_changes import (
+from aisle.outbox.operation_states import (
     CLOSED,
     CONFIRMED,
     IN_DOUBT,

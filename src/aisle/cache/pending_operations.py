@@ -17,7 +17,7 @@ import apsw
 from aisle.host.database import fetch, fetch_one, storage_errors
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import REJECT_LINES, Operation, operation_from_row
-from aisle.outbox.operation_state_changes import IN_DOUBT, NEEDS_PERSON, QUEUED
+from aisle.outbox.operation_states import IN_DOUBT, NEEDS_PERSON, QUEUED
 
 K = TypeVar("K")
 V = TypeVar("V")

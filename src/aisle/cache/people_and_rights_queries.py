@@ -18,9 +18,9 @@ from aisle.jobs.job import Args
 from aisle.outbox.held_and_awaited_tokens import count_waiting_for, has_token
 from aisle.outbox.local_notes import LANGUAGE, LIST, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
-from aisle.roles import SUPERVISORS, may_supervise
 from aisle.scan.grammar_types import PERSON
 from aisle.search_text import normalise_text
+from aisle.supervisor_role import SUPERVISORS, may_supervise
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people import ListChoicesRow, PeopleRow, PersonRow, PreferencesRow, UserTokenRow

@@ -16,7 +16,7 @@ from aisle.cache.stored_row_values import Row
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
-from aisle.outbox.operation_state_changes import CONFIRMED, IN_DOUBT, NEEDS_PERSON
+from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ from aisle.outbox.journal_rows import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
-from aisle.outbox.operation_state_changes import QUEUED
+from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
-from aisle.outbox.service_restore import REPORTED
+from aisle.outbox.replay_after_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
 from aisle.safe_text import clean
 from aisle.settings import LoadedSettings, service_url

@@ -19,7 +19,7 @@ from aisle.client.errors import ClientError, InvalidResponse
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
 from aisle.courier.service_features import features_of_headers
 from aisle.errors import AisleError
-from aisle.roles import SUPERVISORS
+from aisle.supervisor_role import SUPERVISORS
 from aisle.web.app import MIN_RETRY_S, SignInError
 from aisle.web.sign_ins import Person
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.response import Response
-from aisle.roles import SUPERVISORS
+from aisle.supervisor_role import SUPERVISORS
 
 _PATH = "/aisle/v1/sign-in"
 WEB_CHANNEL = "web"

@@ -37,7 +37,7 @@ from aisle.courier.push.undo_as_booked import UndoAsBooked
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
-from aisle.courier.topics import topics_of_operation
+from aisle.courier.topics_to_read import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
@@ -57,7 +57,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state_changes import CONFIRMED
+from aisle.outbox.operation_states import CONFIRMED
 from aisle.outbox.reason_messages import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
 

@@ -19,7 +19,7 @@ from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation
-from aisle.outbox.service_restore import DETECTED, LOOKUP_DAYS
+from aisle.outbox.replay_after_restore import DETECTED, LOOKUP_DAYS
 
 MAX_RECENT_KEYS = 20
 """Number of most recently confirmed keys that each request for changes names."""

@@ -10,7 +10,7 @@ from aisle.barcode_keys import has_gtin_form
 from aisle.jobs import searchable_list
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow

@@ -24,7 +24,7 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.product_data import (
     ExpectedDelivery,

@@ -21,7 +21,7 @@ from aisle.jobs.job import (
     format_number,
     reply,
 )
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities_and_plausibility import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of

@@ -3,5 +3,5 @@
 Sessions write it (`commit_journal.Journal.commit`); the courier sends from it (`operation_queue.OperationQueue`). One
 transaction holds a batch's events and operations, and now and then a job's snapshot. This package must not know the
 network, the terminal, or rows of the cache beyond figures. Start with `operation_record`, then
-`operation_state_changes`, the table of all states (stored: `done` is confirmed, `rejected` is refused).
+`operation_states`, the table of all states (stored: `done` is confirmed, `rejected` is refused).
 """

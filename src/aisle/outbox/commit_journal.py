@@ -26,13 +26,13 @@ from aisle.host.database import (
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.named_tuple_json import to_text
 from aisle.outbox import session_requests
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
 from aisle.outbox.journal_rows import EventRow, JobRow, event_from_row, insert_sql
 from aisle.outbox.local_notes import find_note, save_note
-from aisle.outbox.open_jobs import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.service_restore import Restore, list_restores
+from aisle.outbox.replay_after_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
 from aisle.outbox.sessions import Sessions
 

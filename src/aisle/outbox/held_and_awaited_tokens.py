@@ -12,7 +12,7 @@ import apsw
 
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.outbox.operation_record import Operation, principal_of, user_of_principal
-from aisle.outbox.operation_state_changes import QUEUED
+from aisle.outbox.operation_states import QUEUED
 
 MAX_TOKEN_S = 3600.0
 """Greatest lifetime of a token in seconds, whatever the service grants; then the PIN is asked again."""

@@ -35,7 +35,7 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_state_changes import (
+from aisle.outbox.operation_states import (
     CLOSE,
     CONFIRM,
     IN_DOUBT,
@@ -55,7 +55,7 @@ from aisle.outbox.operation_state_changes import (
 from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
-from aisle.outbox.service_restore import RestoreReplay, keep_superseded, parse_superseded_lines
+from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
 from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
 
 if TYPE_CHECKING:

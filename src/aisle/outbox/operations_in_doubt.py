@@ -12,7 +12,7 @@ from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.held_and_awaited_tokens import user_awaited_by
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
-from aisle.outbox.operation_state_changes import (
+from aisle.outbox.operation_states import (
     ASK_PERSON,
     CLOSE,
     CONFIRM,

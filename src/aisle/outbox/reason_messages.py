@@ -17,7 +17,7 @@ from aisle.jobs.stored_messages import (
 )
 from aisle.jobs.view import Msg
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_state_changes import CLOSED, CONFIRMED
+from aisle.outbox.operation_states import CLOSED, CONFIRMED
 
 __all__ = [
     "DETAIL_ARGUMENT",

@@ -100,7 +100,7 @@ class Key(NamedTuple):
 
 
 class EscapeInput(NamedTuple):
-    """A complete escape sequence, at its position in the order; `tui/key_sequences` names its key."""
+    """A complete escape sequence, at its position in the order; `tui/key_names` names its key."""
 
     data: str
     scan_number: int = 0

@@ -40,23 +40,23 @@ from aisle.scan.inputs import (
     Line,
     OpenLine,
 )
-from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
+from aisle.session.number_from_scanner_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.open_help_pages import HelpPages
+from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import Page
 from aisle.session.pin_check import PinCheck
 from aisle.session.rebound_letters import apply_key_names, meaning_of_key
+from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
 from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
-from aisle.session.unclear_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

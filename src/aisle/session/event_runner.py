@@ -11,12 +11,12 @@ from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_types import Command
-from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.pin_check import PinCheck
+from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce, StoreAccess

@@ -26,9 +26,9 @@ from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.grammar_types import RefusedInput, Text, UnknownCode
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
-from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.meaning_resolver import FAST_S, MIN_SCAN, MeaningResolver
 from aisle.session.page_with_question import Page
+from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
 

@@ -12,9 +12,9 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Changed, SignOut
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
+from aisle.session.build_frame import FrameBuilder
 from aisle.session.courier_connection import LASTING_STATES
 from aisle.session.event_runner import EventRunner
-from aisle.session.frame import FrameBuilder
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.page_with_question import Page

@@ -37,26 +37,24 @@ from aisle.jobs.view import Frame, ListView, Msg, Step
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
-from aisle.roles import SUPERVISORS
 from aisle.scan.inputs import DecodedInput
-from aisle.session.addresses import Addresses
 from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.build_frame import FrameBuilder
 from aisle.session.event_runner import EventRunner
-from aisle.session.frame import FrameBuilder
-from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
+from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import Page
 from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes_and_link import ChangePoller
-from aisle.session.scan_trials import ScanTrials
+from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.store_connection import StoreConnection
@@ -71,7 +69,9 @@ from aisle.session.terminal_settings import (
     profile_from_settings,
 )
 from aisle.session.typed_for_earlier_page import TypedLine
+from aisle.session.what_page_does_with_scan import ScanTrials
 from aisle.settings import LoadedSettings, Settings
+from aisle.supervisor_role import SUPERVISORS
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -1,7 +1,7 @@
 """Text of messages: turns the message ids of views into cleaned text of the right length and language.
 
 A message has one or several lengths, short first; the longest that fits is used. Its arguments are described in
-`aisle.messages.loader`. Command letters are the same in every language, so that printed barcodes and habits
+`aisle.messages.load_and_parse`. Command letters are the same in every language, so that printed barcodes and habits
 work in all of them; their texts are translated.
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from aisle.jobs.job import format_money, format_number
 from aisle.jobs.view import Msg
 from aisle.messages.language_formats import LANGUAGE_FORMATS, LanguageFormat
-from aisle.messages.loader import MessagePart, PluralForms, message_lengths, parse_message
+from aisle.messages.load_and_parse import MessagePart, PluralForms, message_lengths, parse_message
 from aisle.safe_text import clean, to_ascii
 from aisle.settings import ENGLISH
 from aisle.text_cells import ASCII_ELLIPSIS, ELLIPSIS, fit, fit_middle, width

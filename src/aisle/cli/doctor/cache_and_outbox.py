@@ -23,9 +23,9 @@ from aisle.outbox import held_and_awaited_tokens
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.operation_state_changes import IN_DOUBT, NEEDS_PERSON, REFUSED
+from aisle.outbox.operation_states import IN_DOUBT, NEEDS_PERSON, REFUSED
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.service_restore import DETECTED, Restore, list_restores, unfinished_counts
+from aisle.outbox.replay_after_restore import DETECTED, Restore, list_restores, unfinished_counts
 from aisle.settings import LoadedSettings
 
 OLD_CACHE_S, LATE_OPERATION_S = 3600.0, 900.0

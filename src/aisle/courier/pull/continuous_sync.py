@@ -34,7 +34,7 @@ from aisle.courier.pull.full_sync_lists import (
 )
 from aisle.courier.pull.read_queue import ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads
-from aisle.courier.topics import (
+from aisle.courier.topics_to_read import (
     ASSIGNMENT,
     AUDIT,
     CATALOGUE,

@@ -24,7 +24,7 @@ from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.store_lists_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics import (
+from aisle.courier.topics_to_read import (
     ASSIGNMENT,
     AUDIT,
     CATALOGUE,

@@ -29,7 +29,7 @@ from aisle.courier.push.decide_arrival import (
     order_state,
     sent_order,
 )
-from aisle.courier.push.entry_references import EntryReference, entries_of, entry_references
+from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_references
 from aisle.outbox.observed_behaviour import (
     BY_SOURCE_SUFFIX,
     CONTAINS,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aisle.courier.push.entry_references import EntryReference, entries_of, entry_number, entry_references
+from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_number, entry_references
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,

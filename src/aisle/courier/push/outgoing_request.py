@@ -9,7 +9,7 @@ from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import encode_body, encode_json, encode_segment, get_operation
-from aisle.courier.push.entry_references import REFERENCE, with_entry_references, with_missing_references
+from aisle.courier.push.references_to_find_operations import REFERENCE, with_entry_references, with_missing_references
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
 from aisle.outbox.excess import parse_excess

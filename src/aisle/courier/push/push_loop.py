@@ -36,7 +36,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.outbox.operation_state_changes import IllegalTransition
+from aisle.outbox.operation_states import IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
 from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.split_movements import is_splittable

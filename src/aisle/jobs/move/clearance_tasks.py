@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import report_refusals
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.page_job import Page, PageJob, refuse

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantity_or_record, searchable_list
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.list_page import Column
+from aisle.jobs.list_page_base_class import Column
 from aisle.jobs.receive import goods_in_hand
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_numbers import has_valid_check_digit
-from aisle.jobs import list_page, searchable_list
+from aisle.jobs import list_page_base_class, searchable_list
 from aisle.jobs.job import (
     Args,
     Close,
@@ -28,7 +28,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantities_and_plausibility import to_decimal
@@ -37,8 +37,8 @@ from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Line, Msg, Verdict, msg, raw
-from aisle.roles import may_supervise
 from aisle.scan.grammar_types import Accepts, Choice, Command, CursorKey, Match
+from aisle.supervisor_role import may_supervise
 
 
 class Tag(NamedTuple):
@@ -222,7 +222,7 @@ class CategoryList(ClearanceList[Category]):
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:
-    state = state._replace(chosen=list_page.toggle_mark(state.chosen, key))
+    state = state._replace(chosen=list_page_base_class.toggle_mark(state.chosen, key))
     return Turn(state, (), Verdict(INFO, _scope_message(state)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
-from aisle.jobs.list_page import Column, ListFilter, ListPage
+from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state_and_differences import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs import list_page, searchable_list
+from aisle.jobs import list_page_base_class, searchable_list
 from aisle.jobs.job import (
     Args,
     Close,
@@ -19,7 +19,7 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
-from aisle.jobs.list_page import Column, ListFilter, ListPage
+from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
@@ -374,17 +374,19 @@ class DifferenceList(ExceptionList):
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in list_page.MARK_KEYS:
-            marked = list_page.mark_with_key(state, event.key, self.page_size(context), self.key, MAX_APPROVALS)
+        if isinstance(event, CursorKey) and event.key in list_page_base_class.MARK_KEYS:
+            marked = list_page_base_class.mark_with_key(
+                state, event.key, self.page_size(context), self.key, MAX_APPROVALS
+            )
             return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
-        if isinstance(event, Text | UnknownCode) and state.is_marking and list_page.is_row_numbers(event[0]):
-            return list_page.mark_numbers(state, event[0], self.key, MAX_APPROVALS)
+        if isinstance(event, Text | UnknownCode) and state.is_marking and list_page_base_class.is_row_numbers(event[0]):
+            return list_page_base_class.mark_numbers(state, event[0], self.key, MAX_APPROVALS)
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: ExceptionsState) -> Actions:
         mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)
         return (
-            Action(mark, lambda state, _: list_page.toggle_marking(state), "m", has_rows),
+            Action(mark, lambda state, _: list_page_base_class.toggle_marking(state), "m", has_rows),
             Action(msg("orders.mark_all"), _query_all, "a", has_rows),
             Action(msg("exceptions.approve"), lambda state, _: _ask_decision(state, "approve"), "e", has_rows),
             Action(msg("exceptions.recount"), lambda state, _: _ask_decision(state, "recount"), "r", has_rows),
@@ -393,12 +395,12 @@ class DifferenceList(ExceptionList):
 
     def open_row(self, state: ExceptionsState, row: DifferencesRow, context: Context) -> Result:
         if state.is_marking:
-            return Turn(state._replace(marked=list_page.toggle_mark(state.marked, row["key"])))
+            return Turn(state._replace(marked=list_page_base_class.toggle_mark(state.marked, row["key"])))
         return Turn(state._replace(question=row["key"]))
 
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.marked or state.is_marking:
-            return list_page.clear_marks(state)
+            return list_page_base_class.clear_marks(state)
         return super().go_back(state, context)
 
 
@@ -540,7 +542,9 @@ class ExceptionsJob(PageJob[ExceptionsState]):
                 return apply_decision(state, rows, context, state.question)
             case Rows("all", rows, total):
                 keys = tuple(row["key"] for row in rows)
-                return list_page.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
+                return list_page_base_class.mark_all(
+                    state, keys, msg("exceptions.all_marked", count=len(keys), total=total)
+                )
             case Rows("scanned", rows):
                 return _mark_scanned(state._replace(scanned=()), rows, state.scanned)
             case Rows(id_) if id_ == state.kind:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from aisle.jobs.adjust_state import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
-from aisle.jobs.list_page import Column, ListFilter, ListPage
+from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action
 from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities_and_plausibility import to_decimal

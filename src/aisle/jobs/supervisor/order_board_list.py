@@ -8,9 +8,9 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import claims_and_assignments, list_page, searchable_list
+from aisle.jobs import claims_and_assignments, list_page_base_class, searchable_list
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
-from aisle.jobs.list_page import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
+from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import name_of, not_an_order
@@ -184,7 +184,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return (
             Action(msg("orders.filter"), partial(open_page, "filter"), "f", not is_marking),
             Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
-            Action(mark, lambda state, _: list_page.toggle_marking(state), "m"),
+            Action(mark, lambda state, _: list_page_base_class.toggle_marking(state), "m"),
             Action(msg("orders.mark_all"), _query_all, "a", is_marking),
             Action(msg("orders.actions"), partial(_start_action, ""), "d"),
             *(_DESK_ACTIONS if state.options.is_desk else ()),
@@ -195,12 +195,12 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_other_input(self, state: OrdersState, event: Event, context: Context) -> Result:
         match event:
-            case Text(text) | UnknownCode(text) if state.is_marking and list_page.is_row_numbers(text):
-                return list_page.mark_numbers(state, text, self.key, MAX_MARKED)
-            case TypedText(text) if state.is_marking and list_page.is_row_numbers(text):
+            case Text(text) | UnknownCode(text) if state.is_marking and list_page_base_class.is_row_numbers(text):
+                return list_page_base_class.mark_numbers(state, text, self.key, MAX_MARKED)
+            case TypedText(text) if state.is_marking and list_page_base_class.is_row_numbers(text):
                 return Turn(state)
-            case CursorKey(key) if key in list_page.MARK_KEYS:
-                marked = list_page.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
+            case CursorKey(key) if key in list_page_base_class.MARK_KEYS:
+                marked = list_page_base_class.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
             case CursorKey(key) if key != "enter":
                 return self._move_cursor(state, key, context)
@@ -299,7 +299,11 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return order_pane(state.pane) if state.pane else None
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
-        return list_page.clear_marks(state) if state.is_marking or state.marked else super().go_back(state, context)
+        return (
+            list_page_base_class.clear_marks(state)
+            if state.is_marking or state.marked
+            else super().go_back(state, context)
+        )
 
 
 MAX_PANE_HISTORY = 12
@@ -330,7 +334,7 @@ def _start_order(number: str) -> Start:
 
 def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
     full = number not in state.marked and len(state.marked) >= MAX_MARKED
-    return state if full else state._replace(marked=list_page.toggle_mark(state.marked, number))
+    return state if full else state._replace(marked=list_page_base_class.toggle_mark(state.marked, number))
 
 
 def _query_all(state: OrdersState, context: Context) -> Result:
@@ -343,7 +347,7 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
     text = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
         text = msg("orders.first_marked", count=len(numbers), total=total)
-    return list_page.mark_all(state, numbers, text)
+    return list_page_base_class.mark_all(state, numbers, text)
 
 
 def _chosen_orders(state: OrdersState) -> tuple[str, ...]:

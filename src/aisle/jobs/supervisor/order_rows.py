@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.job import Context
-from aisle.jobs.list_page import Column
+from aisle.jobs.list_page_base_class import Column
 from aisle.jobs.quantities_and_plausibility import (
     OrderGoods,
     goods_progress_in_list,

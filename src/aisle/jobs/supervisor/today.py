@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from aisle.jobs import searchable_list, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
-from aisle.jobs.list_page import Column, ListPage
+from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.log import LogRow

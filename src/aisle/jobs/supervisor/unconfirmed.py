@@ -25,7 +25,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_page import Column, ListFilter, ListPage
+from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.searchable_list import PAGE_LETTERS, ListOptions

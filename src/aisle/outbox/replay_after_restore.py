@@ -14,7 +14,7 @@ from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
 from aisle.outbox.operation_record import Operation, RandomBytes
-from aisle.outbox.operation_state_changes import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
+from aisle.outbox.operation_states import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.operations_in_doubt import OperationsInDoubt
 from aisle.outbox.reason_messages import NO_MESSAGE, store_message, superseded_reason
 from aisle.outbox.rebase_picks import BASE, PICKED
