@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cache import overlaid_order
 from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
-from aisle.cache.overlaid_order import load_order_header
 from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
@@ -478,7 +478,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
 
     def noted(context: QueryContext, number: str) -> Any:
         made.append(number)
-        return load_order_header(context, number)
+        return overlay(context, number)
 
     def pick(number: str, lines: dict[int, int]) -> None:
         with transaction(outbox_db):
@@ -489,7 +489,8 @@ def test_of_what_waits_only_what_changed_is_made_anew(
         reads.query("order_board", {"size": 0})
         return sorted(made)
 
-    monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)
+    overlay = overlaid_order.overlaid_order
+    monkeypatch.setattr(overlaid_order, "overlaid_order", noted)
     for number in orders:
         pick(number, {1: 1})
     assert anew() == orders

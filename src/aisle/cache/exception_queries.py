@@ -21,7 +21,7 @@ from aisle.cache.log_queries import undone_locally
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_parsing import find_inconsistency
+from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_and_rights_queries import announces_features, person_name
 from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext

@@ -369,8 +369,7 @@ _MOST_ACTIVE = """
 SELECT h.app_user, ifnull(p.name, h.app_user) FROM log_hour h LEFT JOIN person p ON p.user = h.app_user
 WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 7
 """
-_MINUTE_LENGTH = len("2026-01-01T08:15")
-_COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
+_COUNT_LOSSES = "SELECT count(*) FROM loss INDEXED BY loss_at WHERE is_undone = 0 AND at >= ?"
 _SELECT_ENTRIES_BY_KEY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM json_each(?) e JOIN log l ON l.key = e.value
 LEFT JOIN product p ON p.product_number = l.product_number ORDER BY e.key
@@ -539,7 +538,7 @@ def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
     prices = prices_of(cache, {str(product) for product, price, _ in lost if price is None})
     since = str(values.get("since", ""))
     counts = {str(kind): int(n) for kind, n in fetch(cache, _COUNT_KINDS, since[:_HOUR_LENGTH])}
-    ((losses,),) = fetch(cache, _COUNT_LOSSES, since[:_MINUTE_LENGTH])
+    ((losses,),) = fetch(cache, _COUNT_LOSSES, since)
     quantity, value, unpriced = Decimal(0), Decimal(0), Decimal(0)
     for product, own_price, amount in lost:
         price = prices.get(str(product)) if own_price is None else to_decimal(own_price)

@@ -345,6 +345,7 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
     Pools have the store's names, else the configured ones. A pool with stock is always shown.
     """
     cache, number = context.cache, str(args["product_number"])
+    operations = context.pending_products.get(number, ())
     found = fetch_one(
         cache,
         "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
@@ -355,8 +356,7 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
         return [], 0
     catalogue, stock, began, *hit = found
     stock_entry = parse_row(stock) if stock else {}
-    operations = context.pending_products.get(number, ()) if stock else ()
-    if operations:
+    if stock and operations:
         apply_to_stock(stock_entry, number, operations, began)
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)

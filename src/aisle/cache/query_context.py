@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import apsw
 
 from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
 from aisle.cache.pending_operations import Overlay, OverlayIndex
-from aisle.cache.pending_order_states import ListChange, PendingOrderStates
 from aisle.cache.stock_overlay import StockOverlay
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
@@ -32,8 +31,7 @@ class QueryContext:
     def use_cache(self, cache: apsw.Connection) -> None:
         """Read from another cache from now on."""
         self.cache = cache
-        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
-        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
+        self._walk_orders = WalkOrderCache()
 
     @property
     def pending_orders(self) -> OverlayIndex:
@@ -56,21 +54,6 @@ class QueryContext:
             self._kept[kind] = kind()
         found: T = self._kept[kind]
         return found
-
-    def closed_orders(self, orders: Iterable[str]) -> set[str]:
-        """Return those of these orders that were rejected or finished here."""
-        states = self._order_states.states_of(self.cache, self.pending_orders, orders)
-        return {number for number, state in states.items() if state.is_closed}
-
-    def list_change(self) -> ListChange:
-        """Return the change of the list of open orders by pending operations, computed only if something was written.
-
-        A search asks for the list at every key.
-        """
-        stamp = (*self.overlay.revision(), self.cache_version)
-        if self._list_change is None or self._list_change[0] != stamp:
-            self._list_change = stamp, self._order_states.list_change(self.cache, self.pending_orders, stamp[-1])
-        return self._list_change[1]
 
     def walk_order(self) -> WalkOrder:
         """Return the locations in walking order."""

@@ -142,7 +142,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 35
+SCHEMA_VERSION = 36
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -242,6 +242,16 @@ CREATE TABLE facet (
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
+CREATE TRIGGER product_text_in AFTER INSERT ON product BEGIN
+  INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+END;
+CREATE TRIGGER product_text_out AFTER DELETE ON product BEGIN
+  INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+CREATE TRIGGER product_text_on AFTER UPDATE OF text ON product WHEN new.text <> old.text BEGIN
+  INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+  INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+END;
 CREATE VIRTUAL TABLE search_piece USING fts5vocab (search, instance);
 CREATE TABLE stock (
   id INTEGER PRIMARY KEY,
