@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import apsw
 import pytest
 
 from aisle.cache import overlaid_order
-from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
+from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, OrderBoard, parse_filter
 from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
@@ -433,19 +432,19 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
 
 TO_PICK = BoardFilter(("open", "partial"))
 INDEXED_LISTS = [
-    *((BoardList, TO_PICK._replace(sort=sort)) for sort in SORTS),
-    (partial(LateList, total=0), TO_PICK._replace(due_before=NOW)),
+    *((None, TO_PICK._replace(sort=sort)) for sort in SORTS),
+    (0, TO_PICK._replace(due_before=NOW)),
 ]
 
 
-@pytest.mark.parametrize(("kind", "board_filter"), INDEXED_LISTS)
+@pytest.mark.parametrize(("total", "board_filter"), INDEXED_LISTS)
 def test_a_list_of_states_is_read_from_an_index_in_its_order(
-    cache_db: apsw.Connection, cache: CacheWriter, kind: Callable[..., BoardList], board_filter: BoardFilter
+    cache_db: apsw.Connection, cache: CacheWriter, total: int | None, board_filter: BoardFilter
 ) -> None:
     """No list is sorted, and none is read whole: the last window of many costs what the first of few does."""
     asked: list[str] = []
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    listed = kind(cache_db, board_filter, [], {})
+    listed = BoardList(cache_db, board_filter, [], {}, total)
     listed.window(30, 9, (listed.key_of("4001") or ("x",), 20))
     assert listed.total == 0
     cache_db.trace_v2(0, None)

@@ -20,7 +20,12 @@ from aisle.cache.pending_operations import (
     OverlayIndex,
     orders_of_operation,
 )
-from aisle.cache.stock_overlay import StockOverlay, locations_of_operation, products_of_operation
+from aisle.cache.stock_overlay import (
+    locations_of_operation,
+    pending_by_product,
+    products_of_operation,
+    products_touched_at,
+)
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.named_tuple_json import to_text
@@ -123,20 +128,19 @@ def test_what_makes_no_sense_hides_nothing_of_what_others_do(
 ) -> None:
     """Neither while it is there, nor after."""
     outbox, overlay = OperationQueue(outbox_db), Overlay(outbox_db)
-    goods = StockOverlay(overlay)
-    assert not goods.by_product()
+    assert not pending_by_product(overlay)
     with transaction(outbox_db):
         (strange,) = outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
         (plain,) = outbox.enqueue(intents(movement("4101", "P1")), ANNA)
         outbox_db.execute("UPDATE operation SET operation = ?, body = ? WHERE op_id = ?", (operation, body, strange))
     for _ in range(2):
         assert plain in [each.op_id for each in overlay.by_order()["4101"]]
-        assert [each.op_id for each in goods.by_product()["P1"]] == [plain]
-        assert goods.products_touched_at("PU-01") == ["P1"]
+        assert [each.op_id for each in pending_by_product(overlay)["P1"]] == [plain]
+        assert products_touched_at(overlay, "PU-01") == ["P1"]
     with transaction(outbox_db):
         outbox_db.execute("UPDATE operation SET live = 0 WHERE op_id = ?", (strange,))
     assert [each.op_id for each in overlay.by_order()["4101"]] == [plain]
-    assert list(goods.by_product()) == ["P1"]
+    assert list(pending_by_product(overlay)) == ["P1"]
 
 
 def test_what_moves_on_before_it_is_read_is_there_as_it_is(outbox_db: apsw.Connection) -> None:

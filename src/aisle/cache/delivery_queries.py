@@ -16,7 +16,15 @@ import apsw
 from aisle.cache.claim_and_priority_queries import current_workers
 from aisle.cache.delivery_receipt_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.delivery_writer import NO_DATE
-from aisle.cache.list_window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
+from aisle.cache.list_window import (
+    QueryResult,
+    SortKey,
+    page,
+    read_along,
+    read_merged_window,
+    read_window,
+    window_bounds,
+)
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
@@ -165,13 +173,7 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     is_late = listed.due_before != AFTER_ALL_DATES
     if is_late:
         where, values = f"{where} AND due < ?", [*values, listed.due_before]
-
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        direction = "DESC" if from_end else "ASC"
-        by = ", ".join(f"{column} {direction}" for column in listed.columns)
-        sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
-        return fetch(cache, sql, *values, count, skip)
-
+    read = read_along(cache, f"SELECT {', '.join(listed.columns)} {source} WHERE {where}", listed.columns, *values)
     if words or touched or is_late:
         settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *values)[0][0])
     else:
@@ -230,8 +232,7 @@ def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[Deliv
         missing = missing_quantity(own_lines)
         if missing is None or missing > 0:
             rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
-    first, size = window_bounds(args)
-    return rows[first : first + size], len(rows)
+    return page(rows, args)
 
 
 def missing_quantity(lines: Iterable[ReceivedLine]) -> Decimal | None:
@@ -514,12 +515,8 @@ def list_receipts(context: QueryContext, args: Args) -> QueryResult[ReceiptsRow]
     words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
     of_kind, kind_values = ("kind = ?", [kind]) if kind else ("1", [])
     where, values = of_kind + " AND instr(text, ?)" * len(words), [*kind_values, *words]
-
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        by = "ORDER BY import_id, order_number DESC" if from_end else "ORDER BY import_id DESC, order_number"
-        sql = f"SELECT order_number FROM receipt WHERE {where} {by} LIMIT ? OFFSET ?"  # noqa: S608
-        return fetch(cache, sql, *values, count, skip)
-
+    select = f"SELECT order_number FROM receipt WHERE {where}"  # noqa: S608
+    read = read_along(cache, select, ("import_id DESC", "order_number"), *values)
     if words:
         ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *values)  # noqa: S608
     else:

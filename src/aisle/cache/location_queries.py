@@ -18,7 +18,7 @@ from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
-from aisle.cache.stock_overlay import apply_to_stock
+from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
 from aisle.cache.stored_row_values import (
     Row,
     entry_quantity,
@@ -231,7 +231,7 @@ class _StockHere:
         ):
             self._cached[code][number] = (bool(has_goods), quantity)
         computed = {
-            code: {*self._cached[code], *context.stock_overlay.products_touched_at(code), *([only] if only else [])}
+            code: {*self._cached[code], *products_touched_at(context.overlay, code), *([only] if only else [])}
             for code in codes
         }
         self._overlaid: dict[str, list[ProductHere]] = {code: [] for code in codes}
@@ -348,7 +348,7 @@ def location_use(context: QueryContext, args: Args) -> QueryResult[LocationUseRo
         return _use_row(tags)
     cached_numbers = [str(number) for (number,) in fetch(context.cache, _PRODUCTS_AT_LOCATION, code)]
     # Those of pending operations first: a location in use for orders mostly gets goods by them.
-    numbers = list(dict.fromkeys([*context.stock_overlay.products_touched_at(code), *cached_numbers]))
+    numbers = list(dict.fromkeys([*products_touched_at(context.overlay, code), *cached_numbers]))
     if _holds_goods_of_orders(context, code, numbers):
         return _use_row(tags, is_used=True)
     stock = list(_stock_of_products_at(context, code, numbers))

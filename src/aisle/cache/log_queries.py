@@ -19,10 +19,9 @@ from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.cache.people_and_rights_queries import names_by_user
-from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import Row, parse_row, product_names, round_sum
+from aisle.cache.stored_row_values import Row, parse_row, prices_of, product_names, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time

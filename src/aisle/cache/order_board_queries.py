@@ -307,21 +307,19 @@ class OrderBoard:
         self._window_rows = {each: kept[each] if each in kept else _load_row(context, each) for each in numbers}
         return [row and row.copy() for row in self._window_rows.values()]
 
-    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList | ReversedList:
+    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList:
         """Return the list of a filter."""
         self._refresh(context)
-        listed = BoardList(context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders)
-        ascending = board_filter._replace(is_descending=False)
+        ascending, parts = board_filter._replace(is_descending=False), (context.cache, board_filter)
+        if board_filter.is_plain:
+            return BoardList(*parts, self._pending_keys(board_filter), self._pending_orders)
         if board_filter.is_late and board_filter.sort == "pickup":
             total = self._count_late(context, board_filter)
-            listed = LateList(
-                context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders, total
-            )
-        elif not board_filter.is_plain:
-            if ascending not in self._filtered_keys:
-                self._filtered_keys = {ascending: listed.all_keys()}
-            listed = FilteredList(context.cache, board_filter, self._filtered_keys[ascending], self._pending_orders)
-        return ReversedList(listed) if board_filter.is_descending else listed
+            return BoardList(*parts, self._pending_keys(board_filter), self._pending_orders, total)
+        if ascending not in self._filtered_keys:
+            listed = BoardList(*parts, self._pending_keys(board_filter), self._pending_orders, 0)
+            self._filtered_keys = {ascending: listed.all_keys()}
+        return FilteredList(*parts, self._filtered_keys[ascending], self._pending_orders)
 
     def count_late(self, context: QueryContext, now: str) -> int:
         """Return the number of unpicked orders that are overdue at `now`."""
@@ -360,7 +358,10 @@ def _is_in_work(row: OrdersByNumberRow) -> bool:
 
 
 class BoardList:
-    """List of a filter: cached orders without those with pending operations, and the matching ones of these."""
+    """List of a filter: cached orders without those with pending operations, and the matching ones of these.
+
+    `total` is its number of orders if it is known; else those of the states are counted.
+    """
 
     def __init__(
         self,
@@ -368,6 +369,7 @@ class BoardList:
         board_filter: BoardFilter,
         pending_keys: list[SortKey],
         pending_orders: Mapping[str, PendingOrder],
+        total: int | None = None,
     ) -> None:
         self._filter = board_filter
         self._cache = cache
@@ -379,10 +381,10 @@ class BoardList:
             conditions.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
             self._values.append(to_text(list(pending_orders)))
         self._where = " AND ".join(conditions)
-
-    @property
-    def total(self) -> int:
+        self.total = self._count() if total is None else total
         """Number of orders in the list."""
+
+    def _count(self) -> int:
         rows: dict[str, int] = dict(fetch(self._cache, "SELECT status, n FROM status_tally"))
         hidden = sum(each.cached.status in self._filter.status for each in self._pending_orders.values())
         return sum(rows.get(status, 0) for status in self._filter.status) - hidden + len(self._pending_keys)
@@ -402,7 +404,12 @@ class BoardList:
         return None if found is None else tuple(found)
 
     def rank(self, key: SortKey) -> int:
-        """Return the number of orders before this key."""
+        """Return the number of orders before this key in the list."""
+        rank = self._rank(key)
+        return max(0, self.total - 1 - rank) if self._filter.is_descending else rank
+
+    def _rank(self, key: SortKey) -> int:
+        """Return the number of orders with lower keys."""
         columns, marks = ", ".join(self._columns), ", ".join("?" * len(key))
         sql = f"SELECT count(*) FROM orders o WHERE ({columns}) < ({marks}) AND {self._where}"  # noqa: S608
         return int(fetch(self._cache, sql, *key, *self._values)[0][0]) + bisect_left(self._pending_keys, key)
@@ -414,6 +421,13 @@ class BoardList:
 
     def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         """Return the keys from a position on, read from the nearest row with a known position."""
+        if not self._filter.is_descending:
+            return self._window(first, size, start)
+        end = self.total - first
+        mirrored = (start[0], self.total - 1 - start[1]) if start else None
+        return self._window(max(0, end - size), min(size, end), mirrored)[::-1] if end > 0 else []
+
+    def _window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         ends: list[tuple[SortKey, int]] = [((), 0), ((_END_KEYS[self._filter.sort],), self.total)]
         key, at = min([*ends, *([start] if start else [])], key=lambda each: abs(each[1] - first))
         before, behind = max(0, at - first), max(0, first + size - at)
@@ -438,68 +452,14 @@ class BoardList:
         return sorted([*rows, *self._pending_keys[at : at + count]])[:count]
 
 
-class LateList(BoardList):
-    """List of the overdue orders by their pickup time, which is a range of an index."""
-
-    def __init__(
-        self,
-        cache: apsw.Connection,
-        board_filter: BoardFilter,
-        pending_keys: list[SortKey],
-        pending_orders: Mapping[str, PendingOrder],
-        total: int,
-    ) -> None:
-        super().__init__(cache, board_filter, pending_keys, pending_orders)
-        self._total = total
-
-    @property
-    def total(self) -> int:
-        """Number of orders in the list."""
-        return self._total
-
-
 class FilteredList(BoardList):
     """A list whose keys are all known."""
 
-    @property
-    def total(self) -> int:
-        """Number of orders in the list."""
+    def _count(self) -> int:
         return len(self._pending_keys)
 
-    def rank(self, key: SortKey) -> int:
-        """Return the number of orders before this key."""
+    def _rank(self, key: SortKey) -> int:
         return bisect_left(self._pending_keys, key)
 
-    def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
-        """Return the keys from a position on."""
+    def _window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         return self._pending_keys[first : first + size]
-
-
-class ReversedList:
-    """A list from its last row to its first."""
-
-    def __init__(self, listed: BoardList) -> None:
-        self._listed = listed
-
-    @property
-    def total(self) -> int:
-        """Number of orders in the list."""
-        return self._listed.total
-
-    def key_of(self, number: str) -> SortKey | None:
-        """Return the sort key of an order; None if it is not cached."""
-        return self._listed.key_of(number)
-
-    def rank(self, key: SortKey) -> int:
-        """Return the number of orders before this key."""
-        return max(0, self.total - 1 - self._listed.rank(key))
-
-    def known_start(self, number: str, position: Json) -> tuple[SortKey, int] | None:
-        """Return key and position of a row that was read before; None if it is no longer cached."""
-        return self._listed.known_start(number, position)
-
-    def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
-        """Return the keys from a position on."""
-        end = self.total - first
-        mirrored = (start[0], self.total - 1 - start[1]) if start else None
-        return self._listed.window(max(0, end - size), min(size, end), mirrored)[::-1] if end > 0 else []

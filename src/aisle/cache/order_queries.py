@@ -17,7 +17,7 @@ from aisle.cache.claim_and_priority_queries import (
     orders_not_put_down,
 )
 from aisle.cache.held_goods_queries import free_locations, held_by_location, location_codes
-from aisle.cache.list_window import QueryResult, WindowRows, read_merged_window, window_bounds
+from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import (
@@ -113,7 +113,7 @@ def _open_orders(context: QueryContext, change: ListChange, ahead: Sequence[str]
         partly = not product and len(keys) > MAX_HITS
         keys = keys[:MAX_HITS] if partly else keys
         return WindowRows(_load_headers(context, keys[first : first + size]), len(keys), partly)
-    ((listed,),) = fetch(cache, "SELECT ifnull(sum(n), 0) FROM order_tally WHERE state = ?", ORDER_OPEN)
+    ((listed,),) = fetch(cache, "SELECT ifnull(sum(n), 0) FROM status_tally WHERE status IN ('open', 'partial')")
     listed -= len(change.hidden)
     keys_ahead = _keys_ahead(cache, change, list(rank_by_number)) if rank_by_number else []
     keys = keys_ahead[first : first + size]
@@ -189,17 +189,12 @@ def _keys_ahead(cache: apsw.Connection, change: ListChange, numbers: list[str]) 
 
 _OPEN_KEYS = """
 SELECT pickup, sort, order_number FROM orders WHERE state = 0 AND order_number NOT IN (SELECT value FROM json_each(?))
-ORDER BY pickup {way}, sort {way}, order_number {way} LIMIT ? OFFSET ?
 """
 
 
 def _window_keys(cache: apsw.Connection, change: ListChange, total: int, first: int, size: int) -> list[SortKey]:
     """Return the keys of the window: the `total` cached ones without the hidden, with the extra ones merged in."""
-    hidden = to_text(list(change.hidden))
-
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        return fetch(cache, _OPEN_KEYS.format(way="DESC" if from_end else "ASC"), hidden, count, skip)
-
+    read = read_along(cache, _OPEN_KEYS, ("pickup", "sort", "order_number"), to_text(list(change.hidden)))
     return read_merged_window(read, total, change.extra, first, size)
 
 
@@ -276,8 +271,7 @@ def orders_with_product(context: QueryContext, args: Args) -> QueryResult[Orders
     keys = sorted(fetch(context.cache, sql, product))
     rows = [row for *_, number in keys if (row := _order_with_product(context, number, product))]
     rows.sort(key=lambda row: row["needed"] <= 0)
-    first, size = window_bounds(args, 50)
-    return rows[first : first + size], len(rows)
+    return page(rows, args, 50)
 
 
 def _order_with_product(context: QueryContext, number: str, product: str) -> OrdersWithProductRow | None:

@@ -9,7 +9,7 @@ import apsw
 
 from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
 from aisle.cache.pending_operations import Overlay, OverlayIndex
-from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.stock_overlay import pending_by_product
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
 
@@ -25,7 +25,6 @@ class QueryContext:
         self.pools: Mapping[int, str] = {}
         """Names of the configured stock pools; empty for those that the store names."""
         self.overlay = Overlay(outbox)
-        self.stock_overlay = StockOverlay(self.overlay)
         self._kept: dict[type, Any] = {}
 
     def use_cache(self, cache: apsw.Connection) -> None:
@@ -41,7 +40,7 @@ class QueryContext:
     @property
     def pending_products(self) -> OverlayIndex:
         """Index of pending operations by product, oldest first."""
-        return self.stock_overlay.by_product()
+        return pending_by_product(self.overlay)
 
     @property
     def cache_version(self) -> int:

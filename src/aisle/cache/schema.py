@@ -126,7 +126,6 @@ CREATE TABLE due_tally (
   n INTEGER NOT NULL,
   PRIMARY KEY (status, day)
 ) WITHOUT ROWID;
-{_tally("order_tally", "state", "orders")}
 {_tally("status_tally", "status", "orders")}
 CREATE TRIGGER due_in AFTER INSERT ON orders WHEN new.status IN ('open', 'partial') BEGIN
   {_due_count_trigger("new", 1)}
