@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import apsw
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _HELD_OF_PRODUCTS = """
 SELECT e.value ->> 0, h.location_code, h.order_number, h.line_number, h.quantity FROM json_each(?) e
 JOIN put_down h ON h.location_code = e.value ->> 1 AND h.product_number = e.value ->> 0
-JOIN orders o ON o.order_number = h.order_number WHERE o.state < 2 ORDER BY h.order_number, h.line_number
+JOIN orders o ON o.order_number = h.order_number WHERE o.state < 2 LIMIT ?
 """
 
 HeldByLocation = dict[str, list["HeldGoodsRow"]]
@@ -43,15 +44,19 @@ def location_codes(locations: Iterable[LocationStockRow]) -> list[str]:
     return [str(location["location_code"]) for location in locations]
 
 
-def held_by_location(context: QueryContext, codes_by_product: Mapping[str, Sequence[str]]) -> dict[str, HeldByLocation]:
+def held_by_location(
+    context: QueryContext, codes_by_product: Mapping[str, Sequence[str]], limit: int = -1
+) -> dict[str, HeldByLocation]:
     """Return the goods held at these locations of products, with pending movements.
 
     Locations without any are left out. Goods held for orders that were rejected or finished here are held for nobody.
+    `limit`: greatest number of lines that are read; all if it is negative.
     """
     pending = {product: context.pending_products.get(product, ()) for product in codes_by_product}
     pairs = [(product, code) for product, codes in codes_by_product.items() for code in codes]
     found: dict[tuple[str, str], list[HeldGoodsRow]] = {}
-    for product, code, order, line, quantity in fetch(context.cache, _HELD_OF_PRODUCTS, to_text(pairs)):
+    rows = sorted(fetch(context.cache, _HELD_OF_PRODUCTS, to_text(pairs), limit), key=itemgetter(2, 3))
+    for product, code, order, line, quantity in rows:
         row: HeldGoodsRow = {"order_number": order, "line_number": line, "quantity": to_decimal(quantity)}
         found.setdefault((product, code), []).append(row)
     began = lines_read_times(context.cache, (each for own in pending.values() for each in own))

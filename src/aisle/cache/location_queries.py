@@ -324,6 +324,9 @@ def _parse_value(text: str | None) -> Json:
 PRODUCT_BATCH = 10
 """Products whose lines are queried at once. At a location in use for orders the first batch mostly tells."""
 
+FIRST_LINES = 10
+"""Lines of a batch that are checked before all others."""
+
 _PRODUCTS_AT_LOCATION = """
 SELECT p.product_number FROM stock_location x JOIN product p ON p.id = x.id WHERE x.location_code = ? ORDER BY x.id
 """
@@ -362,9 +365,11 @@ def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> Query
 
 def _holds_goods_of_orders(context: QueryContext, code: str, numbers: Sequence[str]) -> bool:
     for first in range(0, len(numbers), PRODUCT_BATCH):
-        held = held_by_location(context, {number: [code] for number in numbers[first : first + PRODUCT_BATCH]})
-        if any(_stock_of_products_at(context, code, [number for number, rows in held.items() if rows])):
-            return True
+        codes = {number: [code] for number in numbers[first : first + PRODUCT_BATCH]}
+        for limit in (FIRST_LINES, -1):
+            held = held_by_location(context, codes, limit)
+            if any(_stock_of_products_at(context, code, [number for number, rows in held.items() if rows])):
+                return True
     return False
 
 
