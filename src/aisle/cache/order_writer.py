@@ -139,7 +139,7 @@ def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
     number_field(raw, "moved_quantity")
     picked = number_field(raw, "picked_quantity") or 0
     product, pickup, barcode = (text_field(raw, name) for name in ("product_number", "pickup_date", "barcode"))
-    in_hand, held = _in_hand_and_held(order_number, line_number, raw, picked)
+    in_hand, held = in_hand_and_held(order_number, line_number, raw, picked)
     is_inconsistent = int(bool(find_inconsistency(raw)))
     return OrderLineRow(
         order_number, line_number, product, dump_row(raw), in_hand, is_inconsistent, held, picked, pickup, barcode
@@ -169,8 +169,8 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
     return None
 
 
-def _in_hand_and_held(
-    order_number: str, line_number: int, raw: RawRow, picked: int | float
+def in_hand_and_held(
+    order_number: str, line_number: int, raw: RawRow, picked: int | float | Decimal
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the quantity of a line in hand, and its goods by location. interface: Line location."""
     entries = raw.get("store_locations")
