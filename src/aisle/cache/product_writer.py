@@ -262,9 +262,16 @@ def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> t
             codes.change(row.product_number, before, all_codes(row.codes, row.product_number, barcode))
             fresh.append((id_, *row[:-2], encode_codes(row.codes), row.raw))
             changed.append(row.product_number)
-        upsert(connection, "product", _PRODUCT_COLUMNS, fresh)
+        _upsert_products(connection, fresh)
         codes.write()
     return tuple(changed)
+
+
+def _upsert_products(connection: apsw.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write products, and index the texts of new ones at once; triggers index those that are changed or deleted."""
+    first_new = _next_id(connection)
+    upsert(connection, "product", _PRODUCT_COLUMNS, rows)
+    connection.execute("INSERT INTO search (rowid, text) SELECT id, text FROM product WHERE id >= ?", (first_new,))
 
 
 def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], read_began: float) -> tuple[str, ...]:
@@ -351,7 +358,7 @@ class _StockBatch:
     def write(self) -> None:
         """Write everything collected."""
         many = self._db.executemany
-        upsert(self._db, "product", _PRODUCT_COLUMNS, self._products)
+        _upsert_products(self._db, self._products)
         upsert(self._db, "stock", _STOCK_COLUMNS, self._stock)
         many("UPDATE stock SET read_began = ? WHERE id = ?", self._confirmed)
         many("DELETE FROM stock_location WHERE id = ?", self._replaced_locations)

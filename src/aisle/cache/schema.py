@@ -241,9 +241,6 @@ CREATE TABLE facet (
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
-CREATE TRIGGER product_text_in AFTER INSERT ON product BEGIN
-  INSERT INTO search (rowid, text) VALUES (new.id, new.text);
-END;
 CREATE TRIGGER product_text_out AFTER DELETE ON product BEGIN
   INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
 END;
