@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import count, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
@@ -418,7 +418,6 @@ FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order
 WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
 UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
 FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
-ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4
 """  # noqa: S608 - a condition of our own
 
 
@@ -446,11 +445,9 @@ def expecting_deliveries(context: QueryContext, product: str) -> Iterator[NextDe
         operation for operation in context.pending_products.get(product, ()) if any(deliveries_of_receipt(operation))
     ]
     touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
-    for skip in count(0, DELIVERY_BATCH):
-        found = fetch(context.cache, _NEXT_DELIVERIES, product, touched, DELIVERY_BATCH, skip)
-        yield from _next_delivery_rows(context.cache, product, [_NextDelivery(*row) for row in found], receipts)
-        if len(found) < DELIVERY_BATCH:
-            return
+    found = sorted(_NextDelivery(*row) for row in fetch(context.cache, _NEXT_DELIVERIES, product, touched))
+    for first in range(0, len(found), DELIVERY_BATCH):
+        yield from _next_delivery_rows(context.cache, product, found[first : first + DELIVERY_BATCH], receipts)
 
 
 def _next_delivery_rows(
