@@ -25,10 +25,10 @@ async def test_a_key_without_a_store_is_the_token_s_own(
     first = await world.send("POST", path, body, headers=KEYED)
     again = await world.send("POST", path, body, headers=KEYED)
     assert (first.status_code, again.headers.get("Idempotency-Replayed")) == (200, "true")
-    async with world.open_client(world.token("admin")) as stranger:
+    async with world.client_for("admin") as stranger:
         theirs = await world.send("POST", path, body, headers=KEYED, client=stranger)
         assert (theirs.status_code, "Idempotency-Replayed" in theirs.headers) == (200, False)
-    async with world.open_client(world.token("admin")) as another:
+    async with world.client_for("admin") as another:
         taken = await world.send("POST", path, other, headers=KEYED, client=another)
         assert "another request" not in taken.text
 
@@ -50,7 +50,7 @@ async def test_a_key_without_a_store_is_not_shared_by_the_people_of_two_stores(w
 
 
 async def test_an_integration_makes_nobody_whom_it_could_not_act_as(world: World) -> None:
-    async with world.open_client(world.token("integration")) as client:
+    async with world.client_for("integration") as client:
 
         async def said(status: int, **fields: Any) -> None:
             answer = await world.send("POST", PEOPLE, {"people": [{**ANN, **fields}]}, client=client)
@@ -67,5 +67,5 @@ async def test_an_integration_makes_nobody_whom_it_could_not_act_as(world: World
         assert (await world.get(PEOPLE))["people"][0]["role"] == "supervisor"
         assert (await world.send("POST", "/aisle/v1/sign-in", SIGN_IN, client=client)).status_code == 200
         await said(200, pin=None, is_active=False)
-    async with world.open_client(world.token("supervisor", ["S1"])) as client:
+    async with world.client_for("supervisor", ["S1"]) as client:
         await said(200)

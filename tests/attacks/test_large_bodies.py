@@ -19,13 +19,20 @@ import pytest
 
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.product_search_index import INDEXED_AT_ONCE, index_pieces
-from aisle.service.db.sqlite_transaction import SqliteTransaction
+from aisle.service.db.sqlite_connection import SqliteTransaction
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES
-from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
-from aisle.service.http.request_parsing import MOST_BODY_BYTES, MOST_VALUES
-from aisle.service.http.value_checks_and_unknown_names import MAX_ITEMS
+from aisle.service.http.rate_and_body_limits import (
+    ADDRESS_BYTES,
+    MIB,
+    MOST_BYTES,
+    MOST_OF_TOKEN,
+    SMALL,
+    TOKEN_BYTES,
+    Turns,
+)
+from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES, MOST_VALUES
 from aisle.service.in_process_service import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served
@@ -260,7 +267,7 @@ async def test_a_token_has_so_many_bodies_under_way_and_others_go_on(world: Worl
         headers = {"Content-Length": str(body.size)}
         return asyncio.create_task(client.post(API + LOGS, content=body.parts(), headers=headers))
 
-    async with world.open_client(world.token("staff", ["S1"])) as client, world.open_client(world.token()) as other:
+    async with world.client_for("staff", ["S1"]) as client, world.client_for() as other:
         tasks = [sent(body, client) for body in held]
         await until(lambda: all(body.taken for body in held))
         refused = await sent(Held(2 * SMALL), client)
@@ -291,7 +298,7 @@ async def test_names_of_fields_are_not_without_number(world: World) -> None:
 async def test_body_with_too_many_values_is_not_parsed(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
+    monkeypatch.setattr("aisle.service.http.request_body.json", None)
     body = f"[{','.join([value] * min(MOST_VALUES + 1, MIB // (len(value) + 1) - 2))}]".encode()
     answer = await world.client.post(PRODUCTS, content=body)
     assert answer.status_code == 413
@@ -302,9 +309,9 @@ async def test_body_with_too_many_values_is_not_parsed(
 async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
+    monkeypatch.setattr("aisle.service.http.request_body.json", None)
     body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
-    async with world.open_client(world.token("staff", ["S1"])) as client:
+    async with world.client_for("staff", ["S1"]) as client:
         answer = await client.post(API + LOGS, content=body)
     assert answer.status_code == 413
     assert ("lists and objects" if " " in value else "values") in answer.json()["detail"]
@@ -344,7 +351,7 @@ async def test_bodies_of_all_callers_have_a_sum() -> None:
 
 async def test_long_answers_that_nobody_reads_have_a_sum(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.service.http.endpoint.SMALL", 10)
-    monkeypatch.setattr("aisle.service.http.large_body_turns.ADDRESS_BYTES", 100)
+    monkeypatch.setattr("aisle.service.http.rate_and_body_limits.ADDRESS_BYTES", 100)
     unread = world.service.app.endpoint._unread
     assert (await world.client.get(API + "/stores")).status_code == 200
     assert not unread._sum

@@ -23,13 +23,13 @@ from aisle.server.connections import ConnectionLimits, LimitedConnection, Repeat
 from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import people as people_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
-from aisle.service.http import docs_pages
-from aisle.service.http.access_log import AccessLog, RequestRecord
+from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.http import app as service_app
+from aisle.service.http.access_and_service_logs import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
@@ -180,7 +180,7 @@ async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch
     monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
     monkeypatch.setattr("aisle.service.db.sqlite_inline_reader._MAX_ROWS", 0)
-    async with world.open_client(world.token("staff", ["S1"])) as other:
+    async with world.client_for("staff", ["S1"]) as other:
         many = [world.client.get(API + "/stores") for _ in range(20)]
         first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
     assert first.status_code == 200
@@ -374,19 +374,19 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(docs_pages, "build_document", build)
-    docs_pages._document.cache_clear()
+    monkeypatch.setattr(service_app, "build_document", build)
+    service_app._document.cache_clear()
     try:
         for _ in range(2):
             assert (await world.client.get("/openapi.json")).json() == {"a": 1}
     finally:
-        docs_pages._document.cache_clear()
+        service_app._document.cache_clear()
     assert len(made) == 1
 
 
 async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.http.health.WRITE_PROBE_S", 0)
-    monkeypatch.setattr("aisle.service.http.health.FAILED_WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.app.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.app.FAILED_WRITE_PROBE_S", 0)
     database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
     write = database.write
 
@@ -424,7 +424,7 @@ OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
 async def test_old_rows_are_deleted_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch, table: str, add: str, rows: list[Any], left: int
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    monkeypatch.setattr("aisle.service.retention._EXPIRED_ROWS_PER_BATCH", 10)
     database = world.service.database
 
     async def fill(tx: Transaction) -> None:
@@ -478,7 +478,7 @@ async def counts_of_rows(world: World, monkeypatch: pytest.MonkeyPatch, table: s
 async def test_expired_sign_ins_are_deleted_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch, table: str, add: str, rows: list[Any]
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    monkeypatch.setattr("aisle.service.retention._EXPIRED_ROWS_PER_BATCH", 10)
 
     async def fill(tx: Transaction) -> None:
         if table == "token_store":

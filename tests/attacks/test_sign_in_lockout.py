@@ -45,7 +45,7 @@ async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
     world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0))
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
-    async with world.open_client(world.token("staff", ["S1"])) as client:
+    async with world.client_for("staff", ["S1"]) as client:
         for number in range(pins.FREE_ATTEMPTS):
             body = {"store_number": "S1", "user": "ann", "pin": "0000"}
             headers = {"Aisle-Door": f"door {number}"}
@@ -65,7 +65,7 @@ async def test_pins_at_once_are_hashed_one_after_the_other(world: World, monkeyp
         return rehash(pin, stored)
 
     monkeypatch.setattr(pins, "rehash", note)
-    async with world.open_client(world.token("staff", ["S1"])) as client:
+    async with world.client_for("staff", ["S1"]) as client:
         body = {"store_number": "S1", "pin": "0000"}
         tries = [world.send("POST", "/aisle/v1/sign-in", {**body, "user": f"u{n}"}, client=client) for n in range(12)]
         assert {answer.status_code for answer in await asyncio.gather(*tries)} == {403}

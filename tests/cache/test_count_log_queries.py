@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from aisle.cache import log_queries as logs_read
+from aisle.cache import log_queries, undone_entries
+from aisle.cache.log_entry_rows import log_row
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
@@ -210,13 +211,14 @@ def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypa
         return [str(row["key"]) for row in desk.rows(user="U1")], sorted(parsed)
 
     parsed: list[str] = []
-    as_logged = logs_read.log_row
+    as_logged = log_row
 
     def note(key: str, at: str, raw: dict[str, Any]) -> Any:
         parsed.append(key)
         return as_logged(key, at, raw)
 
-    monkeypatch.setattr(logs_read, "log_row", note)
+    for module in (log_queries, undone_entries):
+        monkeypatch.setattr(module, "log_row", note)
     mine = [logged(number, "P1", counted_quantity=1) for number in range(3)]
     desk.cache.write_logs([*mine, logged(3, "P1", quantity=1, source="movement")], "2026-11-13")
     before = look()
@@ -291,3 +293,38 @@ def test_count_after_which_an_undone_one_was_made_stands(desk: Desk) -> None:
     desk.cache.write_logs([undo | {"moved_on": "2026-11-20T12:11:00Z"}, other, first], "2026-11-13")
     [row] = [row for row in desk.rows() if row["counted_quantity"] == 9]
     assert row["later_count"] is None
+
+
+def test_entries_of_several_products_from_an_earlier_day_are_found_behind_others(desk: Desk) -> None:
+    """What an undo needs of a count that was sent yesterday, although many others were made since."""
+    yesterday = {"moved_on": "2026-11-19T11:59:00Z", "counted_quantity": 9}
+    desk.cache.write_logs([logged(n, f"P{n}", **yesterday) for n in range(1, 40)], "2026-11-13")
+    args = {"now": "2026-11-19T11:59:00Z", "products": ["P1", "P2"], "size": 1000}
+    assert sorted(row["product_number"] for row in desk.rows(**args)) == ["P1", "P2"]
+
+
+@pytest.mark.parametrize(
+    ("later", "counted"),
+    [
+        ({}, 8),
+        ({"location_code": ""}, 8),
+        ({"location_code": "A-2"}, None),
+        ({"stock_pool": "2"}, None),
+        ({"moved_on": "2026-11-20T11:00:00Z"}, None),
+        ({"product_number": "P2"}, None),
+    ],
+)
+def test_goods_that_were_counted_since_a_move(desk: Desk, later: dict[str, Any], counted: int | None) -> None:
+    fields = {"counted_quantity": 8, "moved_on": "2026-11-20T12:10:00Z", "location_code": "A-1", "stock_pool": "1"}
+    desk.cache.write_logs([logged(7, "P1") | fields | later], "2026-11-13")
+    rows, _ = desk.reads.query("counts_since", {"since": "2026-11-20T12:00:00Z", "goods": [["P1", "A-1", 1]]})
+    assert [row["counted_quantity"] for row in rows] == ([] if counted is None else [counted])
+
+
+def test_a_count_of_this_host_that_waits_is_a_count_since_a_move(desk: Desk) -> None:
+    args = {"since": "2026-11-20T11:00:00Z", "goods": [["P1", "A-1", 0], ["P2", "A-1", 0]]}
+    op_id = desk.note(count("P1", 8, 9, location_code="A-1"))
+    rows, _ = desk.reads.query("counts_since", args)
+    assert [(row["product_number"], row["counted_quantity"]) for row in rows] == [("P1", 8)]
+    desk.outbox.refuse(op_id, store_text("no"))
+    assert not desk.reads.query("counts_since", args)[1]

@@ -13,10 +13,10 @@ import pytest
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.reader import CacheReader
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Context, Rows
+from aisle.jobs.job import Context, LocalNote, Rows
 from aisle.jobs.receive.receive_state_and_differences import (
     ReceiptEntry,
     ReceiveState,
@@ -25,6 +25,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
 )
 from aisle.jobs.receive.view import DELIVERY_COLUMNS, delivery_progress
 from aisle.jobs.supervisor.deliveries import DeliveryList
+from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.search_text import natural_key
@@ -616,6 +617,46 @@ def test_what_two_people_booked_beyond_the_announced_quantity_is_an_exception(de
     desk.receive("D-3", ReceiptEntry("P2", 1, Decimal(3)), sign=-1)
     desk.cache.delete_deliveries(["D-10"])
     assert excess(desk) == listed[:1]
+
+
+def accept(desk: Desk, key: str, quantity: int) -> None:
+    """Note on this host that a supervisor accepted it."""
+    with transaction(desk._db):
+        save_note(desk._db, LocalNote("accepted_excess", key, str(quantity)), "U1", desk.clock())
+
+
+def test_accepted_excess_is_listed_again_only_if_more_arrives(desk: Desk) -> None:
+    desk.cache.write_deliveries([delivery("D-10", line(1, "P1", 6, 12))], NOON)
+    unannounced = desk.receive("D-2", ReceiptEntry("P9", 0, Decimal(1)))
+    rows, _ = desk.reads.query("excess_receipts", {})
+    assert [row["note_key"] for row in rows] == ["D-2//P9", "D-10/1"]
+    for row in rows:
+        accept(desk, row["note_key"], int(row["received"]))
+    assert excess(desk) == []
+    desk.arrive(unannounced)
+    desk.clock.pass_(10)
+    desk.cache.write_deliveries([delivery("D-2", line(1, "P1", 3), line(7, "P9", 0, 1))], desk.clock())
+    desk.receive("D-10", ReceiptEntry("P1", 1, Decimal(1)))
+    assert excess(desk) == [("D-10", "P1", 13, 6)]
+    assert desk.reads.query("excess_receipts", {"order_number": "D-2"}) == ([], 0)
+
+
+def test_excess_whose_log_entries_are_reviewed_is_accepted(desk: Desk) -> None:
+    desk.cache.write_deliveries([delivery("D-10", line(1, "P1", 6, 12), line(2, "P2", 1, 2))], NOON)
+    both = [("D-10", "P1", 12, 6), ("D-10", "P2", 2, 1)]
+    for features, states, listed, ids in (
+        ("reviews", (1, 2, 0), both, ["1"]),
+        ("reviews", (2, 2, 0), both[1:], []),
+        ("receipt-line", (2, 2, 0), both, []),
+    ):
+        desk.cache.set_link(LinkRow(state="live", last_ok=NOON, features=features))
+        entries = [
+            {"id": at, "product_number": "P1", "quantity": 6, "reference": "D-10", "review_status": str(status)}
+            for at, status in enumerate(states, 1)
+        ]
+        desk.cache.write_logs(entries, "")
+        assert excess(desk) == listed
+        assert desk.reads.query("excess_receipts", {})[0][0]["to_review"] == ids
 
 
 def test_excess_is_found_by_its_index(desk: Desk) -> None:

@@ -12,10 +12,10 @@ import apsw
 import pytest
 
 from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
-from aisle.cache.log_queries import is_undone, undone_entries
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
 from aisle.cache.stored_row_values import prices_of
+from aisle.cache.undone_entries import is_undone, undone_entries
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
@@ -339,6 +339,16 @@ def test_entries_to_review_are_listed_until_reviewed(
         assert to_review(reads) == listed
     cache.write_logs([entry_of(1, 2), entry_of(6, 2)], moment(0))
     assert to_review(reads) == ["5"]
+
+
+def test_receipt_of_excess_is_no_entry_to_review(reads: CacheReader, cache: CacheWriter) -> None:
+    cache.set_link(LinkRow(state="live", last_ok=900.0, features="reviews"))
+    cache.write_logs([entry_of(1, source="receipt", reference="D1"), entry_of(2, source="pick")], moment(0))
+    for received, listed, excess in ((5, ["2"], 1), (3, ["2", "1"], 0)):
+        line = {"line_number": 1, "product_number": "P1", "quantity": 3, "received_quantity": received}
+        cache.write_deliveries([{"order_number": "D1", "order_lines": [line]}], 900.0 - received)
+        assert to_review(reads) == listed
+        assert reads.query("excess_receipts", {})[1] == excess
 
 
 def test_entries_to_review_are_found_by_their_index(reads: CacheReader, cache: CacheWriter) -> None:

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 
 from aisle.cache import log_and_difference_writer as cache_logs
 from aisle.cache import write_csv_file
-from aisle.cache.log_queries import is_undone, log_row, undone_entries
+from aisle.cache.log_entry_rows import log_row
 from aisle.cache.loss_queries import LOSS_WEEKS, week_starts
 from aisle.cache.reader import CacheReader
 from aisle.cache.stored_row_values import parse_row
+from aisle.cache.undone_entries import is_undone, undone_entries
 from aisle.cache.write_csv_file import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
@@ -36,6 +37,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
 from tests.cache import service_rows
+from tests.run_length import tries
 from tests.writes import STORE
 
 NOW = "2026-11-20T12:00:00Z"
@@ -135,7 +137,7 @@ MOMENTS = [f"2026-11-{day}T{hour:02}:{minute}:00Z" for day in (18, 19) for hour 
 LIMITS = st.sampled_from(["", *MOMENTS])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(20, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(MOMENTS), max_size=12), st.tuples(LIMITS, LIMITS))
 def test_a_log_is_counted_as_it_is_listed(
     reads: CacheReader, aisle_home: Path, there: list[str], limits: tuple[str, str]

@@ -169,6 +169,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "today_locations": {"kind": "pick"},
     "deliveries_expecting": {"product_number": "P1"},
     "delivery": {"order_number": "D1"},
+    "excess_receipts": {"order_number": ""},
     "order_history": {"order_number": "O2"},
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},

@@ -20,10 +20,9 @@ from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
 from aisle.outbox.excess import is_excess
 from aisle.outbox.service_restore import list_restores
-from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.in_process_service import open_service
 from aisle.service.options import ServiceOptions
-from aisle.service.retention import purge
+from aisle.service.retention import WRITE_HISTORY_DAYS, purge
 from tests.courier.document_host import MOVE, PUT, Shop, loss
 from tests.courier.fake_service import says
 from tests.courier.test_conflicts import Own, count

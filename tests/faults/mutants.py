@@ -19,7 +19,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state_changes import OperationRows
 from aisle.service.db.database import Statement
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.handlers.registry import OperationResult
 from aisle.service.http import endpoint
 from aisle.service.http.endpoint import OperationEndpoint

@@ -37,6 +37,8 @@ class Store:
         """(order, line) -> (product, quantity)."""
         self.codes = places
         self.decimals = {"P3"}
+        self.counted: dict[tuple[str, str, int], int] = {}
+        """Quantities that somebody counted, by product, place and pool."""
         self.awaited = False
         """Whether the lines of the order that is asked for next are not there yet."""
 
@@ -53,6 +55,14 @@ class Store:
         products = {spot[0] for spot in self.goods}
         kinds = {ORDER: {order for order, _ in self.lines}, LOCATION: set(self.codes), PRODUCT: products}
         return [{"kind": kind, "key": code, "label": code} for kind, known in kinds.items() if code in known]
+
+    def counts_since(self, args: Mapping[str, Any]) -> list[Row]:
+        goods = [tuple(each) for each in args["goods"]]
+        return [
+            {"product_number": product, "location_code": place, "counted_quantity": Decimal(counted)}
+            for (product, place, pool), counted in self.counted.items()
+            if (product, place, pool) in goods or (product, place, 0) in goods
+        ]
 
     def refused_operations(self, _: Mapping[str, Any]) -> list[Row]:
         return []

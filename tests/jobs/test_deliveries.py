@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from random import Random
 from typing import Any
 
 import pytest
 
 from aisle import named_tuple_json
-from aisle.jobs.job import Changed, Close, Closed, Event, Opened, Query, Refresh, Resumed, Start
+from aisle.jobs.job import Changed, Close, Closed, Event, LocalNote, Opened, Query, Refresh, Resumed, Start, Write
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState
 from aisle.jobs.view import DetailView, ListView, Verdict, msg
 from aisle.scan.grammar_types import PERSON, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
@@ -35,6 +36,20 @@ class Books(Store):
 
     def receipt_kinds(self, _: Mapping[str, Any]) -> list[Row]:
         return [{"kind": "1", "count": 1}, {"kind": "2", "count": 1}]
+
+    def excess_receipts(self, args: Mapping[str, Any]) -> list[Row]:
+        number = args["order_number"]
+        return [
+            {
+                **line,
+                "key": f"{number}/{at}",
+                "note_key": f"{number}/{at}",
+                "order_number": number,
+                "to_review": [str(at)],
+            }
+            for at, line in enumerate(self.deliveries.get(number, ()), 1)
+            if line["quantity"] is not None and line["received"] > line["quantity"]
+        ]
 
     def deliveries_(self, args: Mapping[str, Any]) -> list[Row]:
         heads = [self._head(number) for number in self.deliveries]
@@ -94,6 +109,21 @@ def test_delivery_list_switches_between_open_complete_all_and_receipts() -> None
         ("deliveries.title_kind", ["T-7"]),
         ("deliveries.title_open", ["D-1", "D-2", "D-3"]),
     ]
+
+
+def test_excess_of_a_delivery_is_accepted_at_once_and_undone() -> None:
+    hand = Hand()
+    for line in hand.store.deliveries["D-1"]:
+        line["received"] = Decimal(99)
+    lines = len(hand.store.deliveries["D-1"])
+    hand.feed(Choice(1))
+    for letter, told, status in (("e", "excess.lines_accepted", 2), ("u", "excess.undone", 1)):
+        assert hand.feed(Command(letter)) == told
+        notes = [effect.text for effect in hand.effects if isinstance(effect, LocalNote)]
+        assert notes == ["99" if status == 2 else ""] * lines
+        (write,) = (effect for effect in hand.effects if isinstance(effect, Write))
+        assert [each["review_status"] for each in write.body["reviews"]] == [status] * lines
+    assert "e" in {hint.letter for hint in hand.job.view(hand.state).key_hints}
 
 
 def test_what_has_all_come_is_not_late() -> None:

@@ -759,3 +759,18 @@ def test_what_is_held_on_a_place_stands_under_its_order() -> None:
         for block in view.blocks[1:]
     ]
     assert shown == [("41", [("Tea", Decimal(2)), ("Jam", Decimal(4))]), ("42", [("Tea", Decimal(1))])]
+
+
+def test_look_up_at_desk_shows_the_sales_by_week() -> None:
+    sales = {"history_array": '{"W45": 4, "W46": 6}', "forecast_array": '{"W47": 5}'}
+    for context, weeks in ((CONTEXT._replace(is_desk=True), ["W45", "W46", "W47"]), (CONTEXT, [])):
+        job = LookUpJob()
+        turn = job.handle(job.begin(), Opened({"product_number": "P1"}), context)
+        asked = [effect.id for effect in turn.effects if isinstance(effect, Query)]
+        assert ("sales" in asked) == bool(weeks)
+        state = job.handle(turn.state, Rows("sheet", (SHEET,), 1), context).state
+        state = job.handle(state, Rows("sales", (sales,), 1), context).state if weeks else state
+        view = job.view(state)
+        assert isinstance(view, DetailView)
+        axis = view.side.chart.axis if view.side and view.side.chart else ()
+        assert [key.args[0][1] for key in axis] == weeks

@@ -326,6 +326,21 @@ def test_undo_says_when_it_is_too_late() -> None:
     assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
 
 
+@pytest.mark.parametrize("place", ["A-1", "A-2", "A-3"])
+def test_goods_that_somebody_counted_since_stay_as_counted(place: str) -> None:
+    hand = Hand()
+    hand.say("A-1", "P3", "=3", "A-2")
+    hand.store.counted["P3", place, 1] = 7
+    written = len(hand.items)
+    if place == "A-3":
+        assert hand.say("u") == "move.undone"
+        return
+    assert hand.say("u") == "move.counted_since"
+    assert dict(hand.verdicts[-1].text.args) == {"label": "Product P3", "place": place, "counted": 7}
+    assert len(hand.items) == written
+    assert hand.say("u") == "pick.nothing_to_undo"
+
+
 def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand = Hand(Store({("P1", "", 1, "", 0): 5}, {("4101", 1): ("P1", 3)}, ()))
     hand.feed(Rows("locations", (), 0))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
-from aisle.jobs.job import Changed
+from aisle.jobs.job import Changed, Rows
 from aisle.jobs.view import WRONG
-from aisle.scan.grammar_types import Back
+from aisle.scan.grammar_types import LOCATION, PRODUCT, Back
+from aisle.tui.message_text import MessageWriter
 from tests.jobs.move_runner import Hand, Store
 
 
@@ -171,3 +174,25 @@ def test_what_is_asked_about_is_named_beside_other_goods_in_hand(said: str) -> N
     if said != "c":
         assert dict(hand.verdict.text.args) == {"label": "Product P1", "quantity": 7}
     assert hand.held == {"P3": 1}
+
+
+@pytest.mark.parametrize("answers", [("b",), ("=3",), ("=4", "b"), ("=4", "=3"), ("b", "=4", "b"), ("=2", "=4", "b")])
+def test_other_locations_stay_choices_after_the_label_of_a_location(answers: tuple[str, ...]) -> None:
+    goods = {("P1", "A-1", 1, "", 0): 4, ("P1", "B-7", 1, "", 0): 2, ("P2", "A-2", 1, "", 0): 3}
+    hand = Hand(Store(goods, {}, ("A-2", "A-1", "B-7", "4")))
+    hand.say("A-2", "P1")
+    assert hand.say("=4") == "move.number_of"
+    for answer in answers:
+        hand.feed(Back()) if answer == "b" else hand.say(answer)
+    assert [choice.key for choice in hand.state.choices if choice.kind == "from"] == ["A-1", "B-7"]
+
+
+def test_digits_of_goods_are_offered_by_their_name() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1")
+    records = [{"kind": PRODUCT, "key": "12", "label": "Twelve plu"}, {"kind": LOCATION, "key": "12", "label": "12"}]
+    hand.state = hand.state._replace(looked_up_number=Decimal(12))
+    hand.feed(Rows("records_by_number", tuple(records), 2))
+    view = hand.job.view(hand.state)
+    texts = [MessageWriter().write(choice) for choice in view.choices]
+    assert {"Twelve plu", "Location 12"} <= set(texts)

@@ -421,3 +421,25 @@ def test_after_yes_the_stock_of_held_goods_is_true() -> None:
     assert hand.verdict
     assert hand.verdict.detail
     assert hand.verdict.detail.id == "pick.more_than_free"
+
+
+@pytest.mark.parametrize("is_batch", [True, False])
+@pytest.mark.parametrize(("free", "stop"), [(0, "E-1"), (2, "PU-2")])
+@pytest.mark.parametrize("is_asked_first", [True, False])
+def test_after_an_undo_no_page_sends_to_held_goods(is_batch: bool, is_asked_first: bool, free: int, stop: str) -> None:
+    stock = {"E-1": Decimal(9), "PU-2": Decimal(free)}
+    flakes = line(1, FLAKES, 5, preferred_location_code="E-1", stock=stock, **HELD)
+    hand = Hand(orders={"1042": [flakes], "1043": [flakes]}) if is_batch else Hand(flakes)
+    hand.books["stock_at_location PU-2"] = {"pools": {"1": Decimal(3)}, **HELD}
+    hand.scan("PU-2", kind=LOCATION)
+    if is_asked_first:
+        hand.feed(Choice(1))
+        assert hand.scan(FLAKES, "3").startswith("pick.picked")
+    else:
+        hand.scan(FLAKES, "3")
+        hand.scan("PU-2", kind=LOCATION)
+        hand.feed(Choice(places(hand).index("PU-2") + 1))
+    assert booked(hand)[-1] == (1, Decimal(3), "PU-2")
+    assert hand.feed(Command("u")).startswith("pick.")
+    assert hand.state.current_line
+    assert (hand.state.current_line.location, hand.state.current_line.picked) == (stop, Decimal(0))

@@ -11,11 +11,12 @@ import pytest
 
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.sales_figures import MAX_FIGURES, parse_figures
 from aisle.jobs.supervisor import store_product_fields
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_fields import FIELDS, parse_codes, parse_day, plain_text
 from aisle.jobs.supervisor.store_product_page import StoreProductState
-from aisle.jobs.supervisor.store_product_values import MAX_FIGURES, level_range, parse_figures
+from aisle.jobs.supervisor.store_product_values import level_range
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
 from aisle.scan.grammar_types import (
     LOCATION,

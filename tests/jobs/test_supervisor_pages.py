@@ -153,6 +153,8 @@ class World:
                 **delivery_line("P1", "Milk", 10, 12),
                 "order_number": f"D{number}",
                 "supplier_name": "Dairy",
+                "note_key": f"D{number}/1",
+                "to_review": ["77"] * number,
                 **said,
             }
         if name == "entries_to_review":
@@ -845,6 +847,22 @@ def test_an_exception_opens_the_page_of_its_record(kind: str, start: Start) -> N
     hand = Hand("exceptions").does(Command("n"), Choice(number - 5), Choice(2))
     assert hand.of(Start) == [start]
     assert Hand(start.job, dict(start.args)).does(Back()).of(Close) == [Close()]
+
+
+@pytest.mark.parametrize(("number", "told"), [(0, "excess.accepted_on_host"), (1, "excess.accepted")])
+def test_accepted_excess_leaves_the_list_until_undone(number: int, told: str) -> None:
+    hand = Hand("exceptions").does(Command("n"), Choice(2), Command("e"))
+    assert (hand.told, hand.of(LocalNote)) == ("exceptions.choose_row", [])
+    hand.state = hand.state._replace(cursor=number)
+    for letter, text, status in (("e", "12", 2), ("u", "", 1)):
+        hand.does(Command(letter))
+        note = LocalNote("accepted_excess", f"D{number}/1", text, needs_supervisor=True, mirrors_write=number > 0)
+        assert hand.of(LocalNote) == [note]
+        bodies = [(write.operation, write.lanes, write.body) for write in hand.of(Write)]
+        review = ("review-logs", ("log/77",), {"reviews": [{"id": 77, "review_status": status}]})
+        assert bodies == [review] * number
+        assert hand.told == (told if text else "excess.undone")
+        assert len(hand.numbers) == (2 if text else 3)
 
 
 @pytest.mark.parametrize("kind", ["at_service", "queued", "local"])

@@ -182,39 +182,78 @@ async def test_prices_stay_with_the_price_to_which_they_belong(
     assert [name for name in held if any(f" {name} " in one and "until that is right" in one for one in found)] == held
 
 
-UNKNOWN = "which counts, is refused, and its product or store is unknown; price in this file"
+MAY_BE = "price may be in a refused row of prices.csv, which counts, and whose product or store is unknown"
+FAR = (
+    "row 2 of prices.csv, which counts, is refused, and its product or store is unknown; price in this file may be what"
+)
 OF_STORES = ["store_number,product_number,price", "1,P1,9.96"]
 NAMELESS = {
-    "an error value": ("products.csv", "#N/A,7", UNKNOWN),
-    "a shortened number": ("products.csv", '"1,1E+05",7', UNKNOWN),
-    "an empty cell": ("products.csv", ",7", UNKNOWN),
-    "a digit lost": ("products.csv", "P11003,7", UNKNOWN),
+    "an error value": ("products.csv", "#N/A,7", MAY_BE),
+    "a shortened number": ("products.csv", '"1,1E+05",7', MAY_BE),
+    "an empty cell": ("products.csv", ",7", MAY_BE),
+    "a sign lost": ("products.csv", "P,7", MAY_BE),
+    "a sign added": ("products.csv", "P11,7", MAY_BE),
+    "another sign": ("products.csv", "PI,7", MAY_BE),
+    "two signs exchanged": ("products.csv", "1P,7", MAY_BE),
+    "another number": ("products.csv", "P11003,7", FAR),
     "a total": ("products.csv", "Total,7", ""),
     "a product of the service": ("products.csv", "P2,7", ""),
-    "an error value for a store": ("store_products.csv", "#N/A,P1,7", UNKNOWN),
-    "an unknown store": ("store_products.csv", "0099,P1,7", UNKNOWN),
+    "an error value for a store": ("store_products.csv", "#N/A,P1,7", MAY_BE),
+    "an unknown store": ("store_products.csv", "0099,P1,7", MAY_BE),
     "an unknown store of another product": ("store_products.csv", "0099,P3,7", ""),
     "an unknown product of another store": ("store_products.csv", ",#N/A,7", ""),
 }
 
 
 @pytest.mark.parametrize("case", NAMELESS)
-async def test_price_that_a_row_of_an_unknown_product_may_replace_is_warned_of(case: str, world: World) -> None:
+async def test_price_waits_for_a_row_that_may_be_of_its_product(case: str, world: World) -> None:
     file, row, expected = NAMELESS[case]
-    rows = OF_STORES if file != "products.csv" else ["product_number,price", "P1,9.91", "P3,9.92"]
-    header = "product_number,price" if file == "products.csv" else OF_STORES[0]
-    found = await warnings(world, STORE | PRODUCTS, {file: rows, "prices.csv": [header, row]})
+    is_of_chain = file == "products.csv"
+    header, mine, other = ("product_number,price", "P1,9.91", "P3,6") if is_of_chain else (*OF_STORES, "1,P3,6")
+    files = {file: [header, mine, other.replace("6", "9.92")], "prices.csv": [header, row, other]}
+    of_store = {"store_products.csv": [OF_STORES[0], "1,P1,1.5"]}
+    found = await warnings(world, STORE | PRODUCTS | of_store, files)
     assert [one for one in found if "unknown" in one] == (
-        [f"{file}: warning: row 2 of prices.csv, {expected} may be what it replaces."] if expected else []
+        [f"{file}: warning: {FAR} it replaces."]
+        if expected is FAR
+        else [
+            f"{file}:2: warning: {MAY_BE}, and stays as it is until that is right: {mine[-4:]} of P1 here, row 2 there."
+        ]
+        if expected
+        else []
     )
+    store = "" if is_of_chain else "1"
+    assert (await listed(world, store, "P1"))["price"] == (1.5 if expected is MAY_BE else float(mine[-4:]))
+    assert (await listed(world, store, "P3"))["price"] == 6
 
 
-async def test_rows_of_unknown_products_are_warned_of_once_for_each_file(world: World) -> None:
+HELD_IN_DOUBT = {
+    "attributes.csv": ("size", "product_number,size", "#N/A,XL"),
+    "discount_prices.csv": ("promotion_price", "product_number,discount_price", "#N/A,0.9"),
+    "free_fields.csv": ("free_fields", OF_FREE_FIELDS, "#N/A,1,bio,yes"),
+    "prices.csv": ("old_price", "product_number,price", "#N/A,0.9"),
+}
+
+
+@pytest.mark.parametrize("file", HELD_IN_DOUBT)
+async def test_each_field_waits_for_a_row_that_may_be_of_its_product(file: str, world: World) -> None:
+    field, header, row = HELD_IN_DOUBT[file]
+    products = ["product_number,size,promotion_price,old_price,free_fields", "P,L,1,6," + LIST[1].partition(",")[2]]
+    found = await warnings(world, STORE | FIRST, {"products.csv": products, file: [header, row]})
+    assert any(f"warning: {field} " in one and "is unknown, and stays as it is" in one for one in found), found
+    chain = await listed(world, "")
+    kept = {"size": "S", "promotion_price": None, "old_price": None, "free_fields": OLD_FIELD}
+    given = {"size": "L", "promotion_price": 1, "old_price": 6}
+    assert chain.get(field) == kept[field]
+    assert [chain.get(name) for name in given if name != field] == [given[name] for name in given if name != field]
+
+
+async def test_rows_of_other_products_are_warned_of_once_for_each_file(world: World) -> None:
     files = {
         "products.csv": ["product_number,price,size,promotion_price", "P1,9.91,L,1", "P3,9.92,L,1"],
-        "prices.csv": ["product_number,price", "#N/A,7", "X,8", "P3,4"],
-        "attributes.csv": ["product_number,size", "#N/A,S"],
-        "discount_prices.csv": ["product_number,discount_price", "#N/A,0.9"],
+        "prices.csv": ["product_number,price", "X-90,7", "X-91,8", "P3,4"],
+        "attributes.csv": ["product_number,size", "X-90,S"],
+        "discount_prices.csv": ["product_number,discount_price", "X-90,0.9"],
     }
     found = [one for one in await warnings(world, STORE | PRODUCTS, files) if "unknown" in one]
     assert len(found) == 3

@@ -61,8 +61,12 @@ async def test_several_records_are_named(file: str, world: World) -> None:
 HELD = "quantity 9 without a place may be the total of the product's rows with places, and row 2 may be of the product"
 
 
-@pytest.mark.parametrize("row", ["#N/A,P,A,,7", ",P,A,,7", "1,#N/A,A,,7", "1,,A,,7", "1,1E+05,A,,7", "#N/A,#N/A,A,,7"])
-async def test_total_waits_for_a_damaged_row(row: str, world: World) -> None:
+UNREADABLE = ["#N/A,P,A,,7", ",P,A,,7", "1,#N/A,A,,7", "1,,A,,7", "1,1E+05,A,,7", "#N/A,#N/A,A,,7"]
+UNKNOWN = ["1,PP,A,,7", "1,O,A,,7", "1,9520001100017,A,,7", "11,P,A,,7", "0099,P,A,,7", "11,PP,A,,7"]
+
+
+@pytest.mark.parametrize("row", [*UNREADABLE, *UNKNOWN])
+async def test_total_waits_for_a_row_that_may_be_of_its_product(row: str, world: World) -> None:
     stocked(world, row, "1,P,B,,2", "1,P,,,9", "1,Q,B,,3")
     report = await loaded(world)
     assert [bad.line for bad in report.bad] == [2, 4]
@@ -81,6 +85,10 @@ async def test_total_waits_for_a_damaged_row(row: str, world: World) -> None:
         (["1,#N/A,A,,7", "1,P,B,,20", "1,P,,,9"], 29),
         (["#N/A,Q,A,,7", "1,P,B,,2", "1,P,,,9"], 11),
         (["1,#N/A,A,,7", "1,P,,,9"], 9),
+        (["1,PP,A,,8", "1,P,B,,2", "1,P,,,9"], 11),
+        (["1,PP,A,,7", "1,P,,,9"], 9),
+        (["1,Q,A,,7", "1,P,B,,2", "1,P,,,9"], 11),
+        (["11,Q,A,,7", "1,P,B,,2", "1,P,,,9"], 11),
         (["1,#N/A,,,7", "1,P,B,,2", "1,P,,,9"], 11),
         (["1,#N/A,A,,7", "1,P,B,,9", "1,P,,,9"], 9),
     ],
@@ -91,8 +99,9 @@ async def test_goods_at_no_place_beside_a_damaged_row(rows: list[str], stock: in
     assert await world.stock("P") == stock
 
 
-async def test_count_without_place_waits_for_the_only_row_with_one(world: World) -> None:
-    stocked(world, "#N/A,P,A,,9", "1,P,,,9")
+@pytest.mark.parametrize("store", ["#N/A", "", "11"])
+async def test_count_without_place_waits_for_the_only_row_with_one(store: str, world: World) -> None:
+    stocked(world, f"{store},P,A,,9", "1,P,,,9")
     report = await loaded(world)
     assert [bad.line for bad in report.bad] == [2, 3]
     assert "without a place is held back" in report.bad[1].reason

@@ -8,9 +8,10 @@ from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import World, stocked
 
 
-async def listed(world: World, store: str) -> dict[str, Any]:
+async def listed(world: World, store: str, product: str = "P") -> dict[str, Any]:
     async with world.client() as client:
-        pages = client.pages("list-products", query={"product_number": "P"} | ({"store_number": "1"} if store else {}))
+        query = {"product_number": product} | ({"store_number": "1"} if store else {})
+        pages = client.pages("list-products", query=query)
         (row,) = [row async for rows, _ in pages for row in rows]
     return dict(row)
 

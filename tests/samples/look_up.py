@@ -11,6 +11,8 @@ from aisle.jobs.product_data import ExpectedDelivery, LocationStock, NearbyStock
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
+from aisle.jobs.sales_figures import Figure
+from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stock_pools import Pool
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg
 
@@ -108,6 +110,17 @@ def look_up_product(text: str) -> Frame:
     """Show a product with all its data."""
     verdict = Verdict(INFO, msg("look_up.shown", label=text or NAMES[0]))
     return Frame(LookUpJob().view(_product(text)), LinkState("live", 12.0, 1), verdict, "", "0042", "Anna", 14)
+
+
+def look_up_sales(text: str) -> Frame:
+    """Show a product with its sales, as at a desk."""
+    weeks = [f"2026-W{week}" for week in range(41, 51)]
+    sales = tuple(
+        (name, tuple(Figure(text or week, Decimal(3 * at % 7 + 1)) for at, week in enumerate(shown)))
+        for name, shown in (("history", weeks[:6]), ("forecast", weeks[6:]))
+    )
+    state = _product(text)._replace(sales=sales, options=ListOptions(is_desk=True))
+    return Frame(LookUpJob().view(state), LinkState("live", 12.0), None, "", "0042", "Anna")
 
 
 def look_up_unknown(text: str) -> Frame:

@@ -16,8 +16,10 @@ from aisle.jobs.receive.receive_state_and_differences import (
     parse_delivery_line,
 )
 from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
+from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
+from aisle.jobs.supervisor.excess_receipts import acceptance_verdict
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.scan.grammar_types import PRODUCT, Match
 
@@ -242,7 +244,7 @@ def _nothing(text: str) -> Frame:
     return _deliveries_frame(DeliveriesState("received", search=text or "hans"), None, LinkState("offline", 900.0))
 
 
-def _delivery_page(text: str) -> Frame:
+def _opened_delivery(text: str) -> DeliveriesState:
     sheet: DeliveryRow = {
         "order_number": text or "PO-2026-1187",
         "supplier_name": text or "Hansen Beverages",
@@ -263,8 +265,26 @@ def _delivery_page(text: str) -> Frame:
             _line_row(6, "6001", text or "Oat drink 1 l", 6, order=text or "100042"),
         ],
     }
-    number = sheet["order_number"]
-    return _deliveries_frame(DeliveriesState(delivery_number=number, delivery=sheet), None, LinkState("live", 4.0), 3)
+    return DeliveriesState(delivery_number=sheet["order_number"], delivery=sheet)
+
+
+def _delivery_page(text: str) -> Frame:
+    return _deliveries_frame(_opened_delivery(text), None, LinkState("live", 4.0), 3)
+
+
+def _delivery_with_excess(text: str) -> Frame:
+    state = _opened_delivery(text)
+    assert state.delivery
+    row: ExcessReceiptsRow = {
+        **state.delivery["lines"][0],
+        "key": "1",
+        "note_key": "1",
+        "order_number": state.delivery_number,
+        "supplier_name": "",
+        "to_review": [],
+    }
+    verdict = acceptance_verdict((row,))
+    return _deliveries_frame(state._replace(excess=(row,), accepted=(row,)), verdict, LinkState("offline", 720.0), 3)
 
 
 def _awaited(text: str) -> Frame:
@@ -279,6 +299,7 @@ DELIVERY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("deliveries", "receipts", _receipts),
     ("deliveries", "nothing", _nothing),
     ("deliveries.page", "lines", _delivery_page),
+    ("deliveries.page", "excess", _delivery_with_excess),
     ("deliveries.page", "awaited", _awaited),
 )
 """Screen, state and builder of each sample of the list of deliveries."""

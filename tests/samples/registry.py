@@ -169,6 +169,7 @@ SAMPLES = (
     Sample("look_up.list", "typing", look_up.look_up_list),
     Sample("look_up.list", "nothing", look_up.look_up_nothing),
     Sample("look_up.product", "all", look_up.look_up_product),
+    Sample("look_up.product", "sales", look_up.look_up_sales),
     Sample("look_up.product", "bare", look_up.look_up_unknown),
     Sample("look_up.product", "order", look_up.look_up_order),
     Sample("note", "long", note),

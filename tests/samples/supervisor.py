@@ -488,7 +488,14 @@ def excess_receipts(text: str) -> Frame:
         delivery_line("4002", text or CRISPS, 0, 3),
     )
     rows = tuple(
-        {**line, "key": f"{at}", "order_number": f"700{at}", "supplier_name": text or "Dairy of the North"}
+        {
+            **line,
+            "key": f"{at}",
+            "note_key": f"700{at}/1",
+            "order_number": f"700{at}",
+            "supplier_name": text or "Dairy of the North",
+            "to_review": [],
+        }
         for at, line in enumerate(lines, 1)
     )
     state = ExceptionsState("excess_receipts", _EXCEPTION_COUNTS, rows=rows, total=2, is_loaded=True)

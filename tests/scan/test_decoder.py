@@ -462,6 +462,31 @@ def test_a_backspace_of_a_person_goes_back_before_what_follows() -> None:
     assert decoder.tick(2.2) == []
 
 
+PREFIX_KEYS = ("\x1b[17~", "\x1b[18~", "\x1b[19~", "\x1b[20~", "\x1b[21~", "\x1b[23~", "\x1b[24~", "\x1b[20~\x1b[19~")
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.012, 0.04])
+@pytest.mark.parametrize("keys", PREFIX_KEYS)
+def test_a_function_key_at_the_pace_of_the_scan_after_it_goes_nowhere(keys: str, pace: float) -> None:
+    decoder, now, items = Decoder(), 1.0, []
+    for byte in keys.encode() + EAN.encode() + b"\r":
+        items += decoder.feed(bytes([byte]), now)
+        now += pace
+    items += decoder.tick(now + 0.1)
+    assert lines(items) == [EAN]
+    assert not [item for item in items if isinstance(item, EscapeInput)]
+
+
+def test_a_function_key_of_a_person_comes_when_nothing_follows() -> None:
+    decoder = Decoder()
+    assert decoder.feed(b"\x1b[20~", 1.0) == []
+    assert decoder.is_waiting
+    assert decoder.tick(1.1) == [EscapeInput("\x1b[20~")]
+    assert decoder.feed(b"\x1b[20~", 2.0) == []
+    assert said(decoder.feed(b"s\r", 2.5)) == [EscapeInput("\x1b[20~"), ("s", "cr")]
+
+
 def test_a_line_without_an_end_is_cut() -> None:
     decoder = Decoder()
     for _ in range(40):

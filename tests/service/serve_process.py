@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -17,39 +19,51 @@ SECONDS = 120
 """Longer than anything here takes on a busy machine."""
 
 
-class Served:
-    """An `aisle serve` of some workers."""
+def until(done: Callable[[], object]) -> None:
+    """Wait for it."""
+    end = monotonic() + SECONDS
+    while not done():
+        assert monotonic() < end
+        sleep(0.02)
 
-    def __init__(self, url: str, workers: int, home: Path) -> None:
+
+class Served:
+    """An `aisle serve` at a free port; `limit` is a shell's command before it."""
+
+    def __init__(self, home: Path, *arguments: str, limit: str = "") -> None:
         home.mkdir(mode=0o700)
-        command = [sys.executable, "-m", "aisle", "serve", "--database", url, "--port", "0", "--rate", "0"]
-        self._line, hold = os.pipe()
-        environ = os.environ | {
-            "AISLE_HOME": str(home),
-            "AISLE_ALLOW_VOLATILE": "1",
-            "AISLE_LIFELINE_FD": str(self._line),
-        }
-        self._hold = hold
+        command = [sys.executable, "-m", "aisle", "serve", "--port", "0", *arguments]
+        line, self._hold = os.pipe()
+        own = {"AISLE_HOME": str(home), "AISLE_ALLOW_VOLATILE": "1", "AISLE_LIFELINE_FD": str(line)}
         self._said = home / "said"
         with self._said.open("wb") as said:
             self.process = subprocess.Popen(
-                [*command, "--workers", str(workers)], stderr=said, env=environ, pass_fds=(self._line,)
+                ["/bin/sh", "-c", f'{limit} exec "$@"', "sh", *command],
+                stdout=said,
+                stderr=said,
+                env=os.environ | own,
+                pass_fds=(line,),
             )
-        os.close(self._line)
-        self.url = self._ready()
+        os.close(line)
 
     @property
     def said(self) -> str:
-        """What it and its workers wrote to the standard error."""
+        """What it and its workers wrote."""
         return self._said.read_text(errors="replace")
 
-    def _ready(self) -> str:
-        until = monotonic() + SECONDS
-        while "serves at " not in self.said or "\n" not in self.said.split("serves at ")[1]:
-            assert self.process.poll() is None, self.said
-            assert monotonic() < until, self.said
-            sleep(0.05)
-        return self.said.split("serves at ")[1].split()[0]
+    @cached_property
+    def url(self) -> str:
+        """Its address, once it serves."""
+        until(lambda: self.process.poll() is not None or re.search(r"serves at \S+\s", self.said))
+        found = re.search(r"serves at ([^\s\"]+)", self.said)
+        assert found, self.said
+        return found[1]
+
+    def cut(self) -> None:
+        """Who started it is gone."""
+        if self._hold >= 0:
+            os.close(self._hold)
+            self._hold = -1
 
     def workers(self) -> list[int]:
         """The processes that answer."""
@@ -63,7 +77,7 @@ class Served:
 
     def end(self) -> None:
         """It is told to leave, and does."""
-        os.close(self._hold)
+        self.cut()
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(SECONDS)
@@ -86,9 +100,11 @@ def served(url: str, folder: Path, *workers: int) -> Iterator[list[Served]]:
     with contextlib.ExitStack() as opened:
         services: list[Served] = []
         for number, count in enumerate(workers):
-            one = Served(url, count, folder / f"home{number}")
+            one = Served(folder / f"home{number}", "--database", url, "--rate", "0", "--workers", str(count))
             opened.callback(one.end)
             services.append(one)
+        for one in services:
+            assert one.url
         yield services
         for one in services:
             assert "Traceback" not in one.said, one.said

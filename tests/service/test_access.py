@@ -11,18 +11,13 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import (
-    create_token,
-    generate_secret,
-    is_well_formed_secret,
-    list_tokens,
-    revoke_token,
-)
+from aisle.service.auth.tokens import create_token, generate_secret, is_well_formed_secret, list_tokens, revoke_token
 from aisle.service.db.database import Busy, DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.http.header_and_path_middleware import FEATURES
-from aisle.service.http.request_parsing import MOST_BODY_BYTES, parse_integer
+from aisle.service.http.request_body import MOST_BODY_BYTES
+from aisle.service.http.request_head import parse_integer
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"
@@ -57,18 +52,16 @@ async def test_without_a_good_token_there_is_no_answer(world: World, header: str
         assert answer.status_code == 401
         assert answer.json()["success"] is False
         assert answer.headers["WWW-Authenticate"] == "Bearer"
-    await client.aclose()
 
 
 async def test_a_token_may_stand_with_or_without_the_word_bearer(world: World) -> None:
     client = world.open_client(None)
     for header in (world.secret, f"Bearer {world.secret}", f"bearer  {world.secret} "):
         assert (await client.get(API + "/stores", headers={"Authorization": header})).status_code == 200
-    await client.aclose()
 
 
 async def test_tokens_expire_and_are_revoked_at_once(world: World) -> None:
-    short = world.open_client(world.token(expires_on=format_timestamp(world.now + 60)))
+    short = world.client_for(expires_on=format_timestamp(world.now + 60))
     assert (await world.send("GET", "/stores", client=short)).status_code == 200
     world.now += 61
     assert (await world.send("GET", "/stores", client=short)).status_code == 401
@@ -82,8 +75,6 @@ async def test_tokens_expire_and_are_revoked_at_once(world: World) -> None:
     assert revoke_token(storage, made.token_id, now=format_timestamp(world.now))
     assert not revoke_token(storage, made.token_id, now=format_timestamp(world.now))
     assert (await world.send("GET", "/stores", client=client)).status_code == 401
-    await short.aclose()
-    await client.aclose()
 
 
 def test_a_token_needs_stores_that_exist_and_a_role_that_exists(tmp_path: Any) -> None:
@@ -98,7 +89,7 @@ async def test_lists_over_the_chain_hold_the_token_s_stores_alone(world: World) 
     for store in ("S1", "S2"):
         entry = {"product_number": "P1", "quantity": 1}
         await world.post(f"/stores/{store}/products/stock/storeproductlogs", {"storeproductlog": [entry]})
-    client = world.open_client(world.token("staff", ["S2", "W"]))
+    client = world.client_for("staff", ["S2", "W"])
     seen = {}
     for path, field in (("/stores", "storeNo"), ("/storeproducts/stock", "store_number")):
         answer = (await world.send("GET", path, client=client)).json()
@@ -111,14 +102,12 @@ async def test_lists_over_the_chain_hold_the_token_s_stores_alone(world: World) 
         answer = await world.send("GET", path, query={"store_number": "S1"}, client=client)
         assert answer.status_code == 403
     order = {"order_number": "O", "store_number": "S1"}
-    makers = world.open_client(world.token("admin", ["S2"]))
+    makers = world.client_for("admin", ["S2"])
     assert (await world.send("POST", "/orders/customerorders", {"orders": [order]}, client=makers)).status_code == 403
     place = {"locations": [{"store_number": "S1", "location_code": "X"}]}
     assert (await world.send("POST", "/aisle/v1/locations", place, client=makers)).status_code == 403
     for area in ("stores", "products"):
         assert (await world.send("POST", f"/{area}", {area: []}, client=makers)).status_code == 403
-    await client.aclose()
-    await makers.aclose()
 
 
 async def test_every_answer_says_what_the_service_can_do(world: World) -> None:
@@ -126,7 +115,6 @@ async def test_every_answer_says_what_the_service_can_do(world: World) -> None:
     for path in ("/stores", "/stores/S1/locations", "/none", "/stores/../x"):
         assert (await world.send("GET", path)).headers["Aisle-Features"] == FEATURES
         assert (await world.send("GET", path, client=stranger)).headers["Aisle-Features"] == FEATURES
-    await stranger.aclose()
 
 
 NO_SEGMENTS = ["%2E%2E", ".", "..", "", "%00", "a%00b", "%FF", "%ED%A0%80", "x" * 1025]

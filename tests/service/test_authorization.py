@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
 from aisle.service.auth.tokens import create_token, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.operation_context import Role
 from tests.service.test_monitoring import client_of
@@ -94,7 +94,7 @@ async def ask(world: World, name: str, store: str, client: httpx.AsyncClient, **
 
 
 def test_the_matrix_is_whole() -> None:
-    assert set(MAY) == set(OPERATIONS) == set(HANDLERS)
+    assert set(MAY) == set(OPERATIONS) == set(HANDLERS) - set(EXTENSIONS)
     assert IN_PATH | IN_QUERY | set(IN_BODY) | OF_CHAIN | OF_TOKEN == set(OPERATIONS)
 
 
@@ -103,7 +103,7 @@ async def test_a_token_of_one_store(world: World, role: Role) -> None:
     """Its own store by its role; a foreign one and one that is not there are refused in the same bytes."""
     await world.order("SEEN", {"product_number": "P1", "quantity": 1})
     before = world.books("S1"), world.books("S2")
-    async with world.open_client(world.token(role, ["S1"])) as client:
+    async with world.client_for(role, ["S1"]) as client:
         for name in OPERATIONS:
             here = await ask(world, name, "S1", client)
             may = role in MAY[name] and name not in OF_CHAIN
@@ -120,7 +120,7 @@ async def test_a_token_of_one_store(world: World, role: Role) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_token_of_all_stores(world: World, role: Role) -> None:
-    async with world.open_client(world.token(role)) as client:
+    async with world.client_for(role) as client:
         for name in OPERATIONS:
             here = await ask(world, name, "S1", client)
             assert here.status_code == (200 if role in MAY[name] else 403), (name, here.text)
@@ -141,12 +141,11 @@ async def test_no_good_token(world: World, kind: str) -> None:
             assert answer.status_code == 401, (name, store)
             assert answer.headers["WWW-Authenticate"] == "Bearer"
             answers.add(answer.content)
-    for extension in EXTENSIONS:
+    for extension in EXTENSIONS.values():
         path, query = extension.path.replace("{store_number}", "S1"), OWN_QUERIES.get(extension.name, {})
         answer = await world.send(extension.method, path, _own_body(extension.name, "S1"), client=client, query=query)
         assert answer.status_code == 401, extension.name
         answers.add(answer.content)
-    await client.aclose()
     async with client_of(world, host="10.0.0.9", secret=secret) as far:
         answer = await far.get("/metrics")
         assert answer.status_code == 401
@@ -169,8 +168,8 @@ def _bad(world: World, kind: str) -> str | None:
 
 @pytest.mark.parametrize("role", WORKERS)
 async def test_our_own_operations_keep_to_the_stores_of_a_token(world: World, role: Role) -> None:
-    async with world.open_client(world.token(role, ["S1"])) as client:
-        for extension in EXTENSIONS:
+    async with world.client_for(role, ["S1"]) as client:
+        for extension in EXTENSIONS.values():
             answers = []
             for store in ("S1", "S2", "NONE"):
                 body = _own_body(extension.name, store)
@@ -179,7 +178,7 @@ async def test_our_own_operations_keep_to_the_stores_of_a_token(world: World, ro
                 answers.append(await world.send(extension.method, path, body, client=client, query=query))
             own, foreign, missing = answers
             good = _DONE.get(extension.name, 200)
-            may = role in OURS.get(extension.name, EVERYBODY) and not extension.handler.needs_all_stores
+            may = role in OURS.get(extension.name, EVERYBODY) and not HANDLERS[extension.name].needs_all_stores
             assert own.status_code == (good if may else 403), (extension.name, own.text)
             assert (foreign.status_code, foreign.content) == (403, missing.content), extension.name
             assert (own.content == foreign.content) == (own.status_code == 403 and extension.name != "sign-in")
@@ -188,8 +187,8 @@ async def test_our_own_operations_keep_to_the_stores_of_a_token(world: World, ro
 @pytest.mark.parametrize("role", ROLES)
 async def test_our_own_operations_of_the_chain_need_their_role(world: World, role: Role) -> None:
     """A token of all stores, by its role."""
-    async with world.open_client(world.token(role)) as client:
-        for extension in EXTENSIONS:
+    async with world.client_for(role) as client:
+        for extension in EXTENSIONS.values():
             path = extension.path.replace("{store_number}", "S1")
             query = OWN_QUERIES.get(extension.name, {})
             body = _own_body(extension.name, "S1")
@@ -245,7 +244,7 @@ FLUSHES = ("create-customer-orders-one-store", "create-customer-orders-several-s
 @pytest.mark.parametrize("role", ROLES)
 async def test_only_an_admin_flushes(world: World, role: Role) -> None:
     await world.order("KEPT")
-    async with world.open_client(world.token(role)) as client:
+    async with world.client_for(role) as client:
         for name in FLUSHES[:2]:
             row = OPERATIONS[name]
             path = row.path.removeprefix("/api/v2/public").replace("{store_number}", "S1")
@@ -260,7 +259,7 @@ async def test_a_stored_answer_is_for_those_who_may_ask_today(world: World, name
     """A key that somebody else used opens no door to what he did."""
     headers = {"Idempotency-Key": '"0123456789abcdef"'}
     assert (await ask(world, name, "S2", world.client, **headers)).status_code == 200
-    async with world.open_client(world.token("admin", ["S1"])) as client:
+    async with world.client_for("admin", ["S1"]) as client:
         answer = await ask(world, name, "S2", client, **headers)
         assert answer.status_code == 403, answer.text
         assert "Idempotency-Replayed" not in answer.headers

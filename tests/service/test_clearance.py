@@ -105,10 +105,9 @@ async def test_goods_arriving_later_were_not_assigned(held: World) -> None:
 
 async def test_only_supervisor_of_store_may_clear(held: World) -> None:
     for role, status in (("staff", 403), ("integration", 403), ("supervisor", 200)):
-        client = held.open_client(held.token(role, ["S2"]))
+        client = held.client_for(role, ["S2"])
         answer = await held.send("POST", CLEARANCE, {}, query={"location_code_tag": "wh"}, client=client)
         assert answer.status_code == status
-        await client.aclose()
     assert await assigned(held) == []
     await clear(held, "", 400)
     await clear(held, "WH")

@@ -169,7 +169,7 @@ async def test_of_stores_and_people(world: World) -> None:
         await world.post(f"/aisle/v1/stores/{segment(code)}/people", {"people": [who]})
         [person] = (await world.get(f"/aisle/v1/stores/{segment(code)}/people"))["people"]
         assert (person["badge"], person["user"], person["name"]) == (code, code, code)
-        async with world.open_client(world.token("staff", [code])) as client:
+        async with world.client_for("staff", [code]) as client:
             answer = await world.send("GET", "/stores", client=client)
             assert [row["storeNo"] for row in answer.json()["list"]] == [code]
 

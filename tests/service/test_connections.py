@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -23,6 +20,7 @@ import uvicorn
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from aisle.service.options import ServiceOptions
+from tests.service.serve_process import Served, until
 
 SECONDS = 60
 LONGEST = 20_000
@@ -85,9 +83,9 @@ def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time() -> None:
     with serving(ConnectionLimits(head_seconds=0.5)) as (port, _):
         for said in (HALF, WHOLE):
             with closing(connected(port, said)) as caller:
-                until = monotonic() + SECONDS
+                end = monotonic() + SECONDS
                 try:
-                    while monotonic() < until:
+                    while monotonic() < end:
                         caller.sendall(b"x")
                         sleep(0.05)
                 except ConnectionError:
@@ -149,8 +147,8 @@ def test_whose_body_nobody_takes_for_long_is_not_late(expects: bytes) -> None:
 
 def ended_by(send: Callable[[], None]) -> bool:
     """Whether the other side ends it, while something is sent now and then."""
-    until = monotonic() + SECONDS
-    while monotonic() < until:
+    end = monotonic() + SECONDS
+    while monotonic() < end:
         try:
             send()
         except ConnectionError:
@@ -163,10 +161,7 @@ def test_slow_body_gives_way_to_others_but_unanswered_request_stays() -> None:
     bodies = Bodies(may=False)
     with serving(ConnectionLimits(connections=3), bodies) as (port, _), ExitStack() as opened:
         running = opened.enter_context(closing(connected(port, posted())))
-        until = monotonic() + SECONDS
-        while not bodies.heard:
-            assert monotonic() < until
-            sleep(0.01)
+        until(lambda: bodies.heard)
         dripping = [opened.enter_context(closing(connected(port, posted()[:-1]))) for _ in range(5)]
         for one in dripping[:3]:
             assert ended(one) == b""
@@ -181,10 +176,7 @@ def test_an_address_has_so_many_connections_unless_it_is_a_proxy(proxies: list[I
         idle = [opened.enter_context(closing(connected(port, HALF))) for _ in range(8)]
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
         if proxies:
-            until = monotonic() + SECONDS
-            while len(server.server_state.connections) < 8:
-                assert monotonic() < until
-                sleep(0.01)
+            until(lambda: len(server.server_state.connections) >= 8)
         else:
             for one in idle[:5]:
                 assert ended(one) == b""
@@ -204,10 +196,7 @@ def test_who_reads_no_answer_is_left() -> None:
         server.config.timeout_keep_alive = 0  # as soon as nothing is read for a moment
         with closing(connected(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")):
             assert asked.wait(SECONDS)
-            until = monotonic() + SECONDS
-            while server.server_state.connections:
-                assert monotonic() < until
-                sleep(0.01)
+            until(lambda: not server.server_state.connections)
 
 
 def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
@@ -223,10 +212,8 @@ def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
     with serving(ConnectionLimits(connections=3), long) as (port, server), ExitStack() as opened:
         for _ in range(3):
             opened.enter_context(closing(connected(port, b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n")))
-        until = monotonic() + SECONDS
-        while sum(cast("LimitedConnection", one).flow.write_paused for one in server.server_state.connections) < 3:
-            assert monotonic() < until
-            sleep(0.01)
+        callers = server.server_state.connections
+        until(lambda: sum(cast("LimitedConnection", one).flow.write_paused for one in callers) >= 3)
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
 
 
@@ -240,10 +227,7 @@ def test_few_answers_that_nobody_reads_are_kept() -> None:
     with serving(ConnectionLimits(unread=3), long) as (port, server), ExitStack() as opened:
         for _ in range(8):
             opened.enter_context(closing(connected(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")))
-        until = monotonic() + SECONDS
-        while server.server_state.total_requests or len(server.server_state.connections) != 3:
-            assert monotonic() < until
-            sleep(0.01)
+        until(lambda: not (server.server_state.total_requests or len(server.server_state.connections) != 3))
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text.endswith("the end")
 
 
@@ -288,12 +272,12 @@ def test_a_head_without_end_is_refused_as_soon_as_it_is_too_long(said: bytes) ->
 def test_chunked_trailer_has_a_time_limit(tail: bytes) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
     with serving(ConnectionLimits()) as (port, server), closing(connected(port, head)) as caller:
-        until = monotonic() + SECONDS
+        end = monotonic() + SECONDS
         try:
             for at in range(0, len(tail), 1000):
                 caller.sendall(tail[at : at + 1000])
             while server.server_state.connections:
-                assert monotonic() < until
+                assert monotonic() < end
                 sleep(0.01)
         except ConnectionError:
             return
@@ -463,27 +447,12 @@ def test_repeated_log_messages_are_limited_to_one_a_minute() -> None:
 
 
 def test_a_crowd_with_half_sent_heads_shuts_nobody_out(tmp_path: Path) -> None:
-    errors = tmp_path / "said"
-    command = f"ulimit -n 200; exec {sys.executable} -m aisle serve --empty --port 0"
-    environ = os.environ | {"AISLE_HOME": str(tmp_path / "home"), "AISLE_ALLOW_VOLATILE": "1"}
-    with errors.open("wb") as said:
-        process = subprocess.Popen(["/bin/sh", "-c", command], stderr=said, env=environ)
+    service = Served(tmp_path / "home", "--empty", limit="ulimit -n 200;")
     try:
-        url = _url(process, errors)
         with ExitStack() as opened:
             for _ in range(300):
-                opened.enter_context(closing(connected(int(url.rpartition(":")[2]), HALF)))
-            assert httpx.get(url + "/aisle/v1/health", timeout=SECONDS).status_code == 200
+                opened.enter_context(closing(connected(int(service.url.rpartition(":")[2]), HALF)))
+            assert httpx.get(service.url + "/aisle/v1/health", timeout=SECONDS).status_code == 200
     finally:
-        process.terminate()
-        process.wait(SECONDS)
-    assert errors.stat().st_size < 10_000, errors.read_text()[:2000]
-
-
-def _url(process: subprocess.Popen[bytes], said: Path) -> str:
-    until = monotonic() + SECONDS
-    while "serves at " not in said.read_text() or not said.read_text().endswith("\n"):
-        assert process.poll() is None, said.read_text()
-        assert monotonic() < until, said.read_text()
-        sleep(0.05)
-    return said.read_text().split("serves at ")[1].split()[0]
+        service.end()
+    assert len(service.said) < 10_000, service.said[:2000]

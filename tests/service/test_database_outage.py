@@ -6,28 +6,23 @@ import json
 import logging
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service.db.database import DatabaseUnreachable
-from aisle.service.db.database_monitor import Speaker
+from aisle.service.db.database import DatabaseUnreachable, Speaker
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.http import run_server as waiting
 from aisle.service.http.run_server import wait_for_database
 from aisle.service.http.worker_processes import LEAVE, Commands
 from tests.service.postgres import Server, execute
-from tests.service.serve_process import SECONDS, command_of
-from tests.terminal.lifeline import Lifeline
+from tests.service.serve_process import SECONDS, Served, until
 
 
 def test_outage_is_logged_once_and_recovery_once(
@@ -95,44 +90,20 @@ def test_unreachable_server_is_waited_for_but_missing_database_is_not(server: Se
     assert not isinstance(told.value, DatabaseUnreachable)
 
 
-class Starting:
-    """`aisle serve` that was started, and what it says."""
-
-    def __init__(self, url: str, said: Path, workers: int) -> None:
-        self._said = said
-        command = [sys.executable, "-m", "aisle", "serve", "--database", url, "--port", "0", "--json-logs"]
-        fd = int(os.environ["AISLE_LIFELINE_FD"])
-        with said.open("wb") as errors:
-            self.process = subprocess.Popen(
-                [*command, "--workers", str(workers)], stderr=errors, stdout=errors, pass_fds=(fd,)
-            )
-
-    def lines(self) -> list[dict[str, Any]]:
-        """What it said so far."""
-        return [json.loads(line) for line in self._said.read_text().splitlines(keepends=True) if line.endswith("\n")]
-
-    def messages(self, first: str) -> list[str]:
-        """What it said with these first words."""
-        return [line["message"] for line in self.lines() if line["message"].startswith(first)]
-
-    def workers(self) -> set[int]:
-        """The processes that answer."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return {int(pid) for pid in children if "spawn_main" in command_of(int(pid))}
+def lines(service: Served) -> list[dict[str, Any]]:
+    """What it said so far."""
+    return [json.loads(line) for line in service.said.splitlines(keepends=True) if line.endswith("\n")]
 
 
-def until(done: Callable[[], object]) -> None:
-    """Wait for it."""
-    end = monotonic() + SECONDS
-    while not done():
-        assert monotonic() < end
-        sleep(0.05)
+def messages(service: Served, first: str) -> list[str]:
+    """What it said with these first words."""
+    return [line["message"] for line in lines(service) if line["message"].startswith(first)]
 
 
 @contextmanager
-def started(url: str, folder: Path, workers: int) -> Iterator[Starting]:
+def started(url: str, folder: Path, workers: int) -> Iterator[Served]:
     """A service that is started; it is ended with the test."""
-    one = Starting(url, folder / "said", workers)
+    one = Served(folder / "home", "--database", url, "--json-logs", "--workers", str(workers))
     try:
         yield one
     finally:
@@ -141,16 +112,13 @@ def started(url: str, folder: Path, workers: int) -> Iterator[Starting]:
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.full), 2])
-def test_service_starts_before_database_and_survives_its_loss(
-    mortal: Server, tmp_path: Path, aisle_home: Path, lifeline: Lifeline, workers: int
-) -> None:
+def test_service_starts_before_database_and_survives_its_loss(mortal: Server, tmp_path: Path, workers: int) -> None:
     mortal.kill()
     with started(mortal.url(), tmp_path, workers) as service:
-        until(lambda: service.messages("database lost"))
+        until(lambda: messages(service, "database lost"))
         mortal.start()
-        until(lambda: service.messages("aisle serves at"))
-        url = service.messages("aisle serves at")[0].split()[-1]
-        assert len(service.messages("database ")) == 2
+        url = service.url
+        assert len(messages(service, "database ")) == 2
         if workers == 2:
             _crash_beside_an_absent_database(mortal, service)
         until(lambda: _is_ready(url))
@@ -158,16 +126,16 @@ def test_service_starts_before_database_and_survives_its_loss(
         assert service.process.wait(SECONDS) == 0
 
 
-def _crash_beside_an_absent_database(server: Server, service: Starting) -> None:
+def _crash_beside_an_absent_database(server: Server, service: Served) -> None:
     until(lambda: len(service.workers()) == 2)
-    before = service.workers()
+    before = set(service.workers())
     server.kill()
     os.kill(min(before), signal.SIGKILL)
-    until(lambda: len(service.workers() - before) == 1)
-    until(lambda: len(service.messages("database lost")) == 2)
+    until(lambda: len(set(service.workers()) - before) == 1)
+    until(lambda: len(messages(service, "database lost")) == 2)
     server.start()
-    until(lambda: len(service.messages("database regained")) == 2)
-    assert len(service.messages("worker ")) == 1, "the one that was killed"
+    until(lambda: len(messages(service, "database regained")) == 2)
+    assert len(messages(service, "worker ")) == 1, "the one that was killed"
     execute(server.url(), "SELECT 1")
 
 
@@ -179,13 +147,13 @@ def _is_ready(url: str) -> bool:
 
 
 @pytest.mark.parametrize("end", ["SIGTERM", "SIGINT", "lifeline"])
-def test_waiting_service_stops_on_request(tmp_path: Path, aisle_home: Path, lifeline: Lifeline, end: str) -> None:
+def test_waiting_service_stops_on_request(tmp_path: Path, end: str) -> None:
     with started("postgresql://aisle@127.0.0.1:1/none", tmp_path, 1) as service:
-        until(lambda: service.messages("database lost"))
+        until(lambda: messages(service, "database lost"))
         if end == "lifeline":
-            lifeline.cut()
+            service.cut()
         else:
             service.process.send_signal(signal.Signals[end])
         assert service.process.wait(SECONDS) == 0
-        [line] = service.lines()
+        [line] = lines(service)
         assert line["level"] == "error"

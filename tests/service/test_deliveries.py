@@ -119,11 +119,10 @@ async def test_deliveries_of_several_stores_go_to_their_stores_or_nowhere(world:
     bad = [announced("D9", line, store_number=store, supplier_name="S") for store in ("S1", "NONE")]
     await world.post(MANY, {"orders": bad}, 403)
     assert len(await world.rows(MANY)) == 2
-    client = world.open_client(world.token("staff", ["S2"]))
+    client = world.client_for("staff", ["S2"])
     answer = await world.send("GET", MANY, client=client)
     assert [row["store_number"] for row in answer.json()["list"]] == ["S2"]
     assert (await world.send("GET", MANY, query={"store_number": "S1"}, client=client)).status_code == 403
-    await client.aclose()
 
 
 async def test_filters_of_deliveries(world: World) -> None:

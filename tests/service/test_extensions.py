@@ -58,10 +58,9 @@ async def test_people_are_listed_without_secrets(world: World) -> None:
     await world.post(PEOPLE, {"people": moved})
     await world.post(PEOPLE, {"people": [moved[1] | {"is_active": False}, people[1]]})
     await world.post(PEOPLE, {"people": [{"badge": "B3", "user": "u3", "name": "X", "role": "king"}]}, 400)
-    staff = world.open_client(world.token("staff", ["S1"]))
+    staff = world.client_for("staff", ["S1"])
     assert (await world.send("GET", PEOPLE, client=staff)).status_code == 200
     assert (await world.send("POST", PEOPLE, {"people": []}, client=staff)).status_code == 403
-    await staff.aclose()
 
 
 async def test_followers_hear_each_key_once_and_in_the_end_everything(world: World) -> None:
@@ -155,7 +154,6 @@ async def test_health_needs_no_token(world: World) -> None:
     stranger = world.open_client(None)
     answer = await world.send("GET", "/aisle/v1/health", client=stranger)
     assert (answer.status_code, answer.json()) == (200, {"success": True})
-    await stranger.aclose()
 
 
 def test_announced_features_match_readme() -> None:

@@ -99,7 +99,7 @@ async def test_keys_belong_to_a_store(world: World) -> None:
 
 async def test_a_token_in_another_s_place_repeats_what_that_one_sent(world: World) -> None:
     first = await world.send("POST", LOGS, ENTRY, headers=keyed())
-    other = world.open_client(world.token("staff", ["S1"]))
+    other = world.client_for("staff", ["S1"])
     again = await world.send("POST", LOGS, ENTRY, headers=keyed(), client=other)
     assert (again.status_code, again.headers["Idempotency-Replayed"]) == (200, "true")
     assert again.content == first.content
@@ -109,7 +109,6 @@ async def test_a_token_in_another_s_place_repeats_what_that_one_sent(world: Worl
     await world.get("/stores")
     assert (await world.send("POST", LOGS, ENTRY, headers=keyed(), client=other)).status_code == 409
     assert world.books() == {("P1", "A1", 1): 2}
-    await other.aclose()
 
 
 async def test_a_service_s_own_token_may_be_lost_between_two_tries(world: World, tmp_path: Path) -> None:
@@ -117,7 +116,6 @@ async def test_a_service_s_own_token_may_be_lost_between_two_tries(world: World,
     for _ in range(2):
         client = world.open_client(world.service.ensure_admin_token(file))
         assert (await world.send("POST", LOGS, ENTRY, headers=keyed(), client=client)).status_code == 200
-        await client.aclose()
         file.unlink()
     assert world.books() == {("P1", "A1", 1): 2}
 
@@ -126,9 +124,8 @@ async def test_a_key_is_no_way_around_a_right(world: World) -> None:
     path, body = "/stores/S1/storeproducts", {"store_products": [{"product_number": "P1"}]}
     await world.post(path, body, headers=keyed())
     for role, stores in (("staff", ["S1"]), ("supervisor", ["S2"])):
-        other = world.open_client(world.token(role, stores))
+        other = world.client_for(role, stores)
         assert (await world.send("POST", path, body, headers=keyed(), client=other)).status_code == 403
-        await other.aclose()
 
 
 async def test_a_replay_asks_for_the_right_again(world: World) -> None:

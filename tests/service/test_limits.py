@@ -21,19 +21,13 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.errors import Refusal
-from aisle.service.http.access_log import AccessLog
+from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
-from aisle.service.http.rate_limiter import RateLimiter
-from aisle.service.http.request_parsing import MOST_BODY_BYTES
+from aisle.service.http.rate_and_body_limits import RateLimiter
+from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES
+from aisle.service.http.request_head import MAX_CODE_LENGTH
 from aisle.service.http.run_server import ServerOptions, run_server
-from aisle.service.http.value_checks_and_unknown_names import MAX_CODE_LENGTH, MAX_ITEMS
-from aisle.service.options import (
-    MAX_HEADER_BYTES,
-    MAX_HEADERS,
-    MAX_QUERY_BYTES,
-    RateLimits,
-    ServiceOptions,
-)
+from aisle.service.options import MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"
@@ -118,7 +112,7 @@ async def test_bytes_of_bodies_are_counted_by_token(world: World) -> None:
 @pytest.mark.parametrize("role", ["staff", "supervisor", "integration", "admin"])
 async def test_bodies_are_limited_in_size(world: World, role: str) -> None:
     entry = {"product_number": "NONE", "loss_comment": "x" * 9000}
-    async with world.open_client(world.token(role)) as client:
+    async with world.client_for(role) as client:
         few, many = ({"storeproductlog": [entry] * count} for count in (100, 120))
         assert (await world.send("POST", LOGS, few, client=client)).status_code == 422
         assert (await world.send("POST", LOGS, many, client=client)).status_code == 413

@@ -130,7 +130,7 @@ async def test_what_cannot_be_rejected(world: World) -> None:
     assert (world.books(), await world.see("O1")) == before
     await world.update("O1", is_active=False)
     await reject(world, {"line_number": 2, **WHY}, status=409)
-    async with world.open_client(world.token("staff", ["S1"])) as staff:
+    async with world.client_for("staff", ["S1"]) as staff:
         body = {"order_number": "O1", "lines": [{"line_number": 2, **WHY}]}
         assert (await world.send("POST", REJECT, body, client=staff)).status_code == 403
 

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
-from aisle.service.db import database, postgres_transaction, sqlite_transaction
+from aisle.service.db import database, postgres_transaction, sqlite_connection
 from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers import list_page, order_list
@@ -75,7 +75,7 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, query: dict[str, Any]
 ) -> None:
     await busy(world)
-    client = world.open_client(world.token("staff", ["S1", "S2"]))
+    client = world.client_for("staff", ["S1", "S2"])
 
     async def page(number: int, **more: Any) -> dict[str, Any]:
         asked = {**query, "page_size": 1, "page_start": number, **more}
@@ -100,7 +100,6 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
     monkeypatch.setattr(list_page, "MAX_COUNTED", 0)
     of_store = await world.get(path, store_number="S1", **query)
     assert of_store["total_count"] == len(of_store["list"]) > 0
-    await client.aclose()
 
 
 async def test_a_stock_entry_shows_settings_stock_and_places(world: World) -> None:
@@ -245,12 +244,11 @@ async def test_the_stores_around_and_the_warehouses(world: World) -> None:
         ("W", 4, True),
     ]
     assert (around[0]["area_description"], around[0]["store_name"]) == ("Area north", "Second")
-    only_s1 = world.open_client(world.token("staff", ["S1"]))
+    only_s1 = world.client_for("staff", ["S1"])
     answer = await world.send("GET", "/stores/S1/storeproducts/P1/surrounding", client=only_s1)
     assert len(answer.json()) == 2
     assert (await world.send("GET", "/stores/S1/storeproducts/NONE/surrounding")).status_code == 404
     assert await world.get("/stores/S1/storeproducts/P2/surrounding") == []
-    await only_s1.aclose()
 
 
 async def test_locations_and_what_lies_on_them(world: World) -> None:
@@ -353,7 +351,7 @@ async def test_the_log_over_stores_has_its_months_in_one_order(world: World, sto
         answer = await world.post(path, {"storeproductlog": [{"product_number": number, "quantity": 1}]})
         if not stores or store in stores:
             ids[answer["data"][0]] = number, day
-    client = world.open_client(world.token("staff", stores))
+    client = world.client_for("staff", stores)
 
     async def found(**query: Any) -> list[int]:
         answer = await world.send("GET", LOGS, query=query, client=client)
@@ -376,7 +374,6 @@ async def test_the_log_over_stores_has_its_months_in_one_order(world: World, sto
         for place, one in enumerate(whole):
             assert await found(from_id=one, page_size=2) == whole[place:][:2]
             assert await found(to_id=one) == whole[: place + 1]
-    await client.aclose()
 
 
 async def test_filters_of_the_store_list_whose_paging_is_text(world: World) -> None:
@@ -565,7 +562,7 @@ async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
     world: World, monkeypatch: pytest.MonkeyPatch, bound: tuple[Any, str, Any], most: int
 ) -> None:
     await fill_our_lists(world)
-    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(sqlite_connection, "_UNMEASURED_ROWS", 1)
     monkeypatch.setattr(postgres_transaction, "STEP_ROWS", 1)
     monkeypatch.setattr(*bound)
     async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:
@@ -593,7 +590,7 @@ async def test_too_long_answers_are_refused_before_they_are_read_whole(
 ) -> None:
     for number in range(3):
         await world.order(f"O{number}", order_comment="c" * 900)
-    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(sqlite_connection, "_UNMEASURED_ROWS", 1)
     monkeypatch.setattr(postgres_transaction, "STEP_ROWS", 1)
     monkeypatch.setattr(*bound, 900)
     query = {"numbers": "O0\nO1\nO2"} if field == "numbers" else {}

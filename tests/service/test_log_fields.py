@@ -192,7 +192,7 @@ async def test_a_delivery_is_marked(world: World) -> None:
     answer = await world.post(MARKS, bad, 422)
     assert answer["errors"] == [{"field": "deliveries[1].order_number", "message": "There is no delivery NONE."}]
     assert (await seen())["is_downloaded"] is False
-    async with world.open_client(world.token("staff", ["S1"])) as client:
+    async with world.client_for("staff", ["S1"]) as client:
         assert (await world.send("POST", MARKS, {"deliveries": []}, client=client)).status_code == 403
 
 

@@ -25,12 +25,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import health, run_server
+from aisle.service.http import app, run_server
+from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json
 from aisle.service.http.app import App
-from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics, _shrink_files
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 from aisle.service.options import RateLimits, ServiceOptions
+from tests.service.serve_process import until
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 
@@ -170,7 +171,7 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(world.service.database, "read", hangs)
-    monkeypatch.setattr(health, "READY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(app, "READY_TIMEOUT_S", 0.05)
     async with world.open_client(None) as client:
         paths = ["ready"] * 20 + ["health"]
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
@@ -189,12 +190,12 @@ async def test_a_write_that_hangs_holds_up_no_probe(world: World, monkeypatch: p
         return await asyncio.wait(tasks, timeout=0.05 if len(waits) % 2 == 0 else LONG)
 
     monkeypatch.setattr(world.service.database, "write", hangs)
-    monkeypatch.setattr(health, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
+    monkeypatch.setattr(app, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
     async with world.open_client(None) as client:
         for _ in range(2):
             answer = await asyncio.wait_for(client.get("/aisle/v1/ready"), LONG)
             assert answer.status_code == 200, "a write that waits for others has not failed"
-    assert waits == [health.READY_TIMEOUT_S, health.WRITE_TIMEOUT_S] * 2
+    assert waits == [app.READY_TIMEOUT_S, app.WRITE_TIMEOUT_S] * 2
     assert sum(waits[:2]) < 2
 
 
@@ -253,7 +254,7 @@ def test_shutdown_finishes_running_and_refuses_new_requests(aisle_home: Path, li
         head += f"Authorization: Bearer {secret}\r\nContent-Length: {len(body)}\r\n\r\n"
         with socket.create_connection((host, int(port)), timeout=LONG) as running:
             running.sendall(head.encode() + body[:10])
-            _until_running(url)
+            until(lambda: figures(_get(f"{url}/metrics", {}))[("aisle_requests_running", ())] >= 2)
             process.send_signal(signal.SIGTERM)
             _until_refused(host, int(port))
             assert process.poll() is None, "one request still runs"
@@ -264,14 +265,6 @@ def test_shutdown_finishes_running_and_refuses_new_requests(aisle_home: Path, li
         assert process.stderr is not None
         lines = [json.loads(line) for line in process.stderr.read().splitlines()]
         assert lines[-1]["message"].startswith("It has left")
-
-
-def _until_running(url: str) -> None:
-    """Wait until a request beside the one that asks is being answered."""
-    until = time.monotonic() + LONG
-    while figures(_get(f"{url}/metrics", {}))[("aisle_requests_running", ())] < 2:
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def _until_refused(host: str, port: int) -> None:

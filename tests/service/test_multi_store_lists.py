@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.service.db.list_query_builder import Query
-from aisle.service.handlers import log_list, multi_store_paging
+from aisle.service.handlers import list_page, log_list
 from tests.service.world import LOGS, World
 
 LISTED = "/products/stock/storeproductlogs"
@@ -41,13 +41,13 @@ async def uneven(world: World) -> None:
         ("/orders/receipts", {"receipt_type": 1}),
     ],
 )
-@pytest.mark.parametrize("handful", [multi_store_paging.MAX_MERGED_STORES, 0])
+@pytest.mark.parametrize("handful", [list_page.MAX_MERGED_STORES, 0])
 async def test_every_page_of_a_few_stores_is_right(
     world: World, monkeypatch: Any, path: str, query: dict[str, Any], handful: int
 ) -> None:
-    monkeypatch.setattr(multi_store_paging, "MAX_MERGED_STORES", handful)
+    monkeypatch.setattr(list_page, "MAX_MERGED_STORES", handful)
     await uneven(world)
-    client = world.open_client(world.token("staff", MINE))
+    client = world.client_for("staff", MINE)
 
     async def page(**more: Any) -> list[tuple[str, int]]:
         answer = await world.send("GET", path, query=query | more, client=client)
@@ -65,7 +65,6 @@ async def test_every_page_of_a_few_stores_is_right(
             assert await page(page_size=3, from_id=key[1]) == whole[place:][:3]
             assert await page(page_size=2, page_start=2, from_id=key[1]) == whole[place:][2:4]
             assert await page(from_id=whole[0][1], to_id=key[1]) == whole[: place + 1]
-    await client.aclose()
 
 
 async def test_changed_products_are_found_for_few_and_many(world: World, monkeypatch: Any) -> None:
@@ -105,7 +104,7 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
     ("handful", "bounds"),
     [
         # Side by side there are bounds only where the numbers cannot be before the page.
-        (multi_store_paging.MAX_MERGED_STORES, [(None, None, None), (4, None, (5, 1))]),
+        (list_page.MAX_MERGED_STORES, [(None, None, None), (4, None, (5, 1))]),
         # Of the second page also the entry before it is known.
         (0, [(0, 3, None), (4, 7, (5, 1))]),
     ],
@@ -113,9 +112,9 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
 async def test_each_store_reads_only_rows_of_the_page(
     world: World, monkeypatch: Any, handful: int, bounds: list[tuple[object, ...]]
 ) -> None:
-    monkeypatch.setattr(multi_store_paging, "MAX_MERGED_STORES", handful)
+    monkeypatch.setattr(list_page, "MAX_MERGED_STORES", handful)
     await uneven(world)
-    client = world.open_client(world.token("staff", ["S1", "S3"]))
+    client = world.client_for("staff", ["S1", "S3"])
     read: list[tuple[object, ...]] = []
     whole = log_list._key_query
 
@@ -128,4 +127,3 @@ async def test_each_store_reads_only_rows_of_the_page(
     for number, expected in zip((1, 4), bounds, strict=True):
         await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
         assert read[-1] == expected
-    await client.aclose()

@@ -11,15 +11,14 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
 from aisle.contract.operations import OPERATIONS, Operation
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.contract.request_encoding import build_path, encode_json, encode_query
 from aisle.service.errors import STATUS_TITLES
-from aisle.service.handlers.extension_table import EXTENSIONS
-from aisle.service.handlers.list_page import SCROLL_PARAM
-from aisle.service.http.docs_pages import ASSETS
+from aisle.service.http.app import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
-from aisle.service.http.value_checks_and_unknown_names import MAX_TEXT_LENGTH
+from aisle.service.http.request_head import MAX_TEXT_LENGTH
 from aisle.service.in_process_service import open_service
 from tests.service.world import prepare
 
@@ -110,11 +109,11 @@ def test_every_refusal_is_shown_with_its_form() -> None:
 
 
 def test_extensions_are_shown_as_such() -> None:
-    for extension in EXTENSIONS:
+    for extension in EXTENSIONS.values():
         page = build_document()["paths"][extension.path][extension.method.lower()]
         assert page["operationId"] == extension.name
         assert page["description"].startswith("Extension of this service.")
-        assert ("requestBody" in page) == (extension.body_adapter is not None)
+        assert ("requestBody" in page) == bool(extension.body)
 
 
 def test_no_reference_points_nowhere() -> None:
@@ -125,7 +124,7 @@ def test_no_reference_points_nowhere() -> None:
 
 async def test_every_example_of_a_body_is_accepted(shop: httpx.AsyncClient) -> None:
     paths = {row.name: (row.method, row.path) for row in OPERATIONS.values()}
-    paths |= {extension.name: (extension.method, extension.path) for extension in EXTENSIONS}
+    paths |= {extension.name: (extension.method, extension.path) for extension in EXTENSIONS.values()}
     assert {row.name for row in OPERATIONS.values() if row.body} <= set(EXAMPLES)
     for name, examples in EXAMPLES.items():
         method, path = paths[name]

@@ -99,7 +99,7 @@ async def test_the_validator_sees_what_is_not(served: dict[str, Any], place: tup
 async def test_every_schema_is_one(served: dict[str, Any]) -> None:
     schemas = [*served["components"]["schemas"].values(), *places(served["paths"], "schema")]
     assert len(schemas) > 300
-    for schema in schemas:
+    for schema in {json.dumps(schema): schema for schema in schemas}.values():
         Draft202012Validator.check_schema(schema)
         for ref in places(schema, "$ref"):
             assert ref.rpartition("/")[2] in served["components"]["schemas"], ref

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,19 +21,25 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.server.tls import CertificateFiles, CertificateWatch, good_until, renewed
-from aisle.service.db import database_monitor
-from aisle.service.db.database import Database, DatabaseUnreachable, Transaction
-from aisle.service.db.database_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
+from aisle.service.db.database import (
+    QUIET_WRITES_S,
+    Database,
+    DatabaseMonitor,
+    DatabaseUnreachable,
+    Speaker,
+    Transaction,
+)
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.http import run_server
-from aisle.service.http.access_log import AccessLog
+from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics
 from aisle.service.http.worker_processes import Commands
 from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server
+from tests.service.serve_process import until
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_monitoring import LONG, client_of, figures, serving
 from tests.service.world import API, World
@@ -144,7 +149,7 @@ async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
         await storage.read(read)
         found = figures(metrics.render().decode())
         assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
-        monkeypatch.setattr(database_monitor, "QUIET_WRITES_S", 0.0)
+        monkeypatch.setattr("aisle.service.db.database.QUIET_WRITES_S", 0.0)
         await storage.write(read)
         found = figures(metrics.render().decode())
         assert found[up] == 1
@@ -232,7 +237,7 @@ def test_a_worker_that_dies_is_said_once_in_json_and_counted(aisle_home: Path, l
         _send_nonsense(url)
         os.kill(int(victim), signal.SIGKILL)
         restarts = ("aisle_worker_restarts_total", ())
-        _until(lambda: figures(_figures(url)).get(restarts) == 1)
+        until(lambda: figures(_figures(url)).get(restarts) == 1)
         many = _names(_figures(url))
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
@@ -259,13 +264,6 @@ def _names(text: str) -> set[str]:
 
 def _figures(url: str) -> str:
     return httpx.get(f"{url}/metrics", timeout=LONG).text
-
-
-def _until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + LONG
-    while not done():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 def test_startup_error_is_json_too(aisle_home: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ async def test_flush_releases_what_was_held_and_leaves_other_stores_alone(world:
     await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))
     await world.pick("O1", 1, "P1", 3)
     await world.post("/stores/S2/orders/customerorders", {"orders": [{"order_number": "X", "order_lines": [line]}]})
-    staff = world.open_client(world.token("integration"))
+    staff = world.client_for("integration")
     body = {"orders": [{"order_number": "O9", "order_lines": [line]}]}
     await world.post(ORDERS, body, 403, query={"flush": True}, client=staff)
     await world.post(ORDERS, body, query={"flush": True})
@@ -122,7 +122,6 @@ async def test_flush_releases_what_was_held_and_leaves_other_stores_alone(world:
     assert len(await world.rows("/stores/S2/orders/customerorders")) == 1
     assert world.books() == {("P1", "A1", 1): 6, ("P1", "DESK", 1): 1, ("P1", "", 1): 2}
     assert await world.rows(ORDERS, order_number="O1", is_active=False) == []
-    await staff.aclose()
 
 
 async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world: World) -> None:
@@ -130,7 +129,7 @@ async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world
     await world.order("O1", {"product_number": "P1", "quantity": 4})
     await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))
     await world.pick("O1", 1, "P1", 3)
-    staff = world.open_client(world.token("staff"))
+    staff = world.client_for("staff")
     body = {"orders": {"order_number": "O1", "is_rejected": True}}
     await world.put("/stores/S1/orders/customerorder", body, 403, client=staff)
     await world.update("O1", is_rejected=True, rejection_reason_code="7", rejection_reason_code_description="late")
@@ -148,7 +147,6 @@ async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world
     await world.update("O1", is_rejected=False)
     assert not [name for name in await world.see("O1") if name.startswith("rejection")], "the reason went with it"
     await world.pick("O1", 1, "P1", 1)
-    await staff.aclose()
 
 
 async def test_finish_takes_held_goods_out_and_cannot_be_undone(world: World) -> None:

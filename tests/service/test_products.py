@@ -174,7 +174,7 @@ async def test_prices_that_cannot_be_change_nothing(world: World, path: str) -> 
 
 
 async def test_a_token_of_some_stores_sets_their_prices_and_not_the_catalogue_s(world: World) -> None:
-    client = world.open_client(world.token("integration", ["S1"]))
+    client = world.client_for("integration", ["S1"])
     good = {"product_number": "P2", "price": 3, "store_number": "S1"}
     await world.post(PRICES, {"products": [good]}, client=client)
     for bad in (good | {"store_number": "S2"}, {"product_number": "P2", "price": 3}):
@@ -183,7 +183,6 @@ async def test_a_token_of_some_stores_sets_their_prices_and_not_the_catalogue_s(
         await world.post(path, {"products": []}, 403, client=client)
     answer = await world.send("DELETE", "/products", {"product_numbers": []}, client=client)
     assert answer.status_code == 403
-    await client.aclose()
 
 
 async def test_free_fields_are_set_by_their_keys(world: World) -> None:
@@ -260,8 +259,8 @@ async def levels(world: World, client: Any = None, status: int = 200, **said: An
 
 async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> None:
     await world.post("/products", {"products": [{"product_number": "P1", "edit_min_max_percentage": 25}]})
-    central = world.open_client(world.token("integration"))
-    local = world.open_client(world.token("supervisor", ["S1"]))
+    central = world.client_for("integration")
+    local = world.client_for("supervisor", ["S1"])
     await levels(world, central, min=10, max=21)
     for good in ({"min": 8}, {"min": 13}, {"max": 15}, {"max": 27}, {"min": 10, "max": 21}):
         await levels(world, local, **good)
@@ -278,8 +277,6 @@ async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> 
     assert (row["min"], row["original_min"], row["original_max"]) == (30, 30, 60)
     await levels(world, local, 422, min=21)
     await levels(world, local, min=22)
-    await central.aclose()
-    await local.aclose()
 
 
 async def test_predicted_figures_keep_decimal_places(world: World) -> None:
@@ -311,9 +308,8 @@ async def test_fields_fixed_by_chain_cannot_be_changed_by_store(world: World) ->
     await levels(world, min=2, is_replenishment=True, price=3)
     await levels(world, status=422, min=3)
     await levels(world, status=422, is_replenishment=False)
-    central = world.open_client(world.token("integration"))
+    central = world.client_for("integration")
     await levels(world, central, min=3, is_replenishment=False)
-    await central.aclose()
 
 
 @pytest.mark.parametrize("value", [1.5, 1 << 31, -(1 << 31) - 1])

@@ -120,7 +120,7 @@ async def test_followers_hear_of_it_and_staff_may_read_but_not_order(world: Worl
     [made] = (await order(world, {"product_number": "P1"}))["data"]
     told = await world.get(changes, since=since)
     assert told["changes"] == [{"topic": "recount", "key": str(made), "chain": False}]
-    async with world.open_client(world.token("staff", ["S1"])) as staff:
+    async with world.client_for("staff", ["S1"]) as staff:
         assert (await world.send("GET", RECOUNTS, client=staff)).status_code == 200
         answer = await world.send("POST", RECOUNTS, {"recounts": [{"product_number": "P1"}]}, client=staff)
         assert answer.status_code == 403

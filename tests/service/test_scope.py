@@ -14,48 +14,47 @@ import httpx
 import pytest
 
 import aisle.service.db.statements as catalogue
+from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.authorization import Authorization, authorize
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.db.database import Row
-from aisle.service.db.sqlite_transaction import SqliteTransaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import people as people_sql
+from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.db.statements import stores as stores_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.errors import Refusal, to_json_bytes
-from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context, Principal, Store
+from aisle.service.operation_context import CHAIN, Context, OperationCall, Principal, Store
 from tests.service.test_authorization import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
-    "tokens.TOKEN_STORES",
-    "tokens.STORES_OF_TOKENS_DELETE",
-    "tokens.HAS_DATA",
-    "tokens.SIMILAR_STORES",
+    "people_and_tokens.TOKEN_STORES",
+    "people_and_tokens.STORES_OF_TOKENS_DELETE",
+    "people_and_tokens.HAS_DATA",
+    "people_and_tokens.SIMILAR_STORES",
     "products.PRODUCTS_IN_OPEN_DELIVERIES",
     "products.PRODUCTS_IN_OPEN_ORDERS",
     "products.PRODUCTS_WITH_STOCK",
     "products.STORES_RANGING",
-    "stores.STORE_NUMBERS",
+    "stores_and_locations.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
-    "writes.OLD_RESPONSES_DELETE",
-    "writes.OLD_RESPONSES_STEP",
-    "people.OLD_SIGN_IN_FAILURES",
-    "writes.OLD_WRITE_HISTORY_DELETE",
-    "writes.OLD_WRITE_HISTORY_STEP",
-    "writes.OLD_LATEST_WRITES_DELETE",
-    "writes.OLD_LATEST_WRITES_STEP",
+    "changes_and_writes.OLD_RESPONSES_DELETE",
+    "changes_and_writes.OLD_RESPONSES_STEP",
+    "people_and_tokens.OLD_SIGN_IN_FAILURES",
+    "changes_and_writes.OLD_WRITE_HISTORY_DELETE",
+    "changes_and_writes.OLD_WRITE_HISTORY_STEP",
+    "changes_and_writes.OLD_LATEST_WRITES_DELETE",
+    "changes_and_writes.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
@@ -213,10 +212,10 @@ async def test_operations_that_forget_the_check_still_reach_no_foreign_store(
     _blind(monkeypatch)
     logging.getLogger("aisle.service").setLevel(logging.CRITICAL)
     try:
-        async with world.open_client(world.token("admin", ["S1"])) as client:
+        async with world.client_for("admin", ["S1"]) as client:
             for name in set(OPERATIONS) - OF_TOKEN - OF_CHAIN:
                 await _refused(client, name, [await _said(world, name, store, client) for store in ("S2", "NONE")])
-            for extension in EXTENSIONS:
+            for extension in EXTENSIONS.values():
                 answers = []
                 for store in ("S2", "NONE"):
                     path = extension.path.replace("{store_number}", store)
@@ -275,7 +274,7 @@ async def test_a_handler_that_reads_or_writes_whatever_it_is_told_is_refused(
     monkeypatch.setitem(HANDLERS, "create-store-product-logs", Handler(writes))
     del world.service.app
     path = "/stores/S1/products/stock/storeproductlogs"
-    async with world.open_client(world.token("admin", ["S1", "S3"])) as client:
+    async with world.client_for("admin", ["S1", "S3"]) as client:
         with caplog.at_level(logging.CRITICAL, "aisle.service"):
             read = [await world.send("GET", "/stores", query={"search_text": s}, client=client) for s in ("S2", "NONE")]
             body: dict[str, Any] = {"storeproductlog": []}
@@ -309,7 +308,7 @@ async def test_chain_lists_are_limited_to_token_stores(world: World, name: str) 
     for store in ("S1", "S2"):
         await world.post(f"/stores/{store}/products/stock/storeproductlogs", entry)
     values = {"boolean": "true", "number": "1", "string": "1"}
-    async with world.open_client(world.token("staff", ["S1", "S3"])) as client:
+    async with world.client_for("staff", ["S1", "S3"]) as client:
         path = OPERATIONS[name].path.removeprefix("/api/v2/public")
         needed = {param.name: "1" for param in OPERATIONS[name].params_in("query") if param.required}
         for param in OPERATIONS[name].params_in("query"):
@@ -334,7 +333,7 @@ async def test_a_foreign_store_costs_the_same_work_as_one_that_is_not_there(
         return execute(self, sql, args)
 
     monkeypatch.setattr(SqliteTransaction, "_execute", noted)
-    async with world.open_client(world.token("admin", ["S1"])) as client:
+    async with world.client_for("admin", ["S1"]) as client:
         await world.send("GET", "/stores", client=client)  # after this its use is not noted again
         for name in sorted(set(OPERATIONS) - OF_TOKEN - OF_CHAIN):
             work = []

@@ -11,7 +11,7 @@ import pytest
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.sign_in import TOKEN_SECONDS
+from aisle.service.handlers.tokens_and_sign_in import TOKEN_SECONDS
 from aisle.service.options import RateLimits
 from tests.service.world import World
 
@@ -42,7 +42,7 @@ def patient(world: World) -> None:
 async def test_pin_gives_token_with_role_for_store_and_one_hour(world: World, by: dict[str, str]) -> None:
     await people(world)
     await world.order("O1", {"product_number": "P1", "quantity": 1})
-    async with world.open_client(world.token("staff", ["S1", "S2"])) as desk:
+    async with world.client_for("staff", ["S1", "S2"]) as desk:
         reject = {"orders": {"order_number": "O1", "is_rejected": True}}
         assert (await world.send("PUT", "/stores/S1/orders/customerorder", reject, client=desk)).status_code == 403
         answer = await sign_in(world, desk, **by)
@@ -68,7 +68,7 @@ async def test_pin_gives_token_with_role_for_store_and_one_hour(world: World, by
 @pytest.mark.usefixtures("patient")
 async def test_failed_sign_ins_have_equal_answers(world: World) -> None:
     await people(world)
-    async with world.open_client(world.token("staff", ["S1"])) as desk:
+    async with world.client_for("staff", ["S1"]) as desk:
         answers = [
             await sign_in(world, desk, "1357"),
             await sign_in(world, desk, "1357", badge="B1"),
@@ -101,7 +101,7 @@ async def test_every_try_hashes_once_whoever_is_named(world: World, monkeypatch:
         return again(pin, stored)
 
     monkeypatch.setattr(pins, "rehash", counted)
-    async with world.open_client(world.token("staff", ["S1"])) as desk:
+    async with world.client_for("staff", ["S1"]) as desk:
         for who in ("ann", "bo", "nobody"):
             await sign_in(world, desk, "1357", user=who)
     assert len(hashed) == 3
@@ -112,7 +112,7 @@ async def test_every_try_hashes_once_whoever_is_named(world: World, monkeypatch:
 @pytest.mark.parametrize("who", ["ann", "nobody"])
 async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World, who: str) -> None:
     await people(world)
-    async with world.open_client(world.token("staff", ["S1"])) as desk:
+    async with world.client_for("staff", ["S1"]) as desk:
         for _ in range(pins.FREE_ATTEMPTS):
             assert (await sign_in(world, desk, "1357", user=who)).status_code == 403
         locked = await sign_in(world, desk, user=who)
@@ -129,7 +129,7 @@ async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World
         world.now += 60
         assert (await sign_in(world, desk, user=who)).status_code == (200 if who == "ann" else 403)
     if who == "ann":
-        async with world.open_client(world.token("staff", ["S1"])) as desk:
+        async with world.client_for("staff", ["S1"]) as desk:
             assert (await sign_in(world, desk, "1357")).status_code == 403
             assert (await sign_in(world, desk)).status_code == 200, "the right PIN begins the count anew"
 
@@ -137,7 +137,7 @@ async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World
 @pytest.mark.usefixtures("patient")
 async def test_badge_and_name_are_one_person(world: World) -> None:
     await people(world)
-    async with world.open_client(world.token("staff", ["S1"])) as desk:
+    async with world.client_for("staff", ["S1"]) as desk:
         for n in range(pins.FREE_ATTEMPTS):
             await sign_in(world, desk, "1357", **({"badge": "B1"} if n % 2 else {"user": "ann"}))
         assert (await sign_in(world, desk, badge="B1")).status_code == 429
@@ -149,7 +149,7 @@ async def test_a_token_guesses_slowly(world: World) -> None:
     world.service.options = world.service.options._replace(rate_limits=RateLimits(0, 0, 0.001))
     del world.service.app
     await people(world)
-    async with world.open_client(world.token("staff", ["S1"])) as desk:
+    async with world.client_for("staff", ["S1"]) as desk:
         answers = [await sign_in(world, desk, "1357", user=f"u{n}") for n in range(5)]
         assert [answer.status_code for answer in answers] == [403, 429, 429, 429, 429]
         assert all(int(answer.headers["Retry-After"]) >= 1 for answer in answers[1:])
@@ -164,7 +164,7 @@ async def test_user_token_ends_with_person_pin_role_or_parent_token(world: World
         ANN | {"is_active": False, "pin": None},
     ):
         await people(world, ANN)
-        async with world.open_client(world.token("staff", ["S1"])) as desk:
+        async with world.client_for("staff", ["S1"]) as desk:
             secret = (await sign_in(world, desk)).json()["token"]
         async with world.open_client(secret) as ann:
             await people(world, ANN | {"pin": None, "name": "Anna"})
@@ -173,7 +173,7 @@ async def test_user_token_ends_with_person_pin_role_or_parent_token(world: World
             assert (await world.send("GET", "/stores", client=ann)).status_code == 401, change
         await people(world, ANN | {"is_active": False})
     await people(world, ANN)
-    async with world.open_client(world.token("staff", ["S1"])) as desk:
+    async with world.client_for("staff", ["S1"]) as desk:
         secret = (await sign_in(world, desk)).json()["token"]
     async with world.open_client(secret) as ann:
         second = (await sign_in(world, ann)).json()["token"]
@@ -189,7 +189,7 @@ async def test_user_token_ends_with_person_pin_role_or_parent_token(world: World
 async def test_a_person_s_token_lasts_no_longer_than_the_one_it_came_through(world: World) -> None:
     await people(world)
     soon = format_timestamp(world.now + 60)
-    async with world.open_client(world.token("staff", ["S1"], expires_on=soon)) as desk:
+    async with world.client_for("staff", ["S1"], expires_on=soon) as desk:
         assert (await sign_in(world, desk)).json()["expires_on"] == soon
 
 

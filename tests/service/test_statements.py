@@ -11,10 +11,11 @@ import pytest
 
 import aisle.service.db.statements
 from aisle.service.db.list_query_builder import filter_query, like_pattern, page_query
-from aisle.service.db.preset_planner_statistics import PLANNER_STATISTICS
+from aisle.service.db.schema import PLANNER_STATISTICS
+from aisle.service.db.sqlite_connection import _to_sqlite
 from aisle.service.db.sqlite_database import SqliteDatabase
-from aisle.service.db.sqlite_transaction import _to_sqlite
-from aisle.service.db.statements import deliveries, locations, logs, orders, products, stock
+from aisle.service.db.statements import deliveries, logs, orders, products, stock
+from aisle.service.db.statements import stores_and_locations as locations
 from aisle.service.db.statements.logs import AUDIT_ADD
 from aisle.service.db.statements.retention import AUDIT_OLD
 from tests.service.test_shards import MODULES
@@ -61,7 +62,10 @@ def test_every_statement_is_understood_by_the_engine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", [deliveries, locations, logs, orders, stock], ids=lambda module: module.__name__)
 def test_lists_of_a_store_s_rows_can_be_asked_for_one_store(module: ModuleType) -> None:
-    filters = [value for name, value in vars(module).items() if name.endswith("_FILTERS") and isinstance(value, dict)]
+    named = {
+        name: value for name, value in vars(module).items() if name.endswith("_FILTERS") and isinstance(value, dict)
+    }
+    filters = [conditions for name, conditions in named.items() if name != "STORE_FILTERS"]
     assert filters
     assert all("store_number = $?" in conditions["store"] for conditions in filters)
 
@@ -74,10 +78,9 @@ def test_the_planner_is_told_of_every_index_that_it_has(tmp_path: Path) -> None:
     indexes = {
         (row[0], row[1]) for row in connection.execute("SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index'")
     }
-    for table, index in PLANNER_STATISTICS:
+    for table, index, _ in PLANNER_STATISTICS:
         assert (table, index) in indexes or (table == index and table in narrow), index
-    stored = {(row[0], row[1]): row[2] for row in connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")}
-    assert stored == PLANNER_STATISTICS
+    assert [list(row) for row in connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")] == PLANNER_STATISTICS
     connection.close()
 
 

@@ -21,12 +21,11 @@ from aisle.host import database
 from aisle.service.db import sqlite_database, sqlite_writer
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_connection import SqliteTransaction, _json_list, open_connection
 from aisle.service.db.sqlite_database import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
-from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
@@ -38,14 +37,7 @@ from pathlib import Path
 from tests.service.world import World
 
 async def main(folder, secret, times, place):
-    world = World.__new__(World)
-    from aisle.service.in_process_service import open_service
-    from aisle.service.options import ServiceOptions
-    from tests.service.world import START
-    world.now = START
-    world.service = open_service(Path(folder) / "service.db", ServiceOptions(lambda: START))
-    world.secret = secret
-    world.client = world.open_client(secret)
+    world = World(Path(folder), secret=secret)
     print("ready", flush=True)
     for n in range(times):
         await world.move("P1", 1, "A1", place)

@@ -52,7 +52,7 @@ async def test_a_store_that_is_like_no_other_is_only_denied(world: World) -> Non
 
 async def test_a_token_of_some_stores_hears_of_its_own_alone(world: World) -> None:
     await make(world, "0042", "0043", "43")
-    async with world.open_client(world.token("staff", ["0042"])) as client:
+    async with world.client_for("staff", ["0042"]) as client:
         assert await said(world, "42", client) == "This token has no store 42; 0042?"
         others = {await said(world, number, client) for number in ("0043", "43", "043", "NONE")}
     assert others == {"This token may not do this in this store."}
@@ -60,7 +60,7 @@ async def test_a_token_of_some_stores_hears_of_its_own_alone(world: World) -> No
 
 async def test_a_number_of_others_and_one_of_nobody_sound_the_same(world: World) -> None:
     await make(world, "0042", "42")
-    async with world.open_client(world.token("staff", ["0042"])) as client:
+    async with world.client_for("staff", ["0042"]) as client:
         assert await said(world, "42", client) == "This token has no store 42; 0042?"
         assert await said(world, "042", client) == "This token has no store 042; 0042?"
 

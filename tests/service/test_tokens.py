@@ -131,7 +131,7 @@ async def test_order_decisions_are_audited_and_picks_are_not(world: World) -> No
     for number in ("O1", "O2"):
         await world.order(number, *lines)
     asked = {"subject": "order"}
-    async with world.open_client(world.token("staff")) as staff:
+    async with world.client_for("staff") as staff:
         for said in (
             {"is_claimed": True},
             {"order_lines": [{"line_number": 1, "product_number": "P1", "picked_quantity": 2}]},
@@ -173,6 +173,7 @@ async def test_order_decisions_are_audited_and_picks_are_not(world: World) -> No
         ("order", "O2", {"is_rejected": True, **reason}, {"is_rejected": False}),
         ("order", "O1", {"is_active": True}, {"is_active": False}),
     ]
+    assert [key for _, key, *_ in await entries(world, OF_STORE, **asked, key="O2")] == ["O2", "O2"]
     await world.post("/stores/S1/orders/customerorders", {"orders": []}, query={"flush": True})
     assert (await entries(world, OF_STORE, **asked))[-1] == ("order", "*", {"orders": 2}, {})
 

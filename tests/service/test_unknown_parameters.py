@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
-from aisle.service.handlers.extension_table import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
 from aisle.service.options import ServiceOptions
@@ -95,7 +95,7 @@ async def test_a_flush_in_the_wrong_case_takes_nothing_away(world: World) -> Non
     assert await world.rows(ORDERS) == []
 
 
-@pytest.mark.parametrize("name", [*OPERATIONS, *(one.name for one in EXTENSIONS)])
+@pytest.mark.parametrize("name", [*OPERATIONS, *EXTENSIONS])
 async def test_every_operation_refuses_them(world: World, name: str) -> None:
     [(path, method)] = [
         (path, method)

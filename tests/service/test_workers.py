@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 from urllib.parse import SplitResult, urlsplit
 
 import httpx
@@ -18,15 +16,7 @@ from aisle.server.http_server import listening
 from aisle.service.http import worker_processes
 from aisle.service.http.worker_processes import LEAVE, Commands, run_workers
 from tests.service.idle_worker import COUNTED, NINTH, comes_up_once, ends_at_once
-from tests.service.serve_process import SECONDS, command_of, served
-
-
-def until(done: Callable[[], bool]) -> None:
-    """Wait for it."""
-    end = monotonic() + SECONDS
-    while not done():
-        assert monotonic() < end
-        sleep(0.05)
+from tests.service.serve_process import SECONDS, command_of, served, until
 
 
 def test_a_worker_that_dies_is_replaced_and_none_outlives_the_parent(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class World:
         watched = Watched(storage or open_database(self.database), twice=twice)
         self.service = Service(watched, ServiceOptions(lambda: self.now))
         self.secret = secret or self.token()
+        self._clients: list[httpx.AsyncClient] = []
         self.client = self.open_client(self.secret)
 
     def token(self, role: Any = "admin", stores: list[str] | None = None, expires_on: str | None = None) -> str:
@@ -125,10 +126,15 @@ class World:
         return made.secret
 
     def open_client(self, secret: str | None) -> httpx.AsyncClient:
-        """A client with this token."""
+        """A client with this token, closed with the world at the latest."""
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         transport = httpx.ASGITransport(self.service.app)
-        return httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers)
+        self._clients.append(httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers))
+        return self._clients[-1]
+
+    def client_for(self, *args: Any, **fields: Any) -> httpx.AsyncClient:
+        """A client with a new token of this role."""
+        return self.open_client(self.token(*args, **fields))
 
     @property
     def path(self) -> Path:
@@ -255,7 +261,8 @@ class World:
 
     async def close(self) -> None:
         """Let go of everything; before that, the books have to be in order."""
-        await self.client.aclose()
+        for client in self._clients:
+            await client.aclose()
         try:
             assert_books(self.service)
         finally:

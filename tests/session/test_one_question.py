@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step
 from aisle.session.unclear_number_question import AFTER_REFUSED_SCAN
+from tests.cache import service_rows
 from tests.session.job_steps import WAYS, stand
+from tests.session.scanner import Scanner
 from tests.session.test_look_up_mid_job import begin, headers_only, way
 from tests.session.test_number_answers import SHORT, number_tea
 from tests.session.test_numbers_after_refused_scan import TAKING, UNKNOWN, opened, quantity, shown
 from tests.session.test_numbers_after_refused_scan import home as store
+from tests.session.test_one_letter_locations import write_locations
 from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["headers_only", "home", "store", "way"]
@@ -136,3 +140,46 @@ def test_the_last_question_stands_after_a_kill(store: StoreFolder, job: str) -> 
         assert (after.verdict, choices(after)) == (before.verdict, choices(before))
         say(session, "y")
         assert quantity(session) == 5
+
+
+@pytest.mark.parametrize("job", TAKING)
+def test_a_number_under_the_last_question_is_not_said_to_be_dropped(store: StoreFolder, job: str) -> None:
+    number_tea(store, SHORT)
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job])
+        scan = Scanner(session)
+        asked = scan.send(f"{SHORT}\r", 0.003)
+        assert told(asked)[0] == ASK
+        scan.rest(6.0)
+        say(session, UNKNOWN)
+        assert told(say(session, "5")) == (ASK, AFTER_REFUSED_SCAN)
+        frame = say(session, "x")
+        assert (frame.verdict, frame.view) == (asked.verdict, asked.view)
+        say(session, UNKNOWN)
+        say(session, "5")
+        assert f"not taken: {SHORT}" in shown(say(session, "y"))
+        assert quantity(session) == 5
+
+
+@pytest.mark.parametrize("job", TAKING)
+def test_yes_to_a_quantity_is_asked_once(store: StoreFolder, job: str) -> None:
+    """Although a location has this number."""
+    write_locations(store.root, "5")
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job], UNKNOWN)
+        assert told(say(session, "5")) == (ASK, AFTER_REFUSED_SCAN)
+        say(session, "y")
+        assert quantity(session) == 5
+
+
+@pytest.mark.parametrize("job", TAKING)
+def test_a_refused_scan_says_that_the_keyboard_is_wrong(store: StoreFolder, job: str) -> None:
+    cache = CacheWriter(open_cache(store.folder, writer=True), "0001")
+    cache.write_products([service_rows.product("P9", "Clip", "ABC-1234")])
+    number_tea(store, SHORT)
+    with at(store, user="U1") as session:
+        opened(session, job, *TAKING[job], SHORT, UNKNOWN)
+        assert told(say(session, "5")) == (ASK, AFTER_REFUSED_SCAN)
+        frame = Scanner(session).send("ABC)1234\r", 0.003)
+        assert told(frame) == (WRONG, "session.keyboard_layout")
+        assert "scan Clip" in shown(frame)

@@ -9,7 +9,7 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.session.session import Session
 from tests.session.scanner import Scanner
-from tests.session.test_batch import at, home, say, state
+from tests.session.test_batch import CODES, at, home, say, state
 from tests.session.test_session import told
 
 __all__ = ["home"]
@@ -84,3 +84,22 @@ def test_the_letter_of_a_tote_names_its_label(home: StoreFolder) -> None:
         verdict = Scanner(session, 200.0).send("A\r", 0.006).verdict
         assert verdict is not None
         assert dict(verdict.text.args)["code"] == "BOX3"
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+@pytest.mark.parametrize("label", ["B7", "XY", "TOTE 9", "*T-7*", "T.12", "ROLLI 3 B"])
+def test_a_label_after_refused_lines_is_the_tote(home: StoreFolder, label: str, pace: float, is_asked: bool) -> None:
+    with at(home) as session:
+        scanned_at_batch(session, label, 0.006)
+        say(session, "4102")
+        say(session, "g")
+        if is_asked:
+            say(session, "A-2")
+            assert told(say(session, CODES["P1"]))[1] == "pick.which_location"
+        scan, refused = Scanner(session, 200.0), f"{CODES['P2']}\rNO-CODE\r{CODES['P2']}\r"
+        alone = told(scan.send(f"{label}\r", pace))
+        assert alone[1] == ("pick.location_first" if is_asked else "pick.this_tote")
+        scan.rest(6.0)
+        scan.send(refused)
+        assert told(scan.send(f"{label}\r", pace)) == alone

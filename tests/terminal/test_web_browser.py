@@ -42,7 +42,7 @@ async def test_a_browser_rejects_an_order_and_a_terminal_sees_it(
     def at_the_order() -> Picker:
         other = at_the_desk(picker, shop, 1)
         open_job(other, "Other", "home")
-        other.take(numbered(other, "All orders"), "orders", "")
+        other.take(numbered(other, "Orders"), "orders", "")
         other.shows("SUP-1")
         other.take("SUP-1", "order", "")
         return other
@@ -94,7 +94,7 @@ async def test_the_mouse_selects_opens_sorts_filters_and_acts(program: str, demo
             await page.has("location.search.includes('due=late')")
             await page.click("active 42")
             await page.shows("1–", "of 42")
-            await page.wheel("4104", 400)
+            await page.wheel("4104", 1200)
             await page.has("!document.querySelector('.xterm-rows').textContent.includes('1–')")
             await page.click("b Back")
             await page.is_at("/")

@@ -63,12 +63,15 @@ class DriverApp(App[None]):
     def _begin(self) -> None:
         self.ready_for_input = True
         self.query_one("#last", Static).update("ready")
-        assert isinstance(self._driver, AisleDriver)
-        self._driver.release()
+        self._terminal_driver.release()
         if "flood" in WAYS:
             for _ in range(1000):
-                self._driver.write("\x1b[1;1H" + "x" * 1000)
+                self._terminal_driver.write("\x1b[1;1H" + "x" * 1000)
         note("ready")
+
+    def attach(self, driver: AisleDriver) -> None:
+        """Keeps the driver of the terminal."""
+        self._terminal_driver = driver
 
     def take(self, items: list[DecodedInput], read_at: float) -> None:
         """Writes all down and shows the last."""
@@ -100,8 +103,7 @@ class DriverApp(App[None]):
 
     def redraw(self) -> None:
         """After another program."""
-        if isinstance(self._driver, AisleDriver):
-            self._driver.forget_screen(*self.size)
+        self._terminal_driver.forget_screen(*self.size)
         self.refresh(layout=True)
 
     def fail(self, error: Exception) -> None:

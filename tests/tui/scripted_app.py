@@ -115,4 +115,4 @@ class Desk:
 
 
 if __name__ == "__main__":
-    sys.exit(run_app(Desk(), has_themes="--rich" in sys.argv, on_first_paint=lambda: note("first paint")))
+    sys.exit(run_app(Desk(), has_soft_colours="--rich" in sys.argv, on_first_paint=lambda: note("first paint")))

@@ -119,7 +119,7 @@ INPUTS = {
     "one with a number that is no character": (b"A\r\x1b[1114112;200A\r\x1b[AB\r", "A enter up B"),
     "keys keep their place among scans": (
         b"A\r\x1b[AB\r\x1bOQ\x1b[20~C\r\x1b[5~\x1b[3~\x1b[?9999;1zD\r\x1b[<0;1;1M\x1bOr\x1bOM\r\x7f\x1b",
-        "A up B f2 f9 C pageup other D 2 enter back back",
+        "A up B f2 C pageup other D 2 enter back back",
     ),
 }
 """What is sent to one program after the other, and the lines and keys that it takes."""

@@ -51,6 +51,7 @@ ROW: StyledLine = [(" 2", "row-key"), (" ", ""), ("4104", "cell"), ("  ", ""), (
         (ROW, 16, ClickTarget("choice-key", "1")),
         ([(" 2›SUP-2   open", "cursor")], 9, ClickTarget("row-key", "2")),
         ([("  ›SUP-2   open", "cursor")], 9, ClickTarget("row", "", "  ›SUP-2   open")),
+        ([("2", "choice-key"), ("›Stuck", "cursor")], 3, ClickTarget("choice-key", "2")),
         ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 4, ClickTarget("chip", "0")),
         ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 12, ClickTarget("chip", "1")),
         ([(" Today ", "tab"), (" ", ""), (" Orders 7 ", "tab-on")], 9, ClickTarget("tab", "1")),

@@ -6,8 +6,7 @@ service's figures. interface: Store product log entry, Create store product logs
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -15,13 +14,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.log_and_difference_writer import entry_identity
-from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
-from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
+from aisle.cache.log_entry_rows import local_rows, log_row
+from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
+from aisle.cache.operation_queries import OUTCOME_CONFIRMED
 from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import Row, parse_row, prices_of, product_names, round_sum
+from aisle.cache.stored_row_values import parse_row, prices_of, product_names, round_sum
+from aisle.cache.undone_entries import count_after, is_undo, is_undone, later_count, undone_entries
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
@@ -29,14 +29,11 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
-from aisle.operation_body_types import UNDO_PREFIX
-from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.outbox.reason_messages import reason_of_operation
 from aisle.scan.grammar_types import LOCATION
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.log import EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
+    from aisle.jobs.row_types.log import CountsSinceRow, EntryRow, LogRow, LogSumsRow, MyEntriesRow, ReasonsRow
 
     class PastEntry(TypedDict):
         """Key and time of the entry before the first one."""
@@ -44,6 +41,9 @@ if TYPE_CHECKING:
         key: str
         at: str
 
+
+LATEST_START_S = 60.0
+"""Seconds before the time of an entry in which its operation was stored at the earliest."""
 
 _LOCAL_ENTRIES = """
 SELECT * FROM operation INDEXED BY operation_logs
@@ -59,17 +59,7 @@ _LOG_ENTRIES = f"""
 SELECT key, at, raw FROM log INDEXED BY log_listed
 WHERE at >= ? AND {IS_LISTED_SQL} AND ? IN ('', app_user_name) AND ? IN ('', product_number)
 """  # noqa: S608 - conditions of our own
-_LATER_COUNTS = """
-SELECT key, at, raw FROM log INDEXED BY log_counted
-WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"') ORDER BY at
-"""
 _LOG_ENTRIES_BY_ID = "SELECT l.key, l.at, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value WHERE l.at >= ?"
-
-_UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
-_LOCAL_UNDO_ENTRIES = f"""
-SELECT * FROM operation INDEXED BY operation_logs
-WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, '{UNDO_MARK}') ORDER BY n
-"""  # noqa: S608 - a condition of our own
 
 _REASON_CODES = f"""
 WITH RECURSIVE told (code) AS (
@@ -103,80 +93,56 @@ def log_reasons(context: QueryContext, _: Args) -> QueryResult[ReasonsRow]:
     return rows, len(rows)
 
 
-@declare_query("my_entries", "now key user product_number search first size", whole_topics("log", OUTBOX))
+@declare_query("my_entries", "now key user product_number products search first size", whole_topics("log", OUTBOX))
 def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRow]:
     """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
 
-    Filters: `user`, `product_number`, words to `search`.
+    Filters: `user`, `product_number`, `products` (several), words to `search`.
     """
     cache, outbox, store = context.cache, context.outbox, context.store_folder.store
     midnight = store_time.start_of_today(str(args["now"]))
     since = to_utc_text(midnight.isoformat())
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
-    local_rows = list(_local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
+    sent = list(local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
     found = fetch(cache, _LOG_ENTRIES, since, user, product)
-    found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in local_rows if row["id"]]), since)
+    found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in sent if row["id"]]), since)
     logged = {str(key): log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found}
-    for row in local_rows:
+    for row in sent:
         row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["outcome"] == OUTCOME_CONFIRMED else "")
         if row["id"] in logged:
             entry = logged[row["id"]]
             entry["key"], entry["said"] = row["key"], row["said"]
     rows = [row for row in logged.values() if _is_listed(row)]
-    rows += [row for row in local_rows if row["id"] not in logged]
+    rows += [row for row in sent if row["id"] not in logged]
     undone = undone_entries(cache, outbox, since)
     rows = [row for row in rows if args["key"] in (row["key"], row["id"])] if args.get("key") else rows
     filtered = _filter_rows(_add_product_names(cache, rows), args)
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
-    later = (_later_count(cache, row, undone) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
+    later = (later_count(cache, row, undone) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
     return [
         {**row, "undone": is_undone(row, undone), "later_count": count} for row, count in zip(shown, later, strict=True)
     ], len(filtered)
 
 
-def _later_count(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Decimal | None:
-    """Return the last count of the same place and pool that was made after an entry and stands; None without one.
+@declare_query("counts_since", "since goods", whole_topics("log", OUTBOX))
+def counts_since(context: QueryContext, args: Args) -> QueryResult[CountsSinceRow]:
+    """Return the last count since then of each of the `goods` (product, location, pool or 0) that were counted.
 
-    It may have reached the service before an earlier count, which then changes nothing.
+    Counts that are undone are left out; those of this host count before they are sent.
     """
-    found = None
-    for key, at, raw in fetch(cache, _LATER_COUNTS, row["product_number"], row["at"]):
-        entry = parse_row(raw)
-        other, is_held = log_row(str(key), str(at), entry), bool(entry.get("customer_order_number"))
-        if is_undone(other, undone):
-            continue
-        is_same_pool = not row["pool"] or not other["pool"] or row["pool"] == other["pool"]
-        if other["location_code"].casefold() == row["location_code"].casefold() and is_same_pool and not is_held:
-            found = other["counted_quantity"]
-    return found
-
-
-def undone_entries(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:
-    """Return the identities of the entries undone `since` then (ISO 8601 UTC), in the service's log or on this host."""
-    rows = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in fetch(cache, _UNDO_ENTRIES, since)]
-    return {undone_identity_of(row) for row in rows if is_undo(row)} | undone_locally(outbox, since)
-
-
-def undone_locally(outbox: apsw.Connection, since: str) -> set[str]:
-    """Return the identities of the entries undone on this host, which the service's log may lack yet."""
-    rows = _local_rows(fetch(outbox, _LOCAL_UNDO_ENTRIES, datetime.fromisoformat(since).timestamp()))
-    return {undone_identity_of(row) for row in rows if is_undo(row)}
-
-
-def is_undone(row: EntryRow, undone: set[str]) -> bool:
-    """Return True if another entry undoes this one, referring to its number or its time."""
-    return not undone.isdisjoint({_identity(row, row["id"]), _identity(row, row["said"])} - {""})
-
-
-def undone_identity_of(row: EntryRow) -> str:
-    """Return the identity of the entry that this one undoes."""
-    return _identity(row, str(row["reference"])[len(UNDO_PREFIX) :])
-
-
-def _identity(row: EntryRow, number_or_moment: str) -> str:
-    return entry_identity(row["product_number"], row["location_code"], row["app_user_name"], number_or_moment)
+    cache, outbox, store = context.cache, context.outbox, context.store_folder.store
+    since = to_utc_text(str(args["since"]))
+    undone = undone_entries(cache, outbox, since)
+    begin = datetime.fromisoformat(since).timestamp() - LATEST_START_S
+    sent = list(local_rows(fetch(outbox, _LOCAL_ENTRIES, begin, store, "", "")))
+    rows: list[CountsSinceRow] = []
+    for product, location, pool in args["goods"]:
+        found = count_after(cache, str(product), str(location), int(pool), since, undone, sent)
+        if found is not None:
+            rows.append({"product_number": product, "location_code": location, "counted_quantity": found})
+    return rows, len(rows)
 
 
 def _matching_log_entry(row: EntryRow, logged: Mapping[str, EntryRow]) -> str:
@@ -194,10 +160,6 @@ def _matching_log_entry(row: EntryRow, logged: Mapping[str, EntryRow]) -> str:
     return ""
 
 
-def is_undo(row: EntryRow) -> bool:
-    return str(row["reference"]).startswith(UNDO_PREFIX) and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
-
-
 def _is_listed(row: EntryRow) -> bool:
     """Return True if a log entry is a count, a loss or a correction; no movement, receipt or shortage."""
     if row["source"] in ("short", "rejected"):
@@ -208,11 +170,13 @@ def _is_listed(row: EntryRow) -> bool:
 
 def _filter_rows(rows: Iterable[EntryRow], args: Args) -> list[EntryRow]:
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
+    products = args.get("products") or ()
     words = normalise_text(str(args.get("search") or "")).split()
     return [
         row
         for row in rows
-        if (not user or row["app_user_name"] == user)
+        if (not products or row["product_number"] in products)
+        and (not user or row["app_user_name"] == user)
         and (not product or row["product_number"] == product)
         and all(word in _entry_text(row) for word in words)
     ]
@@ -227,92 +191,6 @@ def _add_product_names(cache: apsw.Connection, rows: list[EntryRow]) -> list[Ent
     for row in rows:
         row["description"] = names.get(row["product_number"], row["product_number"])
     return rows
-
-
-def log_row(key: str, at: str, raw: Row) -> EntryRow:
-    """Return the row of an entry of the service's log."""
-    counted = raw.get("counted_quantity")
-    expected, quantity = raw.get("expected_quantity"), raw.get("quantity")
-    pools = _pool_quantities(raw)
-    difference = None if quantity is None else to_decimal(quantity)
-    if counted is not None and expected is not None:
-        difference = to_decimal(counted) - to_decimal(expected)
-    elif difference is None and counted is None and pools:
-        difference = sum(pools.values(), Decimal(0))
-    pool = raw.get("stock_pool") or (next(iter(pools)) if len(pools) == 1 else 0)
-    return {
-        "product_number": str(raw.get("product_number") or ""),
-        "location_code": str(raw.get("location_code") or ""),
-        "app_user_name": str(raw.get("app_user_name") or ""),
-        "reference": str(raw.get("reference") or ""),
-        "reason_code": raw.get("reason_code"),
-        "key": key,
-        "id": key if not key.startswith("#") else "",
-        "at": at,
-        "said": at,
-        "pool": int(to_decimal(pool)),
-        "counted_quantity": None if counted is None else to_decimal(counted),
-        "difference": difference,
-        "reason": str(raw.get("reason_code_description") or ""),
-        "source": str(raw.get("source") or ""),
-        "outcome": OUTCOME_CONFIRMED,
-        "why": "",
-    }
-
-
-def _pool_quantities(raw: Row) -> dict[int, Decimal]:
-    return {pool: to_decimal(raw[name]) for pool in range(1, 11) if raw.get(name := f"stock_pool_{pool}") is not None}
-
-
-def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[EntryRow]:
-    """Yield the entries of this host with the state of their operation; receipts are no counts and are left out."""
-    for row in rows:
-        operation = operation_from_row(row)
-        if operation.superseded_by or operation.query.get("is_from_receipt"):
-            continue
-        ids = _entry_numbers(operation)
-        for index, entry in enumerate(operation.body.get("storeproductlog") or ()):
-            yield _local_entry(operation, index, entry, ids[index] if index < len(ids) else "")
-
-
-def _entry_numbers(operation: Operation) -> list[str]:
-    """Return the numbers that the service gave the entries; empty if it gave none."""
-    try:
-        data = json.loads(operation.answer or "{}").get("data")
-    except (ValueError, AttributeError):
-        return []
-    return [str(id_) for id_ in data] if isinstance(data, list) else []
-
-
-def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str) -> EntryRow:
-    counting = bool(operation.query.get("is_counted_quantity"))
-    pools = _pool_quantities(entry)
-    quantity = (
-        sum(pools.values(), Decimal(0)) if pools else to_decimal(entry.get("counted_quantity", entry.get("quantity")))
-    )
-    at, expected = (
-        to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at)),
-        entry.get("expected_quantity"),
-    )
-    change = None if expected is None else quantity - to_decimal(expected)
-    return {
-        "product_number": str(entry.get("product_number") or ""),
-        "location_code": str(entry.get("location_code") or ""),
-        "app_user_name": str(entry.get("app_user_name") or operation.app_user),
-        "reference": str(entry.get("reference") or ""),
-        "reason_code": entry.get("reason_code"),
-        "key": f"{operation.op_id}.{index}",
-        "id": entry_number,
-        "at": at,
-        "said": at,
-        "pool": next(iter(pools)) if len(pools) == 1 else 0,
-        "counted_quantity": quantity if counting else None,
-        "difference": change if counting else quantity,
-        "reason": "",
-        "source": str(entry.get("source") or ""),
-        "outcome": OUTCOME_BY_STATE[operation.state],
-        "why": reason_of_operation(operation),
-    }
 
 
 LOSS = "loss"

@@ -25,6 +25,9 @@ AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected'))"""
 IS_TO_REVIEW_SQL = "CAST(raw ->> 'review_status' AS TEXT) = '1'"
 """Condition for entries that our own service wants reviewed. interface: review_status."""
 
+WAS_TO_REVIEW_SQL = "CAST(raw ->> 'review_status' AS TEXT) IN ('1', '2')"
+"""Condition for entries that our own service wants reviewed, and for reviewed ones."""
+
 _OPERATION_ID_PATTERN = "[A-Z2-7]" * 26
 """Pattern of a reference that is an operation id; aisle sends it where nobody entered a reference."""
 
@@ -99,6 +102,7 @@ CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {HAS_REASON_SQL
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDO_MARK}');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
 CREATE INDEX log_to_review ON log (at) WHERE {IS_TO_REVIEW_SQL};
+CREATE INDEX log_review_of ON log (raw ->> 'reference', product_number) WHERE {WAS_TO_REVIEW_SQL};
 
 CREATE TABLE log_undo (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX log_undo_name ON log_undo (name);

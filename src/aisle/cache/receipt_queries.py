@@ -1,41 +1,26 @@
-"""Receipts of deliveries, and the lines of deliveries of which more was received than announced.
-
-Two people who book the same goods make such a line. Pending receipts of this host count. Only figures that the
-deliveries themselves state are looked through; those of a receipt order are not. interface: Receipt order.
-"""
+"""Queries of the receipts of deliveries. interface: Receipt order."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.delivery_queries import (
-    PRODUCT_NAMES,
-    DeliveryHeader,
-    LineToSum,
-    load_headers,
-    load_lines,
-    pending_receipts,
-    sum_lines,
-    supplier_name,
-)
+from aisle.cache.delivery_queries import PRODUCT_NAMES, LineToSum, sum_lines
 from aisle.cache.list_window import QueryResult, read_along, read_window, window_bounds
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.schema import IS_EXCESS_SQL
 from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
-from aisle.search_text import natural_key, normalise_text
+from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import DeliveryLineRow, ReceiptKindsRow, ReceiptsRow
-    from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
+    from aisle.jobs.row_types.deliveries import ReceiptKindsRow, ReceiptsRow
 
 _RECEIPTS_BY_NUMBER = """
 SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value ORDER BY e.key
@@ -115,61 +100,3 @@ def _measured_products(cache: apsw.Connection, receipts: Iterable[Row]) -> set[s
     """Return the products of these receipts that are sold by measure."""
     products = {str(line.get("product_number") or "") for raw in receipts for line in raw.get("receipt_lines") or ()}
     return {str(number) for number, *_, decimals in fetch(cache, PRODUCT_NAMES, to_text(sorted(products))) if decimals}
-
-
-# Lines with more than was announced
-
-
-_EXCESS_LINES = f"""
-SELECT order_number, line_number FROM delivery_line INDEXED BY delivery_line_excess
-WHERE {IS_EXCESS_SQL} AND order_number NOT IN (SELECT value FROM json_each(?))
-"""  # noqa: S608 - a condition of our own
-
-
-class DeliveryLineKey(NamedTuple):
-    """Identity of a line of a delivery. The product identifies a line that the service has not numbered yet."""
-
-    order_number: str
-    line_number: int
-    product_number: str = ""
-
-
-def find_excess_lines(context: QueryContext) -> list[DeliveryLineKey]:
-    """Return the lines of which more was received than announced, by delivery and line.
-
-    The lines of deliveries without pending receipts are found by their index.
-    """
-    pending = pending_receipts(context)
-    found = [
-        DeliveryLineKey(str(number), int(line))
-        for number, line in fetch(context.cache, _EXCESS_LINES, to_text(list(pending)))
-    ]
-    if pending:
-        lines = load_lines(context.cache, load_headers(context.cache, pending), pending)
-        found += [_line_key(number, line) for number in lines for line in lines[number] if _is_excess(line)]
-    return sorted(found, key=lambda key: (natural_key(key.order_number), *key))
-
-
-@declare_query("excess_receipts", "first size", whole_topics("delivery"))
-def query_excess_receipts(context: QueryContext, args: Args) -> QueryResult[ExcessReceiptsRow]:
-    """Return a window on the lines of which more was received than announced, each with its delivery."""
-    keys = find_excess_lines(context)
-    first, size = window_bounds(args, 50)
-    shown = keys[first : first + size]
-    heads = load_headers(context.cache, dict.fromkeys(key.order_number for key in shown))
-    lines = load_lines(context.cache, heads, pending_receipts(context)) if heads else {}
-    rows = {_line_key(head.number, line): _excess_row(head, line) for head in heads for line in lines[head.number]}
-    return [rows[key] for key in shown if key in rows], len(keys)
-
-
-def _line_key(number: str, line: DeliveryLineRow) -> DeliveryLineKey:
-    return DeliveryLineKey(number, line["line_number"], "" if line["line_number"] else line["product_number"])
-
-
-def _is_excess(line: DeliveryLineRow) -> bool:
-    return line["quantity"] is not None and line["received"] > line["quantity"]
-
-
-def _excess_row(header: DeliveryHeader, line: DeliveryLineRow) -> ExcessReceiptsRow:
-    key = "/".join(map(str, _line_key(header.number, line)))
-    return {**line, "key": key, "order_number": header.number, "supplier_name": supplier_name(header)}

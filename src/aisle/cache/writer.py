@@ -140,6 +140,14 @@ class CacheWriter:
             products.write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))
 
+    def write_order_audit(self, number: str, entries: Sequence[Mapping[str, Any]], read_began: float) -> bool:
+        """Write who changed an order. Return True if that is news."""
+        with self.transaction():
+            is_new = orders.write_order_audit(self._db, number, entries, read_began)
+            if is_new:
+                self._log_changes("order", (number,))
+        return is_new
+
     def write_logs(self, rows: Iterable[Any], since: str, losses_since: str = "") -> WriteResult:
         """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC).
 

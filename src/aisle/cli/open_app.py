@@ -80,7 +80,7 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     size = view.size if view else None
     return run_app(
         session,
-        has_themes=loaded.settings.rich,
+        has_soft_colours=loaded.settings.rich,
         is_colourless=colourless,
         on_first_paint=partial(_complete_start, session, configured, loaded),
         browser_size=size,

@@ -102,7 +102,7 @@ app_options = option_group(
         "terminal": click.option("--terminal", metavar="NAME", help="Name under which this terminal is remembered."),
         "language": language_option,
         "verified": _flag("--verified", "Picking asks for a scan of each location."),
-        "rich": _flag("--rich", "The layout is the wide one for a desktop."),
+        "rich": _flag("--rich", "Softer colours, for terminals with all colours."),
         "theme": click.option(
             "--theme", type=click.Choice(THEMES), help="Colours of aisle in place of those of the terminal."
         ),

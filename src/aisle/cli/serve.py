@@ -18,7 +18,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean
 from aisle.service.db import parse_database_url
 from aisle.service.domain.timestamps import TimeZones
-from aisle.service.http.json_logging import format_line, log_as_json
+from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
 from aisle.service.options import RateLimits, keys_kept

@@ -52,7 +52,7 @@ _STORE_PATH = BASE_PATH + "/stores/{store_number}"
 _TYPE_LETTERS: dict[str, WireType] = {"": "string", "n": "number", "b": "boolean"}
 
 
-def parse_param(spec: str, where: ParamLocation, *, assumed: bool = False) -> Param:
+def _parse_param(spec: str, where: ParamLocation, *, assumed: bool = False) -> Param:
     """Parse `name:b!<=9`: the type's letter (n is a number, b a boolean), required, and the maximum length."""
     spec, _, limit = spec.partition("<=")
     required = spec.endswith("!")
@@ -60,12 +60,12 @@ def parse_param(spec: str, where: ParamLocation, *, assumed: bool = False) -> Pa
     return Param(name, where, _TYPE_LETTERS[short], required, int(limit) if limit else None, assumed)
 
 
-def path_params(path: str) -> list[Param]:
+def _path_params(path: str) -> list[Param]:
     """Return the parameters in a path."""
     return [Param(part[1:-1], "path", "string", True) for part in path.split("/") if part.startswith("{")]
 
 
-def _define(
+def define(
     name: str,
     area: str,
     method: str,
@@ -78,10 +78,11 @@ def _define(
     paging: Paging | None = None,
     assumed: tuple[str, ...] = (),
 ) -> Operation:
+    """Define an operation; `query` and `header` are in the form of `_parse_param`, `[]` marks a bare array."""
     are_params_assumed = "params" in assumed
-    params = path_params(path)
-    params += [parse_param(spec, "query", assumed=are_params_assumed) for spec in query.split()]
-    params += [parse_param(spec, "header", assumed=are_params_assumed) for spec in header.split()]
+    params = _path_params(path)
+    params += [_parse_param(spec, "query", assumed=are_params_assumed) for spec in query.split()]
+    params += [_parse_param(spec, "header", assumed=are_params_assumed) for spec in header.split()]
     return Operation(
         name=name,
         area=area,
@@ -110,30 +111,30 @@ _PRODUCTS = "Products"
 _MOVEMENT = "Movement"
 
 _DEFINITIONS = (
-    _define(
+    define(
         "list-customer-orders", _ORDERS, "GET", _STORE_PATH + "/orders/customerorders", "CustomerOrderList",
         query="fulfillment_status include_locations:b is_active:b is_picked:b order_number page_size:n page_start:n"
         " pickup_offset:n reference search_text show_lines:b",
         paging="envelope",
     ),
-    _define(
+    define(
         "create-customer-orders-one-store", _ORDERS, "POST", _STORE_PATH + "/orders/customerorders", "ConfirmedResult",
         query="flush:b", body="CustomerOrdersRequest",
     ),
-    _define(
+    define(
         "create-customer-orders-several-stores", _ORDERS, "POST", BASE_PATH + "/orders/customerorders",
         "ConfirmedResult",
         query="flush:b", body="MultiStoreCustomerOrdersRequest",
     ),
-    _define(
+    define(
         "update-customer-order", _ORDERS, "PUT", _STORE_PATH + "/orders/customerorder", "ConfirmedResult",
         body="CustomerOrderUpdateRequest",
     ),
-    _define(
+    define(
         "create-customer-order-clearance", _ORDERS, "POST", BASE_PATH + "/customerorders/clearance", "ConfirmedResult",
         query="location_code_tag!", body="ClearanceRequest",
     ),
-    _define(
+    define(
         "list-store-products-stock", _STORE_PRODUCTS, "GET", BASE_PATH + "/storeproducts/stock",
         "StoreProductStockList",
         query="article_no barcode category_code parent_category_code product_number store_number"
@@ -141,110 +142,110 @@ _DEFINITIONS = (
         " last_stock_modified_datetime page_size:n page_start:n search_text",
         paging="envelope",
     ),
-    _define(
+    define(
         "retrieve-store-product-stock", _STORE_PRODUCTS, "GET", _STORE_PATH + "/products/{product_number}/stock",
         "ProductStockResult",
         query="exclude_customer_order_stock:b include_locations:b include_zero_lines:b",
     ),
-    _define(
+    define(
         "retrieve-store-product-surrounding", _STORE_PRODUCTS, "GET",
         _STORE_PATH + "/storeproducts/{product_number}/surrounding", "SurroundingStock[]",
     ),
-    _define(
+    define(
         "update-store-products", _STORE_PRODUCTS, "PUT", _STORE_PATH + "/storeproducts", "StandardResult",
         body="StoreProductUpdate[]",
     ),
-    _define(
+    define(
         "create-store-products", _STORE_PRODUCTS, "POST", _STORE_PATH + "/storeproducts", "StandardResult",
         body="StoreProductsRequest", assumed=("body",),
     ),
-    _define(
+    define(
         "list-deliveries", _DELIVERIES, "GET", BASE_PATH + "/orders/deliveries", "DeliveryList",
         query="delivery_date group_code last_modified_date order_number status store_number supplier_code supplier_name"
         " is_submitted:b page_size:n page_start:n",
         paging="envelope",
     ),
-    _define(
+    define(
         "create-store-deliveries", _DELIVERIES, "POST", _STORE_PATH + "/orders/deliveries", "StandardResult",
         header="container_override:b", body="StoreDeliveriesRequest",
     ),
-    _define(
+    define(
         "create-multi-store-deliveries", _DELIVERIES, "POST", BASE_PATH + "/orders/deliveries", "StandardResult",
         header="container_override:b", body="MultiStoreDeliveriesRequest",
     ),
-    _define(
+    define(
         "list-receipts", _RECEIPTS, "GET", BASE_PATH + "/orders/receipts", "ReceiptList",
         query="receipt_type:n! from_id:n to_id:n is_submitted:b last_modified_date order_number store_number"
         " page_size:n page_start:n",
         paging="reduced",
     ),
-    _define(
+    define(
         "list-store-receipts", _RECEIPTS, "GET", _STORE_PATH + "/orders/receipts", "ReceiptList",
         query="receipt_type:n! from_id:n to_id:n is_submitted:b last_modified_date order_number page_size:n"
         " page_start:n",
         paging="reduced",
     ),
-    _define(
+    define(
         "list-locations", _LOCATIONS, "GET", _STORE_PATH + "/locations", "LocationList",
         query="accept_language app_username ignore_customerorder_stock:b page_size:n page_start:n search_text",
         paging="envelope",
     ),
-    _define(
+    define(
         "list-location-products", _LOCATIONS, "GET", _STORE_PATH + "/locations/{location_code}/products",
         "LocationProductList",
         query="advance_search:b customer_order_number customer_order_shipment_number page_size:n page_start:n"
         " search_text",
         header="Accept-Language", paging="envelope",
     ),
-    _define(
+    define(
         "list-store-product-logs", _LOGS, "GET", BASE_PATH + "/products/stock/storeproductlogs", "StoreProductLogList",
         query="article_number from_id:n to_id:n is_historic:b is_reviewed:b last_modified_date to_modified_date"
         " page_size:n page_start:n reason_code:n reference review_status:n store_number",
         paging="envelope",
     ),
-    _define(
+    define(
         "create-store-product-logs", _LOGS, "POST", _STORE_PATH + "/products/stock/storeproductlogs", "LogResult",
         query="appUserName is_counted_quantity:b is_from_receipt:b", body="StoreProductLogsRequest",
     ),
-    _define(
+    define(
         "list-stores", _STORES, "GET", BASE_PATH + "/stores", "StoreList",
         query="is_warehouse:b page_size page_start search_text secondary_key<=500", paging="envelope",
     ),
-    _define(
+    define(
         "create-stores", _STORES, "POST", BASE_PATH + "/stores", "StandardResult",
         query="flush:b", body="StoresRequest",
     ),
-    _define(
+    define(
         "create-or-update-products", _PRODUCTS, "POST", BASE_PATH + "/products", "ConfirmedResult",
         body="ProductsRequest", assumed=("body",),
     ),
-    _define(
+    define(
         "list-products", _PRODUCTS, "GET", BASE_PATH + "/products", "ProductList",
         query="product_number barcode search_text category_code is_active:b last_modified_date store_number page_size:n"
         " page_number:n page_start:n",
         paging="products", assumed=("params",),
     ),
-    _define(
+    define(
         "delete-products", _PRODUCTS, "DELETE", BASE_PATH + "/products", "ConfirmedResult",
         body="DeleteProductsRequest", assumed=("params", "body"),
     ),
-    _define(
+    define(
         "update-product-attributes", _PRODUCTS, "PUT", BASE_PATH + "/products/attributes", "AttributeResult",
         body="ProductAttributesRequest", assumed=("body",),
     ),
-    _define(
+    define(
         "create-prices", _PRODUCTS, "POST", BASE_PATH + "/products/prices", "ConfirmedResult",
         body="PricesRequest", assumed=("body",),
     ),
-    _define(
+    define(
         "create-discount-prices", _PRODUCTS, "POST", BASE_PATH + "/products/discountprices", "ConfirmedResult",
         body="DiscountPricesRequest", assumed=("body",),
     ),
-    _define(
+    define(
         "create-product-free-fields", _PRODUCTS, "POST", BASE_PATH + "/products/freefields", "ConfirmedResult",
         body="ProductFreeFieldsRequest", assumed=("body",),
     ),
-    _define(
+    define(
         "create-movement", _MOVEMENT, "POST", _STORE_PATH + "/storeproductlocation/movement", "StandardResult",
         query="AppUserName", body="MovementItem[]",
     ),

@@ -33,6 +33,7 @@ from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
+from aisle.courier.push.undo_as_booked import UndoAsBooked
 from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
@@ -256,6 +257,14 @@ class Courier:
         pre_push_checks = PrePushChecks(
             self.single_reads, self.reconciler, self.observations, self.link, self.operator_notices, self._cache_db
         )
+        undo_as_booked = UndoAsBooked(
+            self.single_reads.log_reader.read,
+            self.outbox,
+            self._cache_db,
+            self._outbox_db,
+            self._on_refused,
+            self._notify_state_change,
+        )
         events = PushEvents(
             pre_push_checks.evidence_before,
             pre_push_checks.adapt,
@@ -269,6 +278,7 @@ class Courier:
             self.continuous_sync.check_changes_soon,
             self._notify_state_change,
             self._on_replay_delayed,
+            undo_as_booked.adapt,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(

@@ -182,7 +182,7 @@ class LinkState:
         self._paused_until = max(self._paused_until, self.clock() + wait)
 
     def check_wait_s(self) -> float:
-        """Return the seconds until the service is checked again."""
+        """Return the seconds until the service is checked again, at most `MAX_CHECK_S`; they grow by `backoff_s`."""
         return backoff_s(self._failures, self.random_source(), MIN_CHECK_S, MAX_CHECK_S)
 
     def set_syncing(self, on: bool, missing: tuple[str, ...] = ()) -> None:

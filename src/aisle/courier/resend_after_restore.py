@@ -54,7 +54,9 @@ class KeyedRestoreRecovery:
 
     @property
     def _keys_since(self) -> float:
-        """Start of the time whose keys the service has to know, in seconds since 1970."""
+        """Start of the time whose keys the service has to know, in seconds since 1970.
+
+        Our service keeps keys for 30 days. Less `KEY_MARGIN_S`, one day, that makes 29 days."""
         return self.clock() - self._features.key_lifetime_s + KEY_MARGIN_S
 
     def recent_keys(self) -> Sequence[str]:

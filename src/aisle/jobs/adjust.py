@@ -500,19 +500,23 @@ def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str
 def _ask_undo(state: AdjustState, context: Context) -> Result:
     if not state.sent:
         return reply(state, WRONG, "count.nothing_to_undo")
-    return Turn(state, (undo_sent_count.query_booked(context),))
+    return Turn(state, (undo_sent_count.query_booked((_stock_change(state.sent[-1]),), context),))
+
+
+def _stock_change(sent: SentAdjustment) -> StockChange:
+    return StockChange(sent.line.product, sent.line.location, sent.line.pool, sent.quantity, sent.at)
 
 
 def _check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Result:
     """Undo nothing if somebody counted the goods since; else query whether the service refused the adjustment."""
     if not state.sent:
         return Turn(state)
-    line, quantity, at, _ = state.sent[-1]
-    entry = undo_sent_count.entry_of(StockChange(line.product, line.location, line.pool, quantity, at), rows)
+    sent = state.sent[-1]
+    entry = undo_sent_count.entry_of(_stock_change(sent), rows)
     if entry and entry["later_count"] is not None:
         verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
         return Turn(state._replace(sent=state.sent[:-1]), (), verdict)
-    return Turn(state, (report_refusals.query_refused_since([at]),))
+    return Turn(state, (report_refusals.query_refused_since([sent.at]),))
 
 
 def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:

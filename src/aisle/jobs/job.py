@@ -96,6 +96,10 @@ class Resolve(NamedTuple):
 
 
 PARTLY_RECEIVED = "partly_received"
+"""Topic of the note that a delivery was left partly received."""
+
+ACCEPTED_EXCESS = "accepted_excess"
+"""Topic of the note that a supervisor accepted what was received beyond the announced quantity of a delivery's line."""
 
 
 def delivery_in_work(number: str) -> str:
@@ -103,15 +107,12 @@ def delivery_in_work(number: str) -> str:
     return f"delivery/{number}"
 
 
-"""Topic of the note that a delivery was left partly received."""
-
-
 class LocalNote(NamedTuple):
     """Note that this host keeps for all its sessions. It is never sent to the service."""
 
     topic: str
     """`claim`, `review`, `recount`, `view`, `priority`, `assigned`, `released`, `not_put_down`, `redirected`,
-    `partly_received`, or `language` and `theme` (of a person)."""
+    `partly_received`, `accepted_excess`, or `language` and `theme` (of a person)."""
     key: str
     text: str
     """Text of the note; an empty text removes it."""

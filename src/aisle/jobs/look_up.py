@@ -40,6 +40,7 @@ from aisle.jobs.product_data import (
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
+from aisle.jobs.sales_figures import FiguresByName, parse_sales, sales_chart
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import (
     ASK,
@@ -48,9 +49,12 @@ from aisle.jobs.view import (
     PAGE_HINTS,
     WRONG,
     Block,
+    Chart,
+    DetailView,
     KeyHint,
     Line,
     Msg,
+    SidePane,
     Verdict,
     known_number,
     msg,
@@ -87,6 +91,8 @@ class LookUpState(NamedTuple):
     waiting_orders: tuple[OrdersWithProductRow, ...] = ()
     deliveries: tuple[ExpectedDelivery, ...] = ()
     """Next deliveries that bring the product."""
+    sales: FiguresByName = ()
+    """Sold quantities and forecast, for a desk."""
     page: int = 0
     offered_order: str = ""
     """Scanned order whose number is offered as a choice."""
@@ -259,10 +265,20 @@ class ProductPage(DetailPage[LookUpState]):
         return (
             *(_stock_blocks(product) if product else ()),
             nearby_block(state.nearby, product),
-            _order_block(state.waiting_orders),
+            *(() if _sales_chart(state) else (_order_block(state.waiting_orders),)),
             delivery_block(product, state.deliveries),
             *(_fact_blocks(product, state.product_number) if product else ()),
         )
+
+    def view(self, state: LookUpState) -> DetailView:
+        """Return the page; at a desk with the chart of the sales and the orders beside it."""
+        chart = _sales_chart(state)
+        return (
+            super().view(state)._replace(side=SidePane(chart, (_order_block(state.waiting_orders),)) if chart else None)
+        )
+
+    def at_desk(self, state: LookUpState, is_desk: bool) -> LookUpState:
+        return state._replace(options=state.options._replace(is_desk=is_desk))
 
     def actions(self, state: LookUpState) -> Actions:
         return (
@@ -279,6 +295,10 @@ class ProductPage(DetailPage[LookUpState]):
 
     def go_back(self, state: LookUpState, context: Context) -> Result:
         return _go_back(state, context)
+
+
+def _sales_chart(state: LookUpState) -> Chart | None:
+    return sales_chart(state.sales) if state.options.is_desk else None
 
 
 def _start_job(letter: str, state: LookUpState, context: Context) -> Result:
@@ -470,7 +490,7 @@ class LookUpJob(PageJob[LookUpState]):
     def handle_opened(self, state: LookUpState, args: Args, context: Context) -> Result:
         """Open the page of a product, the result of a search, or an empty list."""
         if args.get("product_number"):
-            return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))
+            return _open_product(state, str(args["product_number"]), context, str(args.get("label") or ""))
         return _search(state, str(args["search"]), context) if args.get("search") else Turn(LookUpState())
 
     def queries(self, state: LookUpState, context: Context) -> tuple[Effect, ...]:
@@ -494,9 +514,11 @@ class LookUpJob(PageJob[LookUpState]):
             case Rows("found"):
                 return _handle_found(state, answer, context)
             case Rows("chosen", (row, *_)):
-                return _open_product(state, row["product_number"], row["product_name"])
+                return _open_product(state, row["product_number"], context, row["product_name"])
             case Rows("sheet", rows):
                 return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
+            case Rows("sales", rows):
+                return Turn(state._replace(sales=parse_sales(rows[0]) if rows else ()))
             case Rows("held_goods", rows):
                 return Turn(state._replace(held=tuple(held_by_order(rows).items())))
             case Rows("around", rows):
@@ -513,7 +535,7 @@ class LookUpJob(PageJob[LookUpState]):
         label = match.label or match.key
         if match.kind == PRODUCT:
             shown = Verdict(INFO, msg("look_up.shown", label=label))
-            return _open_product(state, match.key, label)._replace(verdict=shown)
+            return _open_product(state, match.key, context, label)._replace(verdict=shown)
         if match.kind == LOCATION:
             return Turn(state, (Start("locations", {"location_code": match.key}),))
         if match.kind in (ORDER, REFERENCE):
@@ -523,12 +545,12 @@ class LookUpJob(PageJob[LookUpState]):
         return reply(state, INFO, "look_up.is_person", name=label)
 
 
-def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
+def _open_product(state: LookUpState, product: str, context: Context, label: str = "") -> Result:
     """Open the page of a product. Cached data is shown at once; a refresh follows."""
     if product != state.product_number:
-        state = state._replace(product=None, held=(), nearby=NearbyStock(), waiting_orders=(), deliveries=())
+        state = state._replace(product=None, held=(), nearby=NearbyStock(), waiting_orders=(), deliveries=(), sales=())
     state = state._replace(product_number=product, label=label, typed="", page=0, offered_order="")
-    return Turn(state, (*_queries(product), *refresh_product(product)))
+    return Turn(state, (*_queries(product, context), *refresh_product(product)))
 
 
 def product_queries(product: str) -> tuple[Query, ...]:
@@ -542,15 +564,21 @@ def refresh_product(product: str) -> tuple[Refresh, ...]:
     return (Refresh("product", product), Refresh("surrounding", product)) if product else ()
 
 
-def _queries(product: str) -> tuple[Query, ...]:
+def _queries(product: str, context: Context) -> tuple[Query, ...]:
     args = {"product_number": product, "size": MAX_ORDERS}
     held = Query("held_goods", "held_goods", {"product_number": product}, is_live=True)
-    return (*product_queries(product), held, Query("orders_with_product", "orders_with_product", args, is_live=True))
+    sales = Query("sales", "store_product", {"product_number": product, "user": context.user}, is_live=True)
+    return (
+        *product_queries(product),
+        held,
+        Query("orders_with_product", "orders_with_product", args, is_live=True),
+        *((sales,) if context.is_desk else ()),
+    )
 
 
 def _refresh(state: LookUpState, context: Context) -> tuple[Effect, ...]:
     if not state.is_list:
-        return _queries(state.product_number)
+        return _queries(state.product_number, context)
     return (LIST.query(state, context),) if state.typed or state.search else ()
 
 
@@ -565,7 +593,7 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
             state, effects, Verdict(WRONG, searchable_list.not_found_message("look_up.not_found", text, partly))
         )
     if total == 1 and not partly:
-        return _open_product(state, rows[0]["product_number"], rows[0]["product_name"])
+        return _open_product(state, rows[0]["product_number"], context, rows[0]["product_name"])
     listed = state._replace(
         product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
     )

@@ -1,7 +1,7 @@
 """Notes that this host keeps for everybody who works on it and never sends to the service.
 
 Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages,
-themes, the pages that people left, and those that ask for a confirmation.
+themes, the pages that people left, those that ask for a confirmation, and accepted excess of deliveries.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 import apsw
 
 from aisle.host.database import fetch
-from aisle.jobs.job import LocalNote
+from aisle.jobs.job import ACCEPTED_EXCESS, LocalNote
 from aisle.named_tuple_json import to_text
 
 NOTE_KEPT_S = 35 * 86400.0
-"""Seconds for which a note is kept; views, languages and themes stay."""
+"""Seconds for which a note is kept, except those that stay."""
 
 SAVED_VIEW = "view"
 
@@ -45,6 +45,10 @@ The text has stops and locations by the person who set them.
 """
 
 
+_LASTING_TOPICS = (SAVED_VIEW, LANGUAGE, THEME, LIST, ACCEPTED_EXCESS)
+"""Topics of notes that stay."""
+
+
 class LocalNoteRow(NamedTuple):
     """One note; `at` is in seconds since 1970."""
 
@@ -60,8 +64,8 @@ def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: floa
     An empty text deletes it.
     """
     connection.execute(
-        "DELETE FROM local_note WHERE topic NOT IN (?, ?, ?, ?) AND at < ?",
-        (SAVED_VIEW, LANGUAGE, THEME, LIST, now - NOTE_KEPT_S),
+        "DELETE FROM local_note WHERE topic NOT IN (SELECT value FROM json_each(?)) AND at < ?",
+        (to_text(_LASTING_TOPICS), now - NOTE_KEPT_S),
     )
     connection.execute("DELETE FROM local_note WHERE topic = ? AND key = ?", (note.topic, note.key))
     if note.text:

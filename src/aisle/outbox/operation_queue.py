@@ -59,7 +59,7 @@ from aisle.outbox.service_restore import RestoreReplay, keep_superseded, parse_s
 from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
 
 if TYPE_CHECKING:
-    from aisle.operation_body_types import LineExcess
+    from aisle.operation_body_types import LineExcess, LogEntry
 
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
@@ -344,6 +344,35 @@ class OperationQueue(RestoreReplay):
                 intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)
                 self._insert(item_id, intent, author, op.created_at, number)
         return True
+
+    def keep_entries(self, op_id: str, entries: Sequence[LogEntry]) -> Operation | None:
+        """Replace the log entries of an operation that was never sent; close it if none is left.
+
+        Return the operation; None if it is closed, or may not be changed any more.
+        """
+        with transaction(self._db):
+            op = self.get(op_id)
+            if op.state != QUEUED or op.sent_body is not None:
+                return None
+            if not entries:
+                self._apply_event(op_id, CLOSE)
+                return None
+            body = {**op.body, "storeproductlog": list(entries)}
+            self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op_id))
+        return op._replace(body=body)
+
+    def refuse_entries(self, op_id: str, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
+        """Record these log entries of an operation, which was never sent, as an operation of their own that is refused.
+
+        The caller removes them from the operation.
+        """
+        with transaction(self._db):
+            op = self.get(op_id)
+            write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
+            intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
+            part_id = new_id(self._random)
+            self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
+            self._apply_event(part_id, REFUSE, why=reason)
 
     def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.

@@ -63,6 +63,8 @@ _NOISE_CONTROLS: Final = "\x00\x07\x11\x13"
 """Controls that lines and terminals send without a scan: padding, bell, XON and XOFF. Others belong to a scan."""
 _PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
 _LATE_CSI = re.compile(r"\x1b\[(?:[\d;]*[A-HPQRSu~]|[IOZ]|\[[A-E])")
+_PREFIX_KEY = re.compile(r"\x1b\[(?:1[789]|2[0134])~")
+"""F6 to F12. Some scanners send one before each code; those that pickers use, F1 to F5, act at once."""
 _LATE_SS3 = re.compile(rb"O(?:[A-DFHMP-SXj-y])")
 
 
@@ -91,9 +93,9 @@ class Decoder:
         self._inner_key_at = 0.0
         self._inner_backspaces = 0
         """Number of Backspaces among them."""
-        self._backs = 0
-        """Number of Backspaces on the empty line that a scan may follow."""
-        self._back_at = 0.0
+        self._keys_before: list[EscapeInput | None] = []
+        """Keys on the empty line that a scan may follow, and then belong to it; None for a Backspace."""
+        self._key_before_at = 0.0
         self._is_after_back = False
         """True if the open line came at scanner pace after such a Backspace, which goes back no more."""
         self._short_line_keys: list[EscapeInput] = []
@@ -108,7 +110,7 @@ class Decoder:
     @property
     def is_waiting(self) -> bool:
         """True if `tick` may complete something: an escape sequence is open, or a key came before or inside a line."""
-        return self._sequence is not None or bool(self._backs or self._inner_keys or self._short_line_keys)
+        return self._sequence is not None or bool(self._keys_before or self._inner_keys or self._short_line_keys)
 
     @property
     def open_text(self) -> str:
@@ -121,8 +123,8 @@ class Decoder:
             self._sequence = None
         if self._sequence is not None:
             self._sequence.record_read(t)
-        if t - self._back_at >= TYPING_PAUSE_S:
-            self._release_backs()
+        if self._sequence is None and t - self._key_before_at >= TYPING_PAUSE_S:
+            self._release_keys_before()
         if self._is_late_function_key(data, t):
             self._late_until = 0.0
         else:
@@ -134,8 +136,8 @@ class Decoder:
         sequence = self._sequence
         if t - max(self._read_at, self._inner_key_at) >= TYPING_PAUSE_S:
             self._release_inner_keys()
-        if t - self._back_at >= TYPING_PAUSE_S:
-            self._release_backs()
+        if t - self._key_before_at >= TYPING_PAUSE_S:
+            self._release_keys_before()
         if sequence is not None and sequence.is_escape_alone:
             self._sequence = None
             self._escape_key()
@@ -182,7 +184,7 @@ class Decoder:
             self._line_started_at, self._longest_pause = t, 0.0
             self._pauses, self._character_count, self._before_pause, self._controls = [], 0, 0, []
             self._possible_prefix = self._next_prefix if t - self._prefix_at < CUT_OFF_S else ""
-            self._is_after_back, self._backs = bool(self._backs), 0
+            self._is_after_back, self._keys_before = None in self._keys_before, []
         else:
             self._longest_pause = max(self._longest_pause, t - self._read_at)
             if t - self._read_at >= TYPING_PAUSE_S:
@@ -257,7 +259,8 @@ class Decoder:
         elif byte in _TERMINATORS:
             self._end_line(_TERMINATORS[byte], t)
         elif byte == _ESC:
-            self._release_backs()
+            if None in self._keys_before:
+                self._release_keys_before()
             self._sequence = EscapeSequence(t)
         else:
             self._backspace(t)
@@ -267,7 +270,7 @@ class Decoder:
             self._text += KEY_MARK
             self._inner_backspaces = 0
         self._release_inner_keys()
-        self._release_backs()
+        self._release_keys_before()
         last_terminator, self._last_terminator = self._last_terminator, end
         self._next_prefix = ""
         last_ended, self._terminated_at = self._terminated_at, t
@@ -317,7 +320,7 @@ class Decoder:
         elif t - self._terminated_at <= SAME_SCAN_S and self._terminated_at:
             self._emit_back()  # right after a line it belongs to its scan
         else:
-            self._backs, self._back_at = self._backs + 1, t
+            self._hold_key(None, t)
 
     # Keys and controls inside a line
 
@@ -363,11 +366,19 @@ class Decoder:
             self._text, self._before_pause = self._text[: -self._inner_backspaces], 0
         self._inner_keys, self._short_line_keys, self._inner_backspaces = [], [], 0
 
-    def _release_backs(self) -> None:
-        """Emit the Backspaces on the empty line as keys, because no character followed at scanner pace."""
-        for _ in range(self._backs):
-            self._emit_back()
-        self._backs = 0
+    def _hold_key(self, key: EscapeInput | None, t: float) -> None:
+        """Hold a key on the empty line. A scan that follows it at scanner pace drops it."""
+        self._keys_before.append(key)
+        self._key_before_at = t
+
+    def _release_keys_before(self) -> None:
+        """Emit the keys on the empty line, because no character followed at scanner pace."""
+        held, self._keys_before = self._keys_before, []
+        for key in held:
+            if key is None:
+                self._emit_back()
+            else:
+                self._decoded.append(key)
 
     def _emit_back(self) -> None:
         self._last_terminator = ""
@@ -428,7 +439,12 @@ class Decoder:
             return GROUP_SEPARATOR.encode()
         elif is_key(text) and self._is_at_pace(sequence.started_at):
             self._add_inner_key(EscapeInput(text), t)
+        elif _PREFIX_KEY.fullmatch(text) and not self._text:
+            if sequence.started_at - self._key_before_at >= TYPING_PAUSE_S:
+                self._release_keys_before()
+            self._hold_key(EscapeInput(text), t)
         else:
+            self._release_keys_before()
             self._decoded.append(EscapeInput(text))
             self._next_prefix, self._prefix_at = possible_prefix_of(text), t
         return b""

@@ -230,9 +230,14 @@ class Quantity(NamedTuple):
     code: str = ""
     """Text as typed or scanned, if it matters beside the value.
 
-    It begins with a zero or has a decimal point and may be the code of an object, or it was multiplied (`3*4`) and is
-    none.
+    It begins with a zero or has a decimal point and may be the code of an object; or it was multiplied (`3*4`) or
+    confirmed as a quantity (`=4`), and is none.
     """
+
+    @property
+    def confirmed(self) -> Quantity:
+        """Return this quantity after a person has confirmed that it is no code."""
+        return Quantity(self.value, f"={self.value:f}")
 
 
 class Choice(NamedTuple):

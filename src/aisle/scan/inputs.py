@@ -24,9 +24,10 @@ SORT_KEY: Final = "sort:"
 """Beginning of the name of the key that sorts a list by a column."""
 
 TAB_KEY: Final = "tab:"
+"""Beginning of the name of the key that opens the page of a tab."""
+
 FIRST_TAB_KEY: Final = 6
 """Number of the function key that opens the first tab of a desk; the next tabs have the next keys."""
-"""Beginning of the name of the key that opens the page of a tab."""
 
 
 ADDRESS_KEY: Final = "address:"
@@ -89,8 +90,8 @@ class Key(NamedTuple):
     """A key that is not text.
 
     `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`, `left`, `right`, `f1` to
-    `f12`, `ctrl+k`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `other`; `row:` or `chip:` with the
-    index of what was clicked in a list; `tab:` with the name of a tab.
+    `f12`, `ctrl+k`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `other`; `row:`, `chip:` or `sort:`
+    with the index of what was clicked in a list; `tab:` with the name of a tab; `address:` with the address of a page.
     """
 
     name: str
@@ -99,7 +100,7 @@ class Key(NamedTuple):
 
 
 class EscapeInput(NamedTuple):
-    """A complete escape sequence for Textual's parser, at its position in the order."""
+    """A complete escape sequence, at its position in the order; `tui/key_sequences` names its key."""
 
     data: str
     scan_number: int = 0

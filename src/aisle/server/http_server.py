@@ -1,4 +1,4 @@
-"""HTTP server in this process: uvicorn with limited connections, graceful stop and certificate reload."""
+"""HTTP server in this process: uvicorn with limited connections, drain after SIGTERM, and certificate reload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context of an operation: its transaction, the principal, the time, and the changes to report to others."""
+"""Context of an operation: its validated request, transaction, principal, time, and changes to report to others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from aisle.service.db.database import Statement, Transaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
-from aisle.service.operation_call import OperationCall
+
+ParamValues = Mapping[str, Any]
+"""Values of the query's or the header's parameters by name, with the types that the contract declares."""
+
+
+class OperationCall(NamedTuple):
+    """Request that was validated against the contract: plain values under the names of the document."""
+
+    path: dict[str, str]
+    query: ParamValues
+    body: Any = None
+    header: ParamValues = MappingProxyType({})
+
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]
@@ -52,6 +64,23 @@ class Replay(NamedTuple):
     """Quantities in thousandths, by line, of its earlier picks that did not fit on the order."""
 
 
+class WriteHeaders(NamedTuple):
+    """Headers of a write, parsed (README: Extensions)."""
+
+    idempotency_key: str | None = None
+    occurred_on: str = ""
+    app_user: str | None = None
+    terminal: str | None = None
+    if_match: frozenset[str] | None = None
+    """Versions that the request accepts; None is any."""
+    clock_skew: float = 0.0
+    """Seconds that the sender's clock is ahead of the service's clock."""
+    confirmed_keys: tuple[str, ...] = ()
+    """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
+    replay: Replay | None = None
+    """Data of a repeated write that was confirmed before the database was restored."""
+
+
 class Store(NamedTuple):
     """Store that the principal may work in."""
 
@@ -73,6 +102,9 @@ def split_wire_id(wire_id: int) -> tuple[int, int]:
     return divmod(wire_id, _MAX_STORES)
 
 
+_NO_HEADERS = WriteHeaders()
+
+
 @dataclass(slots=True)
 class Context:
     """State of one operation within one transaction."""
@@ -85,14 +117,8 @@ class Context:
     occurred_on: str
     app_user: str | None = None
     store: Store | None = None
-    terminal: str | None = None
-    if_match: frozenset[str] | None = None
-    """Versions that the request accepts; None is any."""
-    clock_skew: float = 0.0
-    """Seconds that the sender's clock is ahead of the service's clock."""
+    headers: WriteHeaders = _NO_HEADERS
     time_zones: TimeZones = HOST_TIME_ZONE
-    replay: Replay | None = None
-    """Data of a repeated write that was confirmed before the database was restored."""
     leg_count: int = 0
     response_headers: dict[str, str] = field(default_factory=dict)
     """Headers of the answer. That of a write is kept without them, and a repetition gets none."""
@@ -103,10 +129,20 @@ class Context:
     _changes: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
+    def replay(self) -> Replay | None:
+        """Data of a repeated write that was confirmed before the database was restored."""
+        return self.headers.replay
+
+    @property
     def current_store(self) -> Store:
         """Store of the path."""
         assert self.store is not None
         return self.store
+
+    @property
+    def store_number(self) -> str:
+        """Number of the store of the path."""
+        return self.current_store.number
 
     def time_zone(self, store: Store | str | None = None) -> TimeZone:
         """Return the time zone of a store; by default that of the path's store."""
@@ -169,10 +205,7 @@ class Context:
                 first = await self.next_numbers(store_number, _CHANGE_COUNTER, more)
                 numbers += range(first, first + more)
             numbered_changes = zip(marks, numbers, strict=True)
-            self.defer(
-                changes_sql.CHANGE_SET,
-                [(store_number, *key, seq, self.now) for key, seq in numbered_changes],
-            )
+            self.defer(changes_sql.CHANGE_SET, [(store_number, *key, seq, self.now) for key, seq in numbered_changes])
             self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)

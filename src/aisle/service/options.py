@@ -8,7 +8,7 @@ from time import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
-from aisle.service.http.access_log import RequestRecorder
+from aisle.service.http.access_and_service_logs import RequestRecorder
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -1,4 +1,4 @@
-"""Purge of old rows in batches, each of which locks one store briefly (SERVING.md: Retention).
+"""Purge of old rows in batches, each of which locks one store briefly (SERVING.md: Retention), and of expired ones.
 
 Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
 balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
@@ -12,25 +12,29 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Row, Transaction
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import retention as sql
-from aisle.service.db.statements.changes_and_counters import COUNTER_SET, COUNTER_VALUE
+from aisle.service.db.statements.changes_and_writes import COUNTER_SET, COUNTER_VALUE
 from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
 from aisle.service.db.statements.stock import LEG_ADD
-from aisle.service.db.statements.stores import STORE_NUMBERS
+from aisle.service.db.statements.stores_and_locations import STORE_NUMBERS
 from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, quoted, to_json
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity
 from aisle.service.domain.states import NOTHING_TO_REVIEW
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.log_list import HISTORIC_DAYS
-from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN
 from aisle.service.options import KEYS_KEPT_DAYS
 
+WRITE_HISTORY_DAYS = 60
+"""Days that a host may be offline and still detect that the database was restored from an earlier copy."""
 MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Minimum age of purged rows.
 
@@ -315,3 +319,55 @@ _STEPS: dict[str, _Step] = {
 }
 _OF_CHAIN = frozenset({"changes", "answers", "audit"})
 """Parts that the chain has, too."""
+
+_EXPIRED_RETENTION_S = 86400.0
+"""Seconds after which expired tokens of people, and wrong PINs, are deleted."""
+_EXPIRED_ROWS_PER_BATCH = 1_000
+
+
+async def delete_expired(database: Database, now: float, keys_days: int) -> None:
+    """Delete expired tokens and failures of people, and old answers, histories and times of writes.
+
+    They are deleted in several transactions, so that other writers wait for none of them long.
+    """
+    yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
+    while await database.write(partial(_delete_tokens, before=yesterday), stores=()):
+        pass
+    await _delete_failures(database, format_timestamp(now), yesterday)
+    for days, step, delete in (
+        (keys_days, writes_sql.OLD_RESPONSES_STEP, writes_sql.OLD_RESPONSES_DELETE),
+        (WRITE_HISTORY_DAYS, writes_sql.OLD_LATEST_WRITES_STEP, writes_sql.OLD_LATEST_WRITES_DELETE),
+        (WRITE_HISTORY_DAYS, writes_sql.OLD_WRITE_HISTORY_STEP, writes_sql.OLD_WRITE_HISTORY_DELETE),
+    ):
+        work = partial(_delete_step, step=step, delete=delete, before=format_timestamp(now - days * _DAY))
+        while await database.write(work, stores=()):
+            pass
+
+
+async def _delete_tokens(tx: Transaction, before: str) -> bool:
+    """Delete a batch of expired tokens of people; return True if more may be left."""
+    rows = await tx.all(people_sql.EXPIRED_TOKENS, before, _EXPIRED_ROWS_PER_BATCH)
+    tokens = [row[0] for row in rows]
+    if tokens:
+        await tx.run(people_sql.STORES_OF_TOKENS_DELETE, tokens)
+        await tx.run(people_sql.TOKENS_DELETE, tokens)
+    return len(tokens) == _EXPIRED_ROWS_PER_BATCH
+
+
+async def _delete_failures(database: Database, now: str, before: str) -> None:
+    """Delete failures to sign in that lock nobody any more."""
+    query = _run_query(people_sql.OLD_SIGN_IN_FAILURES, before, now, _EXPIRED_ROWS_PER_BATCH)
+    while found := await database.read(query):
+        rows = [(*row, before) for row in found]
+
+        async def delete(tx: Transaction, rows: list[Row] = rows) -> None:
+            await tx.run_many(people_sql.OLD_SIGN_IN_FAILURE_DELETE, rows)
+
+        await database.write(delete, stores={row[0] for row in found})
+
+
+async def _delete_step(tx: Transaction, step: str, delete: str, before: str) -> bool:
+    """Delete a batch of old rows; return True if more are left."""
+    row = await tx.one(step, before, _EXPIRED_ROWS_PER_BATCH)
+    await tx.run(delete, row[0] if row else before)
+    return row is not None

@@ -88,6 +88,10 @@ class MeaningHandler:
         """Note whether the scanner sends separators."""
         self._are_lots_certain = self._are_lots_certain or has_separator(text)
 
+    def add_remarks(self, meaning: Meaning) -> None:
+        """Add to the verdict how a code was read."""
+        self._remarks.add(meaning)
+
     def record(self, meaning: Meaning) -> None:
         """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
         choices, verdict = self._page.accepts().choices, self._verdicts.current
@@ -107,7 +111,7 @@ class MeaningHandler:
         asked = self._page.question
         is_unknown_label = isinstance(meaning, UnknownCode) and self._is_unknown_label(meaning)
         self._apply_with_question(meaning, raw)
-        self._remarks.add(meaning)
+        self.add_remarks(meaning)
         if asked.is_pending:
             self._report_unanswered(asked, meaning)
         if self._page.question.is_pending:

@@ -39,7 +39,7 @@ class CoveredQuestion:
         return self._asked[2] if self._asked and is_asked else None
 
     def _page_and_question(self) -> tuple[tuple[Any, ...], PendingQuestion]:
-        return self._page.identity, self._page.question._replace(passed=0)
+        return self._page.identity, self._page.question._replace(passed=0, has_refused_scan=False)
 
     def after_input(self, jobs_before: Sequence[StackedJob], verdict_before: Verdict | None) -> None:
         """Note the question that an input has covered, or show it again on its page if the input has no answer."""

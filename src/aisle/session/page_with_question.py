@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.view import View
-from aisle.scan.grammar_types import Accepts
+from aisle.scan.grammar_types import COMMAND, PERSON, PRODUCT, Accepts, Ambiguous, Scan
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.rebound_letters import rename_keys
@@ -85,6 +86,26 @@ class Page:
         """Remove the number that the last line made a question of, and return it."""
         asked, self.asked_number = self.asked_number, NO_NUMBER
         return asked
+
+    def refuses_scan(self, meaning: Scan | Ambiguous) -> bool:
+        """Return whether the question about a scan must be answered before this one, in a job that counts scans.
+
+        A location or an order would leave the goods in question. After one was refused, other goods are refused too:
+        they may lie there. A look-up or a badge concerns no goods.
+        """
+        if not self.question.is_asked or self.top.job.name not in COUNTS_SCANS:
+            return False
+        scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,)
+        matches = [match for scan in scans if not scan.is_look_up for match in scan.matches]
+        asked = {(match.kind, match.key) for match in self.question.matches}
+        if not matches or not asked.isdisjoint((match.kind, match.key) for match in matches):
+            return False
+        return matches[0].kind not in (PRODUCT, PERSON, COMMAND) or self.question.has_refused_scan
+
+    def note_refused_scan(self) -> None:
+        """Note that a scan was refused because of the question about another one."""
+        if self.question.is_asked:
+            self.question = self.question._replace(has_refused_scan=True)
 
     def drop_left_question(self) -> None:
         """Drop the question if another job is on the screen now."""

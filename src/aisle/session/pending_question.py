@@ -68,6 +68,8 @@ class PendingQuestion(NamedTuple):
     """Number typed for it that also names something: `y` takes it as a quantity, `x` does not."""
     number_match: Match | None = None
     """What has that number."""
+    has_refused_scan: bool = False
+    """Whether a location or an order was refused because nobody has answered yet."""
 
     @property
     def is_pending(self) -> bool:
@@ -78,6 +80,12 @@ class PendingQuestion(NamedTuple):
     def is_asked(self) -> bool:
         """Return whether a scan waits for an answer."""
         return bool(self.scans or self.measured_scan)
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """Return all that the scans in question may mean."""
+        scans = (*self.scans, *((self.measured_scan,) if self.measured_scan else ()))
+        return tuple(match for scan in scans for match in scan.matches)
 
     def still_on_page(self, stacked_jobs: Sequence[StackedJob]) -> PendingQuestion:
         """Return this question while its page is on the screen, else none."""

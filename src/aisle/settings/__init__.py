@@ -129,7 +129,7 @@ class Settings(NamedTuple):
     receiving_place: str = ""
     """Code of the location for received goods that are not put away elsewhere; empty for no location."""
     rich: bool = False
-    """True for the wide desktop layout instead of the lean one."""
+    """True for softer colours than the sixteen of the terminal."""
     theme: str = ""
     """Theme on terminals with 256 colours: light, dark or contrast; empty for the colours of the terminal."""
     keys: tuple[str, ...] = ()
@@ -393,7 +393,7 @@ def parse_pool_names(pools: tuple[str, ...]) -> dict[int, str]:
 
 
 def read_token(path: str) -> str:
-    """Return the token in a file that only its owner can read.
+    """Return the token in a file that only its owner can read. Clients read it anew for each request.
 
     Raise SettingsError if the file is missing, a link, no text, readable by others, or empty.
     """

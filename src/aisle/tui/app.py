@@ -36,7 +36,10 @@ class SessionProtocol(Protocol):
     """True if the program ends once the last frame is painted."""
 
     bells: int
-    """Number of times that the terminal's bell rings for the last frame; the app resets it to 0."""
+    """Number of times that the terminal's bell rings for the last frame; the app resets it to 0.
+
+    `session/shown_verdict` decides which verdicts ring.
+    """
 
     def start(self, size: tuple[int, int] | None = None) -> Frame:
         """Open this host's files, resume the open job, and return the first frame, for this size if it is known."""
@@ -125,9 +128,11 @@ class AisleApp(App[int], inherit_bindings=False):
         self._frame_screen = FrameScreen(is_ascii)
         self._clicks = ClickTranslator()
         self._session = session
-        self._default_theme = default_theme
+        self._theme_without_setting = default_theme
         self._is_colourless = is_colourless
         self._on_first_paint = on_first_paint
+        self._terminal_driver: AisleDriver | None = None
+        """Driver of the terminal; None in a test without one."""
         self._painted_serial = frame.scan_serial
         self._session_size: tuple[int, int] | None = None
         self._whole_at = time.monotonic()
@@ -142,7 +147,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     def _theme_name(self, setting: str) -> str:
         """Return the name of the theme for the setting of a frame."""
-        return "colourless" if self._is_colourless else setting or self._default_theme
+        return "colourless" if self._is_colourless else setting or self._theme_without_setting
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return values for the themes of Textual, which lack the variables of our style sheets."""
@@ -191,13 +196,17 @@ class AisleApp(App[int], inherit_bindings=False):
             self._session_size = size
             with self._exit_on_error():
                 self.frame = self._session.resize(*size)
-            if isinstance(self._driver, AisleDriver):
-                self._driver.report_mouse(uses_mouse(*size))
+            if self._terminal_driver is not None:
+                self._terminal_driver.report_mouse(uses_mouse(*size))
         self.show(self.frame)
         if not is_first:
             self.redraw()
 
     # Called by the driver
+
+    def attach(self, driver: AisleDriver) -> None:
+        """Store the driver."""
+        self._terminal_driver = driver
 
     def take(self, items: Sequence[TerminalInput], read_at: float) -> None:
         """Pass on all inputs, in order; `read_at` is when the last was read. A click is looked up on the page of its
@@ -237,8 +246,8 @@ class AisleApp(App[int], inherit_bindings=False):
     def show(self, frame: Frame) -> None:
         """Paint this frame now."""
         self.frame = frame
-        if isinstance(self._driver, AisleDriver):
-            self._driver.one_key_letters = frame.one_key_letters
+        if self._terminal_driver is not None:
+            self._terminal_driver.one_key_letters = frame.one_key_letters
         if not self._session_size:
             return
         if (name := self._theme_name(frame.theme)) != self.theme:
@@ -262,20 +271,20 @@ class AisleApp(App[int], inherit_bindings=False):
         self._poll_session()
 
     def _report_page(self, frame: Frame) -> None:
-        if isinstance(self._driver, AisleDriver) and self._driver.reports_pages:
+        if self._terminal_driver is not None and self._terminal_driver.reports_pages:
             writer = MessageWriter(language=frame.language)
-            self._driver.report_page(frame.address, writer.write(frame.view.title))
+            self._terminal_driver.report_page(frame.address, writer.write(frame.view.title))
 
     def offer_file(self, name: str, content: bytes) -> None:
         """Offer a file of this name and content as a download."""
-        if isinstance(self._driver, AisleDriver):
-            self._driver.offer_file(name, content)
+        if self._terminal_driver is not None:
+            self._terminal_driver.offer_file(name, content)
 
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""
         self._whole_at = time.monotonic()
-        if isinstance(self._driver, AisleDriver) and self._session_size:
-            self._driver.forget_screen(*self._session_size)
+        if self._terminal_driver is not None and self._session_size:
+            self._terminal_driver.forget_screen(*self._session_size)
         self._frame_screen.refresh()
 
     def _poll_session(self, *, notified: bool = False) -> None:
@@ -325,8 +334,8 @@ class AisleApp(App[int], inherit_bindings=False):
     def _on_first_paint_done(self) -> None:
         self.ready_for_input = True
         loop = asyncio.get_running_loop()
-        if isinstance(self._driver, AisleDriver):
-            loop.call_soon(self._driver.release)
+        if self._terminal_driver is not None:
+            loop.call_soon(self._terminal_driver.release)
         if self._on_first_paint is not None:
             loop.call_soon(self._on_first_paint)
 
@@ -342,7 +351,7 @@ class AisleApp(App[int], inherit_bindings=False):
 def run_app(
     session: SessionProtocol,
     *,
-    has_themes: bool = False,
+    has_soft_colours: bool = False,
     is_colourless: bool = False,
     on_first_paint: Callable[[], None] | None = None,
     browser_size: tuple[int, int] | None = None,
@@ -363,7 +372,7 @@ def run_app(
         app = AisleApp(
             session,
             frame,
-            default_theme=default_theme(has_themes=has_themes, is_browser=browser_size is not None),
+            default_theme=default_theme(has_soft_colours=has_soft_colours, is_browser=browser_size is not None),
             is_ascii=plain,
             is_colourless=is_colourless,
             on_first_paint=on_first_paint,

@@ -89,6 +89,10 @@ class InputReceiver(Protocol):
     ready_for_input: bool
     """False while input waits in the driver; the app calls `AisleDriver.release` when it becomes True."""
 
+    def attach(self, driver: AisleDriver) -> None:
+        """Take the driver of the terminal. Called once, before everything else."""
+        ...
+
     def take(self, items: list[TerminalInput], read_at: float) -> None:
         """Take inputs in the order of their bytes; `read_at` (monotonic seconds) is that of the last one."""
         ...
@@ -276,6 +280,7 @@ class AisleDriver(Driver):
 
         SIGCONT also comes with a hang-up.
         """
+        self._receiver.attach(self)
         if self._active and not self._has_left:
             self._resume()
         if self._active or self._has_left:

@@ -76,6 +76,8 @@ def click_target(line: StyledLine, x: int) -> ClickTarget | None:
             return ClickTarget(family, str(sum(other.startswith(family) for _, other in line[:at])))
         if x < end and role.startswith("head") and role_argument(role):
             return ClickTarget("head", role_argument(role))
+        if x < end and role == "cursor" and at and line[at - 1][1] == "choice-key":
+            return ClickTarget("choice-key", line[at - 1][0])
         if x < end and role == "cursor":
             number = _CURSOR_ROW.match(text)
             return ClickTarget("row-key", number[1]) if number else ClickTarget("row", "", _text(line))

@@ -185,6 +185,6 @@ def themes() -> list[Theme]:
     ]
 
 
-def default_theme(*, has_themes: bool, is_browser: bool) -> str:
+def default_theme(*, has_soft_colours: bool, is_browser: bool) -> str:
     """Return the theme without a setting: a browser has no colours of its own, and `--rich` has softer ones."""
-    return "dark" if is_browser else "rich" if has_themes else "terminal"
+    return "dark" if is_browser else "rich" if has_soft_colours else "terminal"

@@ -33,7 +33,7 @@ from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import Start
 from aisle.web.page_socket import PageSocket
-from aisle.web.sign_ins import TRIES_S, BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
+from aisle.web.sign_ins import BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
 from aisle.web.windows import KEEP_S, Opening, PageRequest, Windows, is_address
 
 GRACE_S: Final = 5
@@ -100,8 +100,6 @@ PATIENCE_S: Final = 20.0
 MAX_PAUSE_S: Final = 5.0
 """Longest pause after which it is repeated; a locked person has to wait longer."""
 MIN_RETRY_S: Final = 1
-REPORTED_TRIES: Final = 5
-"""Wrong PINs of an address after which, and after each as many further ones, a line is logged."""
 FORM_BYTES: Final = 4096
 _MAX_KEY: Final = 40
 _SAME_SITE: Any = "Strict"
@@ -250,18 +248,12 @@ class WebApp:
                     self._attempts.right(address, attempt)
                     return answer
                 if answer.wrong:
-                    self._report_attempts(address)
+                    self._attempts.report(address)
                     return answer
                 self._attempts.forget(address, attempt)
             pause = answer.retry_after or 0.0
             if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
                 return answer
-
-    def _report_attempts(self, address: str) -> None:
-        """Log each fifth wrong PIN of an address: the service's log does not know the browser's."""
-        count = self._attempts.count(address)
-        if count % REPORTED_TRIES == 0:
-            log.warning("%d wrong PINs from %s in %d minutes", count, address, TRIES_S // 60)
 
     async def _sign_out(self, request: Request) -> Response:
         if session := self._who(request):

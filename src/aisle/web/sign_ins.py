@@ -1,4 +1,7 @@
-"""Sign-ins of browsers: a random cookie, stored as a hash for a limited time, and in a file for the next process."""
+"""Sign-ins of browsers, and failed attempts by address, which are limited and logged.
+
+A sign-in is a random cookie, stored as a hash for a limited time, and in a file for the next process.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,8 @@ LONGEST_S: Final = 12 * 3600.0
 TRIES: Final = 10
 """Failed attempts from one address within TRIES_S; further ones must wait."""
 TRIES_S: Final = 300.0
+REPORTED_TRIES: Final = 5
+"""Wrong PINs of an address after which, and after each as many further ones, a line is logged."""
 _ADDRESSES: Final = 10_000
 _MAX_WAITING: Final = 1_000
 
@@ -154,6 +159,12 @@ class FailedAttempts:
         """Return the number of failed attempts of an address."""
         now = self._clock()
         return sum(now - each.at < TRIES_S for each in self._wrong.get(address, ()))
+
+    def report(self, address: str) -> None:
+        """Log each fifth wrong PIN of an address: the service's log does not know the browser's."""
+        count = self.count(address)
+        if count % REPORTED_TRIES == 0:
+            log.warning("%d wrong PINs from %s in %d minutes", count, address, TRIES_S // 60)
 
     def begin(self, address: str, who: str) -> Try:
         """Record an attempt as failed until its result is known."""

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from aisle.barcode_keys import add_on_bases, normalise_code
 from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
-from aisle.client.csv_load.currency_and_thousands import currency_of
 from aisle.client.csv_load.date_cells import is_serial_day
 from aisle.client.csv_load.look_alike_signs import SIGNS, odd_sign
 from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS, Notation
 from aisle.client.csv_load.number_cells import (
     cents_alone,
+    currency_of,
     no_number_reason,
     number_changes,
     with_cents,
@@ -29,7 +29,6 @@ TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "bar
 CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
 MONEY = "amount of money"
-
 _JOINERS = "\u200c\u200d"
 """Signs that join letters or part them; a text may need them."""
 _CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
@@ -37,17 +36,14 @@ _MARKS = f"{_CONTROLS}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u
 """Signs that nobody sees or types: controls, and marks of direction that programs put around what is copied."""
 BLANKS = f"\\s{_JOINERS}{_MARKS}"
 """Blanks of all kinds, including invisible ones."""
-
 NO_VALUE_WORDS = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
 """Words that programs write for no value."""
-
 _NO_TEXT = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "undefined"})
 """Those of them that are no name and no word of a text."""
 _NOT_INSIDE = re.compile(r"(?<![^\s,;|/])n/a(?![^\s,;|/])", re.IGNORECASE)
 """Word for no value among several codes; it contains a separator itself."""
 _LINES = "-\u2013\u2014"
 """Dashes that a cell without a value may consist of."""
-
 _OUTER_BLANKS = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
 _ERROR_WORDS = """
 #n/a #nv #n/b #n/d #ref! #bezug! #verw! #¡ref! #rif! #name? #naam? #nom? #¿nombre? #nome? #value! #wert! #waarde!

@@ -30,10 +30,7 @@ from aisle.contract.request_bodies.stores import StoreCreate
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-
 Parser = Callable[[str], Any]
-
-
 REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
 """Prices that 0 takes away."""
 
@@ -91,8 +88,6 @@ class FileLayout(NamedTuple):
 _CREATING_FILES = frozenset(
     {"stores.csv", "products.csv", "locations.csv", "people.csv", "orders.csv", "deliveries.csv"}
 )
-
-
 NOT_UTF8 = "is not UTF-8; save the file in that encoding"
 
 
@@ -293,7 +288,6 @@ def _layout_with_lines(
 _STORE_COLUMN = _create_column("store_number", parse_text, True)
 _PRODUCT_KEY = ("product_number",)
 _STORE_PRODUCT_KEY = ("store_number", "product_number")
-
 STORES = FileLayout(
     "stores.csv", _body_columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
 )

@@ -117,7 +117,6 @@ def _format_key(key: RecordKey) -> str:
 
 _NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
 _COLUMNS = ("store_number", "order_number", "line_number")
-
 _Parts = dict[str, dict[str, int]]
 """Rows of a number's lines, by store and line number."""
 

@@ -21,7 +21,6 @@ NAMES = {**SEPARATORS, BAR: "vertical bars"}
 """All separators with their names. A bar counts if the header shows it; SAP also puts bars around all cells."""
 _RULE = re.compile(r"[ \t|+-]*-[ \t|+-]*[\r\n]*")
 """Line of dashes between the rows of such a list."""
-
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _WORKBOOK_SIGNATURES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """First bytes of spreadsheet files, in new and old formats."""

@@ -13,15 +13,10 @@ from aisle.client.csv_load.csv_dialect import SEPARATORS, CsvDialect, csv_reader
 from aisle.client.csv_load.report import LoadError
 
 _NAME_SEPARATORS = re.compile(rf"[{cell_cleaning.BLANKS}_-]+")
-
-
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """Byte that is no letter of the file's encoding."""
-
-
 _MIN_SIMILARITY = 0.6
 """Similarity from which a name is suggested."""
-
 _SYNONYM_LINES = """
 product_number: artikelnummer artnr artikel artikelnr artikelcode materialnummer material
 product_number: sku item itemnumber itemno productno article articlenumber
@@ -37,7 +32,6 @@ line_number: position pos zeile regel ligne line
 store_name: filialname winkelnaam
 badge: ausweis personalnummer
 """
-
 _COLUMN_SYNONYMS = {
     word: columns.split()
     for columns, _, words in (line.partition(": ") for line in _SYNONYM_LINES.strip().splitlines())

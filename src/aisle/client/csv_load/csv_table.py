@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,9 +26,8 @@ from aisle.client.csv_load.csv_dialect import (
     unwrapped,
 )
 from aisle.client.csv_load.csv_header import check_header, normalize_header
-from aisle.client.csv_load.currency_and_thousands import CURRENCY_NAMES, currency_of
 from aisle.client.csv_load.number_and_date_notation import Notation
-from aisle.client.csv_load.number_cells import split_unit, with_cents
+from aisle.client.csv_load.number_cells import CURRENCY_NAMES, currency_of, split_unit, with_cents
 from aisle.client.csv_load.report import FileNotes
 from aisle.client.csv_load.stray_quotation_marks import (
     POSSIBLE_ROWS,
@@ -41,7 +41,6 @@ from aisle.client.csv_load.value_warnings import ValueWarnings
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
 RecordKey = tuple[str, ...]
-
 _LINE_COLUMNS = ("line_number", "product_number")
 _QUANTITY_COLUMNS = ("product_number", "quantity")
 _TAIL_BYTES = 4096
@@ -154,7 +153,9 @@ class CsvTable:
         """Return why a row is refused that names a product or store in a writing that nobody has; else empty."""
         for index, column in self._named_columns if self.mistaken_keys else ():
             keys = self.mistaken_keys.get(column.name, {})
-            cell = self._cleaned(column, index, found[index]) if keys and index < len(found) else ""
+            cell = found[index] if keys and index < len(found) else ""
+            with suppress(ValueError):
+                cell = cell and cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value
             if cell and cell in keys:
                 return f"There is no {column.name.partition('_')[0]} {cell}; {keys[cell]}?"
         return ""
@@ -205,11 +206,8 @@ class CsvTable:
         """Return the cells of a row, with the key that is meant in place of one that is a mistake."""
         if not self.mistaken_keys:
             return found
-        named = [self._column_at(index) for index in range(len(found))]
-        return [
-            self._clean_cell(index, cell) if column and column.name in self.mistaken_keys else cell
-            for index, (column, cell) in enumerate(zip(named, found, strict=True))
-        ]
+        keys = {index for index, column in self._named_columns if column.name in self.mistaken_keys}
+        return [self._clean_cell(at, found) if at in keys else cell for at, cell in enumerate(found)]
 
     def has_column(self, name: str) -> bool:
         """Return True if the file has this column."""
@@ -219,51 +217,32 @@ class CsvTable:
         """Return the names of the file's columns of a kind."""
         return [column.name for _, column in self._named_columns if column.kind == kind]
 
-    def column_cells(self, name: str) -> Iterator[tuple[int, str]]:
-        """Yield line and cleaned cell of one column, for non-empty cells."""
-        if self.has_column(name):
-            for line, (cell,) in self.select_cells((name,)):
-                if cell:
-                    yield line, cell
-
-    def select_cells(self, names: Iterable[str], *, with_broken: bool = False) -> Iterator[tuple[int, tuple[str, ...]]]:
+    def select_cells(
+        self, names: Iterable[str], *, with_broken: bool = False, only_readable: bool = False
+    ) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield line and some cleaned cells of each row; empty texts for missing cells.
 
-        Several codes of one cell are joined by commas. `with_broken` adds the rows that are no valid CSV.
+        Several codes of one cell are joined by commas. `with_broken` adds the rows that are no valid CSV. A cell that
+        cannot be read is yielded as it is, or is empty with `only_readable`.
         """
         places = {column.name: index for index, column in self._named_columns}
         wanted = [places.get(name, -1) for name in names]
         self._scan_notation()
         for line, found, error in self._read_rows():
             if with_broken or not error:
-                yield line, tuple([self._clean_joined(at, found) if 0 <= at < len(found) else "" for at in wanted])
+                yield line, tuple([self._clean_cell(at, found, only_readable=only_readable) for at in wanted])
 
-    def select_readable_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield line and some cleaned cells of each row; empty texts for missing cells, and those that are refused."""
-        places = {column.name: (index, column) for index, column in self._named_columns}
-        wanted = [places.get(name, (-1, None)) for name in names]
-        self._scan_notation()
-        for line, found, error in self._read_rows():
-            if not error:
-                yield line, tuple([self._readable_cell(column, index, found) for index, column in wanted])
-
-    def _readable_cell(self, column: Column | None, index: int, found: list[str]) -> str:
-        cell = found[index] if column and index < len(found) else ""
-        if column is None or not cell or (not cell.isascii() and self._bad_rows.encoding_fault(cell)):
-            return ""
-        try:
-            return self._right_key(column, cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value)
-        except ValueError:
-            return ""
-
-    def _clean_joined(self, index: int, found: list[str]) -> str:
-        column, (cell, _) = self._columns[index], self._split_unit(index, found)
+    def _clean_cell(self, index: int, found: list[str], *, only_readable: bool = False) -> str:
+        """Return a cleaned cell with its codes joined by commas, or the key that is meant for a mistaken one."""
+        column, (cell, _) = self._column_at(index), self._split_unit(index, found)
         if column is None or not cell:
-            return cell
+            return "" if only_readable else cell
         try:
+            if only_readable and not cell.isascii() and self._bad_rows.encoding_fault(cell):
+                return ""
             cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
-            return self._right_key(column, cell)
+            return "" if only_readable else self._right_key(column, cell)
         value = self._right_key(column, cleaned.value)
         return ",".join((value, *cleaned.further_codes)) if cleaned.further_codes else value
 
@@ -279,12 +258,12 @@ class CsvTable:
             if error or len(cells) <= max(product, quantity) or cells[quantity].isdecimal():
                 continue
             if split_unit(_unwrap_cell(cells[quantity]))[1]:
-                found.add(self._clean_cell(product, cells[product]))
+                found.add(self._clean_cell(product, cells))
         return found
 
     def _split_unit(self, index: int, found: list[str]) -> tuple[str, str]:
         """Return a cell and, if it is a quantity in the product's own unit, that unit, which the cell lacks then."""
-        cell = found[index]
+        cell = found[index] if 0 <= index < len(found) else ""
         if not self.units or index != self._quantity_indexes[1] or cell.isdecimal():
             return cell, ""
         number, unit = split_unit(_unwrap_cell(cell))
@@ -292,8 +271,7 @@ class CsvTable:
 
     def _unit_of(self, found: list[str]) -> str:
         """Return the unit of the product of a row, as far as it was needed and is known."""
-        index = self._quantity_indexes[0]
-        return self.units.get(self._clean_cell(index, found[index]), "") if 0 <= index < len(found) else ""
+        return self.units.get(self._clean_cell(self._quantity_indexes[0], found), "")
 
     def scattered_keys(self) -> dict[RecordKey, int]:
         """Return the keys whose rows are not adjacent, with the line of their last row; one pass.
@@ -360,7 +338,7 @@ class CsvTable:
 
     def _observe_row(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
         for index in numbers:
-            cell, _ = self._split_unit(index, found) if index < len(found) else ("", "")
+            cell, _ = self._split_unit(index, found)
             if "," in cell or "." in cell:
                 if index in self._list_indexes and cell_cleaning.is_one_or_two(_unwrap_cell(cell)):
                     continue
@@ -444,22 +422,8 @@ class CsvTable:
     def _row_key(self, found: list[str]) -> RecordKey:
         return self._clean_key(found, self._key_indexes)
 
-    def _clean_key(self, found: list[str], indexes: Iterable[int]) -> RecordKey:
-        try:
-            return tuple([self._clean_cell(index, found[index]) for index in indexes])
-        except IndexError:
-            return ()
-
-    def _clean_cell(self, index: int, cell: str) -> str:
-        """Return a cleaned cell; unchanged if it cannot be read."""
-        column = self._columns[index]
-        return self._right_key(column, self._cleaned(column, index, cell)) if column and cell else cell
-
-    def _cleaned(self, column: Column, index: int, cell: str) -> str:
-        try:
-            return cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value
-        except ValueError:
-            return cell
+    def _clean_key(self, found: list[str], indexes: Sequence[int]) -> RecordKey:
+        return () if max(indexes, default=0) >= len(found) else tuple([self._clean_cell(at, found) for at in indexes])
 
     def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
         if reason := self._bad_rows.row_reason(line, found):
@@ -469,7 +433,7 @@ class CsvTable:
         warnings: list[tuple[str, str]] = []
         faults: list[str] = []
         for index, column in self._named_columns:
-            cell, unit = self._split_unit(index, found) if index < len(found) else ("", "")
+            cell, unit = self._split_unit(index, found)
             if not cell:
                 continue
             if not cell.isascii() and (fault := self._bad_rows.encoding_fault(cell)):
@@ -515,7 +479,7 @@ class CsvTable:
         return f", in {own!r}, the product's base_unit_name" if own else " (the product has no base_unit_name)"
 
     def _column_at(self, index: int) -> Column | None:
-        return self._columns[index] if index < len(self._columns) else None
+        return self._columns[index] if 0 <= index < len(self._columns) else None
 
 
 def _unit_key(unit: str) -> str:

@@ -1,11 +1,11 @@
-"""Rows of which a part of the key cannot be read: the orders, deliveries and counts to which they may belong.
+"""Rows with a key that cannot be read or is unknown: the orders, deliveries and counts of which they may be.
 
 These are not loaded without such a row: an order would be taken for complete, and goods would be counted twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
@@ -92,7 +92,7 @@ class DamagedLines:
 
 def _lines(table: CsvTable) -> Iterator[_Line]:
     """Yield the rows with a line; the number of a record that cannot be read is empty."""
-    for line, (store, name, number, product) in table.select_readable_cells(_LINE_CELLS):
+    for line, (store, name, number, product) in table.select_cells(_LINE_CELLS, only_readable=True):
         if number or product:
             yield _Line(line, (store, name), price_of(number))
 
@@ -139,7 +139,7 @@ def _is_of_store(key: RecordKey, row: _Line) -> bool:
 
 
 class DamagedCount(NamedTuple):
-    """Row of stock with a location, of which the store or product cannot be read, and is empty here."""
+    """Row of stock with a location, of which the store or product cannot be read, or is unknown, and is empty here."""
 
     line: int
     store: str
@@ -151,10 +151,12 @@ class DamagedCount(NamedTuple):
         return self.store in ("", store) and self.product in ("", product)
 
 
-def damaged_counts(table: CsvTable) -> list[DamagedCount]:
-    """Return the rows of stock with a location whose store or product cannot be read."""
-    return [
-        DamagedCount(line, store, product, price_of(quantity))
-        for line, (store, product, place, quantity) in table.select_readable_cells(_COUNT_CELLS)
-        if place and not (store and product)
-    ]
+def damaged_counts(table: CsvTable, unknown: Mapping[str, Collection[str]]) -> list[DamagedCount]:
+    """Return the rows of stock with a location whose store or product cannot be read, or nobody has."""
+    found = []
+    for line, (store, product, place, quantity) in table.select_cells(_COUNT_CELLS, only_readable=True):
+        of_store = "" if store in unknown.get("store_number", ()) else store
+        of_product = "" if product in unknown.get("product_number", ()) else product
+        if place and not (of_store and of_product):
+            found.append(DamagedCount(line, of_store, of_product, price_of(quantity)))
+    return found

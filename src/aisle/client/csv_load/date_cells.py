@@ -1,8 +1,9 @@
-"""Dates in the cells of a file: in words, in numbers, or as the day number of a spreadsheet."""
+"""Dates in the cells of a file: in words, in numbers, with short years, or as the day number of a spreadsheet."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -26,7 +27,6 @@ _MONTHS = (
 _MONTH_NUMBERS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
 MONTH_NAMES = tuple(_MONTH_NUMBERS)
 """Names of months and their short forms, in lower case."""
-
 _WEEK_DAYS = (
     "mon monday mo montag ma maa maandag lu lun lundi",
     "tue tues tuesday di die dienstag din dinsdag ma mar mardi",
@@ -38,7 +38,6 @@ _WEEK_DAYS = (
 )
 """Week days and their short forms from Monday on; a short form can be two days (`di`: Dienstag, dinsdag, dimanche)."""
 _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
 _FIRST_WORD = re.compile(r"([^\W\d_]{2,})\.?,?\s+(?=\S)")
 _ARTICLE = re.compile(r"(?:den|der|le|the|de)\s+(?=\d)", re.IGNORECASE)
 _DAY_AND_YEAR = re.compile(r"\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}", re.IGNORECASE | re.ASCII)
@@ -56,7 +55,6 @@ _FORMS = {"h": "123", "m": "123", "s": "12"}
 """Numbers of the forms of a time that have hours, minutes and seconds."""
 _NOON = 12
 _HOURS, _MINUTES = range(24), range(60)
-
 _BETWEEN = r"[\s./-]*"
 _MONTH = r"(?P<month>[^\W\d_]{3,})"
 _WITH_MONTH_NAME = (
@@ -138,25 +136,17 @@ def find_named_month(day: str) -> NamedMonth | None:
 
 
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
-
 YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
-
 _OTHER_YEAR_FIRST = re.compile(r"(\d{4})(?:\.|[年년])\s?(\d{1,2})(?:\.|[月월])\s?(\d{1,2})[.日일]?(?!\d)", re.ASCII)
 """Day with the year first as East Asia and Hungary write it: `2026.12.3`, `2026. 12. 3.`, `2026年12月3日`."""
-
 SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
-
 _DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
 """Day in ISO 8601 in another form than with hyphens."""
-
 _SERIAL_START = datetime(1899, 12, 30)
-
 _SERIALS = range(43_200, 50_000)
 """Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
-
 _SECONDS_OF_DAY = 86_400
-
 YEAR_DIGITS = 4
 
 
@@ -227,3 +217,64 @@ def to_iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
         return date(year, month, day).isoformat()
     except ValueError:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
+
+
+_YEARS_NEAR = 3
+"""Years from now within which the dates of a load are expected."""
+
+
+class ShortYears:
+    """Dates of one column with hyphens and at most two digits in each part, and what they show of their years."""
+
+    def __init__(self, this_year: int, last_year: int) -> None:
+        """Store the present year, and the last one that two digits can mean."""
+        self._near = range(this_year - _YEARS_NEAR, this_year + _YEARS_NEAR + 1)
+        self._last_year = last_year
+        self._is_last = self._is_first = False
+        """True if a date can only have its year there, by the number of digits or its week day."""
+        self._has_impossible = False
+        """True if a date is none of the calendar with its year first."""
+        self._has_far_first = self._has_far_last = False
+        """True if a date has a year that is not near, where it is the first or last number."""
+
+    def see(self, first: str, second: str, last: str, week_days: Collection[int]) -> None:
+        """Record a date by its three numbers and the days of the week that it names."""
+        of_first, of_last = self.with_year_first(first, second, last), self.with_year_last(first, second, last)
+        if week_days:
+            of_first = [one for one in of_first if one.weekday() in week_days]
+            of_last = [one for one in of_last if one.weekday() in week_days]
+        if not of_last:
+            self._is_first = self._is_first or bool(of_first)
+            return
+        self._is_last = self._is_last or len(first) == 1 or (bool(week_days) and not of_first)
+        self._has_impossible = self._has_impossible or not of_first
+        self._has_far_first = self._has_far_first or any(one.year not in self._near for one in of_first)
+        self._has_far_last = self._has_far_last or any(one.year not in self._near for one in of_last)
+
+    def is_year_last(self, *, is_local: bool) -> bool:
+        """Return True if the year is surely the last number, or usually so in a file of a country with decimal commas.
+
+        Years that are all near where they are last, and not where they are first, show it too.
+        """
+        if self._is_last or self._is_first:
+            return self._is_last and not self._is_first
+        return not self._has_far_last and (self._has_impossible or self._has_far_first or is_local)
+
+    def with_year_first(self, first: str, second: str, last: str) -> list[date]:
+        """Return the day that the numbers are as year, month and day; none if there is no such day."""
+        return _days((full_year(first, self._last_year), second, last))
+
+    def with_year_last(self, first: str, second: str, last: str) -> list[date]:
+        """Return the days that the numbers are as day and month, in either order, and year."""
+        year = full_year(last, self._last_year)
+        return _days((year, second, first), (year, first, second))
+
+
+def _days(*parts: tuple[int, str, str]) -> list[date]:
+    found: dict[date, None] = {}
+    for year, month, day in parts:
+        try:
+            found[date(year, int(month), int(day))] = None
+        except ValueError:
+            continue
+    return list(found)

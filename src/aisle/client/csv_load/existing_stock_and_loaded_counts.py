@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Container, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import FileNotes, LoadError
+from aisle.client.csv_load.report import FileNotes, LoadError, unread_error
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.paging import Row
@@ -86,9 +86,7 @@ class TrackedStock:
         except (Forbidden, NotFound):
             return {}  # the counts of the store will be refused with a reason
         except TransportError as error:
-            raise LoadError(
-                f"Which products keep stock cannot be read: {error} Load again later: it goes on, and doubles nothing."
-            ) from error
+            raise unread_error("Which products keep stock", error) from error
         except ClientError as error:
             self._table.notes.add_file_warning(f"which products keep stock could not be read: {error}")
             return {}
@@ -119,21 +117,17 @@ def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
 
 LOAD_REFERENCE = "aisle load"
 """Reference of counts from a file; finds them in the log again."""
-
 _COUNT_FIELD = "counted_quantity"
 _LOCATION_FIELDS = ("product_number", "location_code")
 _TIME_FIELDS = ("moved_on", "created_on", "updated_on")
 _MINUTE_LENGTH = len("2026-11-27T18:00")
-
 _ROW_FIELDS = ("store_number", *_LOCATION_FIELDS, "stock_pool")
 _MOVED_ADVICE = (
     ", which the file no longer names; it is left as it is (where the goods lie elsewhere now, put all rows of the"
     " product but totals in a stock.csv in a folder of its own, beside a row with 0 for each {} named here, and load"
     " that with --recount)"
 )
-
 NO_LOCATION = "no place"
-
 ProductLocation = tuple[str, str]
 """Product number and location code."""
 Pools = dict[str, Decimal]
@@ -228,9 +222,7 @@ class LoadedStock:
             return SplitCount(None, tuple(left.values()), differing)
         if len(left) == len(count.field_rows):
             return SplitCount(None, tuple(left.values()), differing)
-        body = {name: value for name, value in count.body.items() if name not in left}
-        at = {name: line for name, line in count.field_rows.items() if name not in left}
-        new = count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at)
+        new = without_fields(count, left)
         await self._read_other_work(log, count.store)
         return SplitCount(new, tuple(left.values()), differing, log.other_work.get(product, set()))
 
@@ -355,6 +347,15 @@ def _counted_by(row: Row) -> tuple[str, str]:
 def with_load_reference(count: Record) -> Record:
     """Return a count with the reference by which it is found again."""
     return count._replace(body=count.body | {"reference": LOAD_REFERENCE})
+
+
+def without_fields(count: Record, names: Container[str]) -> Record | None:
+    """Return a count without some of its fields; None if none is left."""
+    at = {name: line for name, line in count.field_rows.items() if name not in names}
+    if len(at) == len(count.field_rows):
+        return count
+    body = {name: value for name, value in count.body.items() if name not in names}
+    return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
 
 
 def _location_key(row: Row) -> ProductLocation:

@@ -2,8 +2,9 @@
 
 prices.csv, discount_prices.csv, attributes.csv and free_fields.csv count before products.csv, and prices of a store
 before store_products.csv. What they replace is not written: a price that lasts for a moment would become the old price.
-A row of theirs that is refused keeps the field as it is, and what belongs to it, until it is corrected. Where nobody
-knows of which product or store it is, a warning names it.
+A row of theirs that is refused keeps the field as it is, and what belongs to it, until it is corrected. If nobody knows
+of which product or store it is, so does each record of which it may be: whose number has one slip less, or any if its
+number cannot be read. Of others a warning names it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class _ReplacingValue(NamedTuple):
     file: str
     belongs_to: str = ""
     """Field of a refused row with which this one is held back."""
+    is_in_doubt: bool = False
+    """True if the refused row may be of another record."""
 
 
 class ReplacedFields:
@@ -54,9 +57,10 @@ class ReplacedFields:
         """
         self._tables = {table.name: table for table in tables}
         self._unknown = unknown
-        self._unknown_rows: dict[tuple[str, str, str, str], tuple[str, set[int]]] = {}
-        """Refused rows of an unknown product or store: file and rows, by file, store, product and field, of which an
-        unknown one is empty."""
+        self._unknown_rows: dict[tuple[str, str, str], tuple[str, set[int]]] = {}
+        """Refused rows of an unknown product: file and rows, by file, store and field; an unknown store is empty."""
+        self._in_doubt: dict[int, _ReplacingValue] = {}
+        """Fields of refused rows of an unknown product or store, by hashes of the records of which they may be."""
         self._warned: set[tuple[str, str]] = set()
         self._given: dict[int, _ReplacingValue] = {}
         self._old_prices: dict[int, Any] = {}
@@ -77,23 +81,32 @@ class ReplacedFields:
         if table.name == PRICES.file and self._old_prices:
             old = self._old_prices.get(hash(body["product_number"])) if "store_number" not in body else None
             return body if old is None else {"old_price": old} | body
-        if not (self._given or self._unknown_rows) or table.name not in (PRODUCTS.file, STORE_PRODUCTS.file):
+        if table.name not in (PRODUCTS.file, STORE_PRODUCTS.file):
             return body
         key = table.name, *_key_of(row.values)
         kept: Values = {}
-        self._warn_of_unknown(table, key, body)
         for name, value in body.items():
-            given = self._given.get(hash((*key, name)))
+            given = self._given.get(hash((*key, name))) or (self._find_in_doubt(key, name) if self._in_doubt else None)
             if given is None:
                 kept[name] = value
             else:
                 self._warn_of_other(table, row, name, value, given, is_new=is_new)
+        self._warn_of_unknown(table, key, kept)
         for field in kept.get("free_fields", ()):
             given = self._given.get(hash((*key, "free_fields", field.get("key"))))
             if given:
                 name = f"the free field {field['key']}"
                 self._warn_of_other(table, row, name, field.get("value"), given, is_new=is_new)
         return kept
+
+    def _find_in_doubt(self, key: tuple[str, str, str], name: str) -> _ReplacingValue | None:
+        """Return the field of a refused row that may be of a record, and is not said to be of another."""
+        file, store, product = key
+        if name in _KEY:
+            return None
+        forms = ["", f"={product}", *_forms_with_a_slip(product)]
+        keys = (hash((file, of, form, name)) for of in {store, ""} for form in forms)
+        return next((self._in_doubt[one] for one in keys if one in self._in_doubt), None)
 
     def _warn_of_other(
         self, table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue, *, is_new: bool
@@ -107,7 +120,10 @@ class ReplacedFields:
             self.held_rows.setdefault(table.name, set()).add(row.line)
             stays = "and the new product has none until that is right" if is_new else _STAYS
             what = f"{name} is in a refused row of {given.file}, which counts, {stays}"
-            if given.belongs_to:
+            if given.is_in_doubt:
+                unknown = "which counts, and whose product or store is unknown"
+                what = f"{name} may be in a refused row of {given.file}, {unknown}, {stays}"
+            elif given.belongs_to:
                 what = f"{name} belongs to the {given.belongs_to}, which a refused row of {given.file} has, {stays}"
         said = str(value).lower() if isinstance(value, bool) else value if name != FREE_FIELDS.lines_field else "those"
         shown = f"{said} of {row.values['product_number']} here, row {given.line} there"
@@ -115,11 +131,11 @@ class ReplacedFields:
 
     def _warn_of_unknown(self, table: CsvTable, key: tuple[str, str, str], body: Values) -> None:
         """Add a warning, once for a pair of files, if a field may be in a refused row whose product nobody knows."""
-        file, store, product = key
+        file, store, _ = key
         for name in body if self._unknown_rows else ():
-            for of in ((file, store, "", name), (file, "", product, name), (file, "", "", name)):
+            for of in ((file, store, name), (file, "", name)):
                 other, _ = self._unknown_rows.get(of, ("", ()))
-                if other and (file, other) not in self._warned and hash((*key, name)) not in self._given:
+                if other and (file, other) not in self._warned:
                     self._warned.add((file, other))
                     table.notes.add_file_warning(self._unknown_reason(other, name))
 
@@ -139,7 +155,7 @@ class ReplacedFields:
 
     def _is_unknown(self, values: Mapping[str, Any]) -> bool:
         """Return True if nobody has the product or the store of a row, which is refused for that."""
-        store, product = (str(values.get(name, "")) for name in _KEY)
+        store, product = _key_cells(values)
         return not product or product in self._unknown.get(_KEY[1], ()) or store in self._unknown.get(_KEY[0], ())
 
     def _read(self, table: CsvTable) -> None:
@@ -152,11 +168,15 @@ class ReplacedFields:
             else:
                 self._keep(table.name, row.line, row.values)
         columns = _LAYOUTS[table.name].columns
+        readable = dict(again.select_cells(_KEY, only_readable=True)) if refused else {}
         for line, cells in again.select_cells(columns, with_broken=True) if refused else ():
             if line in refused:
                 named = zip(columns.values(), cells, strict=True)
                 values = {column.name: cell for column, cell in named if cell or column.required}
-                self._keep(table.name, line, values, is_refused=True)
+                if self._is_unknown(values):
+                    self._keep_in_doubt(table.name, line, values, *readable.get(line, _key_cells(values)))
+                else:
+                    self._keep(table.name, line, values, is_refused=True)
 
     def _keep(self, file: str, line: int, values: Mapping[str, Any], *, is_refused: bool = False) -> None:
         """Keep the fields of a row; of a refused one, without their values."""
@@ -164,19 +184,29 @@ class ReplacedFields:
         if general not in self._tables:
             return
         fields = _fields_of(file, general, values, is_refused=is_refused)
-        if self._is_unknown(values):
-            store, product = _key_of(values)
-            store = "" if values.get(_KEY[0]) in self._unknown.get(_KEY[0], ()) else store
-            product = "" if not product or product in self._unknown.get(_KEY[1], ()) else product
-            for field in fields:
-                self._unknown_rows.setdefault((general, store, product, field[0]), (file, set()))[1].add(line)
-            return
         for name, value in fields.items():
             key = hash((general, *_key_of(values), *name))
             self._given.setdefault(key, _ReplacingValue(None if is_refused else _hash_of(value), line, file))
         for of_price in _OF_PRICE if is_refused and ("price",) in fields else ():
             key = hash((general, *_key_of(values), of_price))
             self._given.setdefault(key, _ReplacingValue(None, line, file, "price"))
+
+    def _keep_in_doubt(self, file: str, line: int, values: Mapping[str, Any], store: str, product: str) -> None:
+        """Keep the fields of a refused row for all records of which it may be. A key that cannot be read is empty."""
+        general = STORE_PRODUCTS.file if values.get("store_number") else PRODUCTS.file
+        if general not in self._tables:
+            return
+        fields = {name for name, *_ in _fields_of(file, general, values, is_refused=True)}
+        fields |= {*_OF_PRICE} if "price" in fields else set()
+        of_store = "" if store in self._unknown[_KEY[0]] else store.lstrip("0")
+        is_known = product not in self._unknown[_KEY[1]]
+        forms = [f"={product}" if product else ""] if is_known else _forms_with_a_slip(product)
+        for field in fields:
+            for form in forms:
+                value = _ReplacingValue(None, line, file, is_in_doubt=True)
+                self._in_doubt.setdefault(hash((general, of_store, form, field)), value)
+            if not is_known:
+                self._unknown_rows.setdefault((general, of_store, field), (file, set()))[1].add(line)
 
     def _read_old_prices(self, table: CsvTable) -> None:
         """Keep the old prices that products.csv names, which a price of prices.csv would replace by the one before."""
@@ -229,8 +259,21 @@ def _fields_of(
 
 
 def _key_of(values: Mapping[str, Any]) -> tuple[str, str]:
-    store, product = (str(values.get(name, "")) for name in _KEY)
+    store, product = _key_cells(values)
     return (store.lstrip("0"), product)
+
+
+def _key_cells(values: Mapping[str, Any]) -> tuple[str, str]:
+    store, product = (str(values.get(name, "")) for name in _KEY)
+    return store, product
+
+
+def _forms_with_a_slip(number: str) -> set[str]:
+    """Return a number, and it without each of its signs.
+
+    Two numbers share one of these if they differ by a sign too many, too few, another, or exchanged with the next.
+    """
+    return {f"~{number}", *(f"~{number[:at]}{number[at + 1 :]}" for at in range(len(number)))}
 
 
 def _hash_of(value: object) -> int:

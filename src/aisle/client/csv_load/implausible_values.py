@@ -19,30 +19,21 @@ from aisle.client.csv_load.columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.csv_table import CsvTable, TableRow, Values
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values
 from aisle.client.csv_load.near_keys import has_thousands
 from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.csv_load.store_time_zones import clock_reason
+from aisle.client.paging import Row
 
 _SSCC_DIGITS = 18
 """Digits of a container number (GS1 SSCC)."""
-
-
 _SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
 """Prefix of a container number in its code (GS1)."""
-
-
 CONTAINER_COLUMN = "container_barcode"
-
-
 _CUT_DIGITS = re.compile(r"[1-9]\d{14}0{2,}", re.ASCII)
 """Number of which a spreadsheet has kept the 15 digits that it can hold."""
-
-
 _TIME_START = 10
 """Index at which the time begins in a date."""
-
-
 _SALE_PRICES = {
     "price": "the price",
     "discount_price": "the discount price",
@@ -50,36 +41,18 @@ _SALE_PRICES = {
     "special_price": "the special price",
 }
 """Columns of prices at which goods are sold, with words for them."""
-
-
 _PRICE_FILES = (PRODUCTS.file, PRICES.file, STORE_PRODUCTS.file)
-
-
 _MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_000_000}
 """Quantities above which a row is warned of; a code among the quantities is larger than these."""
-
-
 _FIRST_YEAR = 2000
-
-
 _YEARS_AHEAD = 5
-
-
 _MONTH_DAYS = 30
-
-
 _NEXT_DATES = (
     *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
 )
-
-
 _COMING_DATES = ("datetime_expected", "pickup_date")
 """Dates of what is still to come, unless the record is one of the past."""
-
-
 _CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
-
-
 _MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
 """Dates of something that happens, which have no value that stands for no end."""
 _FLAGS_OF_STATUS = {4: ("is_rejected", True, "rejected"), 5: ("is_active", False, "finished")}
@@ -95,6 +68,37 @@ def container_key(code: str) -> str:
     bare = _SSCC_PREFIX.sub("", code.strip(), count=1) if code.strip()[:1] in "(0" else code.strip()
     digits = join_digits(bare)
     return digits.lstrip("0") if digits.isdecimal() else bare.casefold()
+
+
+class ContainerComparison:
+    """Containers of deliveries.csv that are on another delivery of the service."""
+
+    def __init__(self, table: CsvTable) -> None:
+        self._table = table
+        self._lines: dict[int, list[tuple[int, str, str]]] | None = None
+        """Rows, orders and codes, by hashes of containers; read with the first delivery of the service."""
+        self._warned: set[tuple[int, str]] = set()
+
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Compare the containers of a delivery, and add warnings."""
+        if self._lines is None:
+            self._lines = self._scan()
+        for line in (row.get("order_lines") or []) if self._lines else ():
+            code = container_key(str(line.get(CONTAINER_COLUMN) or "")) if isinstance(line, dict) else ""
+            for at, mine, its in self._lines.get(hash(code), ()) if code else ():
+                value = f"{its} of {mine} is also of {key[-1]}"
+                if mine != key[-1] and (at, value) not in self._warned:
+                    self._warned.add((at, value))
+                    what = f"{CONTAINER_COLUMN} is on a delivery that the service has"
+                    self._table.notes.add_warning(what, value, at)
+
+    def _scan(self) -> dict[int, list[tuple[int, str, str]]]:
+        found: dict[int, list[tuple[int, str, str]]] = {}
+        has_codes = self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER_COLUMN)
+        for line, (order, code) in self._table.select_cells(("order_number", CONTAINER_COLUMN)) if has_codes else ():
+            if code:
+                found.setdefault(hash(container_key(code)), []).append((line, order, code))
+        return found
 
 
 class ImplausibleValues:
@@ -225,14 +229,8 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
 
 
 _FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
-
-
 _PHONES = ("phone_number", "customer_phone")
-
-
 _POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
-
-
 _CODES_BESIDE_KEYS = frozenset(
     column.name
     for layout in LAYOUTS
@@ -240,8 +238,6 @@ _CODES_BESIDE_KEYS = frozenset(
     if column.kind == CODE and column.name not in (*layout.key_columns, *_POSTAL_CODES, *_PHONES)
 ) - {"product_number", "store_number", "order_number", "pin", "role"} | {"badge"}
 """Codes that name no record of the file, and badges, of which no other warning says this."""
-
-
 _GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 
 
@@ -284,12 +280,12 @@ def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
         table.notes.add_warning(what, value, line, beside=number)
 
 
-def warn_of_picked(table: CsvTable, row: TableRow) -> None:
-    """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
+def warn_of_picked(table: CsvTable, known_keys: Collection[RecordKey], row: TableRow) -> None:
+    """Add a warning for a line of a new order that comes picked: its goods are taken off the shelf, counted or not."""
     number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
     is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
     picked = row.values.get("picked_quantity", quantity if is_picked else 0)
-    if picked:
+    if picked and row.key not in known_keys:
         what = (
             "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
             " again with --recount"

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from aisle.client.client import Client
 from aisle.client.csv_load.cell_cleaning import CODE, DOTTED_CODE, TEXT, join_digits
 from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, PRODUCTS, STORES
-from aisle.client.csv_load.csv_table import CsvTable
-from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.service_reads import fetch_store, product_rows
 from aisle.client.paging import Row
-from aisle.contract.request_encoding import QueryValue
 
 _PHONES = ("phone_number", "customer_phone")
 _CODES_WITH_ZEROS = (*_PHONES, "postal_code", "customer_zipcode", "delivery_zipcode", "customer_number", "supplier_id")
@@ -68,8 +67,11 @@ class LostZeros:
                 if cell and (digits := _number(cell)):
                     yield line, tuple(cells[:count]), name, cell, digits
 
-    def see(self, row: Row) -> None:
-        """Store the codes of a record of the service, or of a product."""
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Store the codes of a record of the service."""
+        self._see(row)
+
+    def _see(self, row: Row) -> None:
         if not self._suspect and not self._suspect_cells:
             return
         key = tuple([str(row.get(name) or "") for name in self._key])
@@ -84,22 +86,18 @@ class LostZeros:
             if (cell := hash((key, name, bare))) in self._suspect_cells:
                 self._held[cell] = value
 
-    async def read(self, client: Client) -> None:
-        """Read the records that the comparison of keys does not list. Raise ClientError if that fails."""
+    async def warn(self, client: Client) -> None:
+        """Add a warning for each cell that has the digits of the one held, or of another's, without its zeros.
+
+        Read the records that no list of keys shows. Raise ClientError if that fails.
+        """
         if self._table.name == STORES.file:
             for store in sorted(self._records):
-                self.see(await fetch_store(client, store) | {"store_number": store})
-        if self._table.name not in _OF_PRODUCTS or not self._records:
-            return
-        is_few = len(self._records) <= MAX_SINGLE_READS
-        queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in sorted(self._records)]
-        for query in queries if is_few else [{}]:
-            async for row in client.rows("list-products", query=query):
+                self._see(await fetch_store(client, store) | {"store_number": store})
+        if self._table.name in _OF_PRODUCTS and self._records:
+            async for row in product_rows(client, self._records):
                 for one in _free_fields(row) if self._table.name == FREE_FIELDS.file else (row,):
-                    self.see(one)
-
-    def warn(self) -> None:
-        """Add a warning for each cell that has the digits of the one held, or of another's, without its zeros."""
+                    self._see(one)
         found = self._whole.keys() & self._suspect
         for line, key, name, cell, digits in self._cells() if found or self._held else ():
             before = self._held.get(hash((key, name, digits)))

@@ -15,7 +15,6 @@ from aisle.client.csv_load.cell_cleaning import fold_code
 from aisle.client.csv_load.look_alike_signs import LOOK_ALIKE
 
 RecordKey = tuple[str, ...]
-
 _GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:([. ])\d{3})(?:\1\d{3})*", re.ASCII)
 _ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
 _NUMBER = re.compile(r"(\d+)[.,](\d*?)0*", re.ASCII)

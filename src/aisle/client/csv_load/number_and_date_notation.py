@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from decimal import Decimal
 
-from aisle.client.csv_load.currency_and_thousands import AmountsOfColumn, has_no_cents
 from aisle.client.csv_load.date_cells import (
     DAY_FIRST,
     MONTH_FIRST,
     SERIAL_DAY,
     YEAR_FIRST,
+    ShortYears,
     checked_date,
     date_order,
     find_named_month,
@@ -24,17 +24,21 @@ from aisle.client.csv_load.date_cells import (
     to_iso,
     with_hyphens,
 )
-from aisle.client.csv_load.number_cells import COMMA, POINT, decimal_mark, strip_currency, to_decimal_point
-from aisle.client.csv_load.short_years import ShortYears
+from aisle.client.csv_load.number_cells import (
+    COMMA,
+    POINT,
+    AmountsOfColumn,
+    decimal_mark,
+    has_no_cents,
+    strip_currency,
+    to_decimal_point,
+)
 
 _MARK_NAMES = {POINT: "point", COMMA: "comma"}
-
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 _THREE_DECIMALS = re.compile(r".*[.,]\d{3}", re.ASCII)
 _ZERO_DECIMALS = re.compile(r".*[.,]000", re.ASCII)
-
-
 _DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})", re.ASCII)
 YEARS_AHEAD = 20

@@ -6,19 +6,63 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 
 from aisle.client.client import Client
-from aisle.client.csv_load.columns import price_of
-from aisle.client.csv_load.csv_table import CsvTable
-from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, store_rows
+from aisle.client.csv_load.columns import PRODUCTS, REMOVABLE_PRICES, price_of
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.report import FROM_PRICE_BEFORE
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, queries_for, store_rows
 from aisle.client.errors import ClientError
-from aisle.contract.request_encoding import QueryValue
+from aisle.client.paging import Row
 
+_PRICE_JUMP = 20
+"""Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their prices are read, if the file has many products."""
 _MAX_SHOWN_STORES = 10
 _KEPT = "a store that has a price of its own keeps it, until a row with its store_number changes it"
-
 _Own = dict[str, list[tuple[str, Decimal]]]
 """Stores with their own prices, by product."""
+
+
+class PriceComparison:
+    """Prices of products.csv beside those of the chain: jumps, and prices that a row can take away."""
+
+    def __init__(self, table: CsvTable) -> None:
+        self._table = table
+        self._is_of_products = table.name == PRODUCTS.file
+        self._new: dict[int, Decimal] | None = None
+        """New prices, by hashes of products; read with the first product of the service."""
+        self._jumps: dict[str, Decimal] = {}
+        self._is_changed = False
+        self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
+        self.removable: set[tuple[str, str]] = set()
+        """Products with a price that a row can take away, and its column."""
+
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Compare the prices of a product."""
+        if not self._is_of_products:
+            return
+        if self._new is None:
+            cells = self._table.select_cells(("product_number", "price")) if self._table.has_column("price") else ()
+            prices = {hash(product): price_of(cell) for _, (product, cell) in cells}
+            self._new = {product: price for product, price in prices.items() if price is not None}
+        if price := price_of(row.get("price")):
+            new = self._new.get(hash(key[-1]), price)
+            self._is_changed |= new != price
+            if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
+                self._jumps[key[-1]] = price
+        self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
+
+    def warn(self) -> None:
+        """Add warnings for prices that jump, and for stores that keep a price of their own."""
+        for line, (product, price) in self._table.select_cells(("product_number", "price")) if self._jumps else ():
+            if before := self._jumps.get(product):
+                what = f"price is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
+                self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
+        if self._is_changed:
+            self._table.notes.add_file_warning(
+                "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
+                " changes it"
+            )
 
 
 async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[int]) -> None:
@@ -59,13 +103,11 @@ async def _own_prices(
 ) -> _Own | None:
     """Return the stores with another price than that of the chain; None if they are too many to read."""
     stores = [str(row["storeNo"]) async for row in client.rows("list-stores") if row.get("storeNo")]
-    is_few = len(prices) <= MAX_SINGLE_READS
-    if not is_few and len(stores) > _MAX_STORES_READ_WHOLE:
+    if len(prices) > MAX_SINGLE_READS and len(stores) > _MAX_STORES_READ_WHOLE:
         return None
-    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in prices] if is_few else [{}]
     found: _Own = {}
     for store in stores:
-        for query in queries:
+        for query in queries_for("product_number", prices):
             async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False):
                 product, price = str(row.get("product_number") or ""), price_of(row.get("price"))
                 of_chain = prices.get(product)
@@ -94,10 +136,8 @@ async def warn_of_discounts(table: CsvTable, client: Client) -> None:
 
 async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Decimal | None]:
     """Return the prices in force in a store, of some products at least."""
-    is_few = len(products) <= MAX_SINGLE_READS
-    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in products] if is_few else [{}]
     return {
         str(row.get("product_number")): price_of(row.get("price"))
-        for query in queries
+        for query in queries_for("product_number", products)
         async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
     }

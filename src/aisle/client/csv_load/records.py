@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load.codes_of_several_products import (
-    CODE_COLUMNS,
-    NUMBER_COLUMN,
-    CodeOwner,
-    SharedCodes,
-    codes_in_cell,
-    keys_in_column,
-    warn_of_unit,
-)
+from aisle.client.csv_load.bad_rows import footer_reason
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -40,7 +33,6 @@ from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.csv_load.damaged_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
-from aisle.client.csv_load.footer_rows import footer_reason
 from aisle.client.csv_load.implausible_values import (
     ImplausibleValues,
     note_started_promotion,
@@ -49,13 +41,20 @@ from aisle.client.csv_load.implausible_values import (
 )
 from aisle.client.csv_load.near_keys import fold_key, has_thousands
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
+from aisle.client.csv_load.shared_codes import (
+    CODE_COLUMNS,
+    NUMBER_COLUMN,
+    CodeOwner,
+    SharedCodes,
+    codes_in_cell,
+    keys_in_column,
+    warn_of_unit,
+)
 from aisle.client.paging import Row
 
 _NAMED = ("store_number", "product_number", "location_code")
 _FIRST_POOL = 1
 EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
-
-
 STORE_FLAGS = ("is_active", "is_active_data_exchange")
 """Flags that every store needs; those of a new store are true."""
 
@@ -68,19 +67,21 @@ class Placeless:
         self._table = table
         without: set[int] = set()
         self.has_places = False
-        for _, store, product, place in _rows(table):
+        for _, (store, product, place) in table.select_cells(_NAMED):
             self.has_places = self.has_places or bool(place)
             if not place:
                 without.add(hash((store, product)))
         placed: set[int] = set()
         lasts: dict[int, int] = {}
         stores: dict[int, str] = {}
-        for line, store, product, place in _rows(table) if without else ():
+        for line, (store, product, place) in table.select_cells(_NAMED) if without else ():
             name = hash((store, product))
             if name in without:
                 lasts[name], stores[name] = line, store
                 if place:
                     placed.add(name)
+        self.is_mixed = bool(without) and self.has_places
+        """True if rows of the file have a location, and others have none."""
         self._lasts = {name: line for name, line in lasts.items() if name in placed}
         self.stores = {stores[name] for name in placed}
         """Stores with such products."""
@@ -112,7 +113,7 @@ class PlacedRows:
     def __init__(self, rows: Iterable[TableRow], places: Collection[str], damaged: Iterable[DamagedCount]) -> None:
         """Store the rows. `places` are the locations of the store; empty if unknown.
 
-        `damaged` are rows that may be of the product: their store or product cannot be read.
+        `damaged` are rows that may be of the product: their store or product cannot be read, or is unknown.
         """
         self._rows = [row for row in rows if row.key[-1]]
         self._places = places
@@ -173,11 +174,6 @@ def _format_not_loaded(lines: Collection[int]) -> str:
     return f"{format_rows(lines)} {'is' if len(lines) == 1 else 'are'} not loaded"
 
 
-def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str]]:
-    for line, (store, product, place) in table.select_cells(_NAMED):
-        yield line, store, product, place
-
-
 class Record(NamedTuple):
     """Entry of a create body.
 
@@ -227,6 +223,8 @@ class ServiceFindings(NamedTuple):
     """Flags of stores that have rows without them, by number."""
     zones: Mapping[str, tzinfo | None] = {}
     """Time zones of stores, as far as they are known and needed."""
+    unknown: Mapping[str, Collection[str]] = {}
+    """Products and stores of stock, by column, that the service does not have, as far as they are needed."""
     replaced: ReplacedFields = NO_REPLACED_FIELDS
     """Fields that another file of the load gives too."""
 
@@ -240,7 +238,6 @@ class ServiceFindings(NamedTuple):
 _TWO_NUMBERS = (NUMBER_COLUMN, NUMBER_COLUMN)
 NO_FINDINGS = ServiceFindings()
 RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
-
 _OTHER_TABLES = (
     *(".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers", ".txt", ".tsv", ".tab", ".json", ".xml", ".html"),
     *(".htm", ".zip", ".gz", ".slk", ".bak"),
@@ -303,31 +300,36 @@ def read_records(table: CsvTable, findings: ServiceFindings = NO_FINDINGS) -> It
     yield from _READERS[table.name](table, findings)
 
 
+_RowCheck = Callable[[TableRow], str | None]
+"""Check of a row that is good so far: returns why it is refused, or adds warnings and returns nothing."""
+
+
+def _row_checks(table: CsvTable, findings: ServiceFindings) -> Sequence[_RowCheck]:
+    """Return the checks of the rows of a file, in their order."""
+    thousands = partial(_warn_of_thousands, table, findings)
+    if table.name == PRODUCTS.file:
+        shared = partial(_warn_of_shared_codes, table, SharedCodes(table), findings)
+        return shared, partial(warn_of_unit, table), partial(_check_name, table, findings), thousands
+    own: Mapping[str, _RowCheck] = {
+        PRICES.file: partial(_note_old_price, table),
+        DISCOUNT_PRICES.file: partial(note_started_promotion, table),
+        ORDERS.file: partial(warn_of_picked, table, findings.known_keys),
+        PEOPLE.file: partial(_keep_role, table, findings),
+    }
+    of_new = (thousands,) if table.creates_records else ()
+    return (own[table.name], *of_new) if table.name in own else of_new
+
+
 def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableRow]:
-    """Yield the rows of a file, with a reason for those that contradict another row."""
+    """Yield the rows of a file, with a reason for those that contradict another row or fail a check."""
     bad, repeats = find_conflicts(table, findings.known_keys)
     bad |= findings.refused_rows
-    odd = ImplausibleValues(table, findings.zones, findings.prices)
-    shared = SharedCodes(table) if table.name == PRODUCTS.file else None
+    checks, odd = _row_checks(table, findings), ImplausibleValues(table, findings.zones, findings.prices)
     for row in table.rows(bad):
         if row.line in repeats and not row.reason:
             table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
-        if shared and not row.reason:
-            _warn_of_shared_codes(table, shared, findings, row)
-            warn_of_unit(table, row)
-            row = _check_name(table, findings, row)
-        if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
-            table.notes.add_remark(
-                "an old_price that it does not name becomes the price before, where the price changes"
-            )
-        if table.name == DISCOUNT_PRICES.file and not row.reason:
-            note_started_promotion(table, row)
-        if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
-            warn_of_picked(table, row)
-        if table.name == PEOPLE.file and not row.reason:
-            _keep_role(table, findings, row)
-        if table.creates_records and not row.reason:
-            _warn_of_thousands(table, findings, row)
+        for check in checks:
+            row = row if row.reason else row._replace(reason=check(row) or "")
         yield odd.check(row)
 
 
@@ -343,6 +345,11 @@ def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow
         table.notes.add_warning(what, number, row.line)
 
 
+def _note_old_price(table: CsvTable, row: TableRow) -> None:
+    if "old_price" not in row.values:
+        table.notes.add_remark("an old_price that it does not name becomes the price before, where the price changes")
+
+
 def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
     """Add the present role to a row without one; the service would make the person staff. Warn of a lost one."""
     role = findings.roles.get((row.values["store_number"], row.values["badge"]), "")
@@ -351,20 +358,19 @@ def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> Non
         table.notes.add_warning(what, f"{row.values['user']}, badge {row.values['badge']}", row.line)
 
 
-def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> TableRow:
-    """Return a product's row, with a reason if it is a footer; add a warning if a new product has no name."""
+def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> str:
+    """Return why a product's row is refused that is a footer; add a warning if a new product has no name."""
     number = row.values["product_number"]
     if (number,) in findings.known_keys:
-        return row
+        return ""
     name = row.values.get("product_name", "")
     if name.isdecimal() and number.isalpha():
         what = f"product_number {number!r} and product_name {name!r} seem to be mixed up"
-        return row._replace(reason=f"{what}; name the columns the other way round")
-    if reason := footer_reason(row.values, "product_number"):
-        return row._replace(reason=reason)
-    if table.has_column("product_name") and "product_name" not in row.values:
+        return f"{what}; name the columns the other way round"
+    reason = footer_reason(row.values, "product_number")
+    if not reason and table.has_column("product_name") and "product_name" not in row.values:
         table.notes.add_warning("product_name is empty, and a new product is called by its number", number, row.line)
-    return row
+    return reason
 
 
 def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: ServiceFindings, row: TableRow) -> None:
@@ -408,7 +414,7 @@ def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record 
     For a product with rows with and without a location, the latter come first.
     """
     placeless = Placeless(table)
-    damaged = damaged_counts(table)
+    damaged = damaged_counts(table, findings.unknown)
     held: dict[RecordKey, list[list[TableRow]]] = {}
     for rows in group_by_key(_checked_rows(table, findings), table.scattered_keys()):
         checked = _check_counts(rows)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.csv_load import cell_cleaning
@@ -33,6 +34,11 @@ class LoadError(AisleError):
     """Failure of a load that cannot start or continue; names the file or response, the reason and the remedy."""
 
 
+def unread_error(what: str, error: Exception) -> LoadError:
+    """Return the failure of a load that needs what the service does not answer."""
+    return LoadError(f"{what} cannot be read: {error} Load again later: it goes on, and doubles nothing.")
+
+
 class BadRow(NamedTuple):
     """Row that was not loaded. `line` is its first line in the file; the header is line 1.
 
@@ -50,8 +56,6 @@ class BadRow(NamedTuple):
 
 _ESCAPED_BLANKS = re.compile(r"(?<!\\)\\(?:xa0|u2007|u202f)")
 """Blanks of a number or code that `repr` writes as escapes."""
-
-
 _ESCAPED_SURROGATE = re.compile(r"(?<!\\)\\ud[89a-f][0-9a-f]{2}")
 """Byte of another encoding, as `repr` writes it."""
 
@@ -90,8 +94,6 @@ def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
 
 WORKED_ON = "worked on"
 """State of an order of which only work changed what the file names."""
-
-
 _NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
 _AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
 
@@ -105,28 +107,53 @@ class LoadProgress(NamedTuple):
     bytes_total: int
 
 
-class _Condition(NamedTuple):
-    """Warning that is true only if a row is loaded (0 for none), and if other rows are refused."""
+class NotLoaded(NamedTuple):
+    """Refused rows of a file, the last loaded row, after which none is loaded, and names of records not loaded."""
 
-    text: str
-    found: tuple[int, str]
-    loaded: int
-    refused: Collection[int]
+    lines: Collection[int] = ()
+    last_line: int = sys.maxsize
+    names: Collection[str] = ()
+
+    def has(self, line: int) -> bool:
+        """Return True if a row is not loaded."""
+        return line in self.lines or line > self.last_line
+
+
+_ALL_LOADED = NotLoaded()
+
+
+class Finding(NamedTuple):
+    """Finding on a row that is loaded all the same, with the value that shows it.
+
+    It is only true if the row `loaded` (0 for none) and the record `beside` are loaded, and rows `refused` are not.
+    """
+
+    kind: str
+    line: int
+    value: str
+    beside: str = ""
+    loaded: int = 0
+    refused: Collection[int] = ()
+
+    def is_true(self, missing: NotLoaded) -> bool:
+        """Return True if the finding is true at the end of a load, and says more than a refusal of its row."""
+        is_of_refused = self.line in missing.lines and (
+            BECOMES in self.kind or TAKES_AWAY in self.kind or self.kind.endswith((BELOW_ZERO, FROM_PRICE_BEFORE))
+        )
+        is_beside = bool(self.beside) and self.beside in missing.names
+        return not (is_of_refused or is_beside or missing.has(self.loaded)) and all(map(missing.has, self.refused))
 
 
 class FileNotes:
-    """Assumptions about a file, changes of its cells, and warnings on loaded rows."""
+    """Assumptions about a file, changes of its cells, and findings on loaded rows."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self._assumptions: list[str] = []
         self._changes: dict[str, list[int]] = {}
-        self._warnings: dict[str, list[tuple[int, str]]] = {}
+        self._findings: dict[str, list[Finding]] = {}
         self._file_warnings: list[str] = []
         self._remarks: dict[str, None] = {}
-        self._beside: dict[str, list[tuple[str, int, str]]] = {}
-        """Warnings that are only true if another record is loaded, by its name."""
-        self._conditions: list[_Condition] = []
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -143,49 +170,19 @@ class FileNotes:
     def add_warning(
         self, text: str, value: str, line: int, *, beside: str = "", loaded: int = 0, refused: Collection[int] = ()
     ) -> None:
-        """Add a warning on a row, with the value that shows it.
-
-        `beside` names a record of the file without which the warning is not true. `loaded` is a row, and `refused` are
-        rows, that have to be so at the end of the load; else the warning is not true.
-        """
-        if loaded or refused:
-            self._conditions.append(_Condition(text, (line, value), loaded, refused))
-        found = self._warnings.setdefault(text, [])
-        if beside:
-            self._beside.setdefault(beside, []).append((text, line, value))
-        found.append((line, value))
+        """Add a finding on a row; on what it depends is said in `Finding`."""
+        self._findings.setdefault(text, []).append(Finding(text, line, value, beside, loaded, refused))
 
     def remove_warning(self, text: str, line: int) -> None:
-        """Remove the warnings of one kind on a row, which is not loaded after all."""
-        if text in self._warnings:
-            self._warnings[text] = [one for one in self._warnings[text] if one[0] != line]
-
-    def remove_warnings_of_refused(self, lines: Collection[int]) -> None:
-        """Remove what refused rows would have done to prices, and what says the same as the refusal."""
-        for text, found in self._warnings.items() if lines else ():
-            if BECOMES in text or TAKES_AWAY in text or text.endswith((BELOW_ZERO, FROM_PRICE_BEFORE)):
-                self._warnings[text] = [one for one in found if one[0] not in lines]
-
-    def remove_warnings_beside(self, names: Iterable[str]) -> None:
-        """Remove the warnings on what other rows share with records of these names, which are not loaded."""
-        for text, line, value in (one for name in names for one in self._beside.pop(name, ())):
-            self._warnings[text] = [one for one in self._warnings[text] if one != (line, value)]
-
-    def remove_untrue_warnings(self, is_refused: Callable[[int], bool]) -> None:
-        """Remove the warnings that depend on other rows, where these were not loaded or refused as they say."""
-        untrue: dict[str, set[tuple[int, str]]] = {}
-        for text, found, loaded, refused in self._conditions:
-            if is_refused(loaded) or not all(map(is_refused, refused)):
-                untrue.setdefault(text, set()).add(found)
-        for text, gone in untrue.items():
-            self._warnings[text] = [one for one in self._warnings[text] if one not in gone]
+        """Remove the findings of one kind on a row, which is not loaded after all."""
+        self._findings[text] = [one for one in self._findings.get(text, ()) if one.line != line]
 
     def add_file_warning(self, text: str) -> None:
         """Add a warning on the whole file."""
         self._file_warnings.append(text)
 
-    def lines(self) -> Iterator[str]:
-        """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then warnings on rows."""
+    def lines(self, missing: NotLoaded = _ALL_LOADED) -> Iterator[str]:
+        """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then findings on rows."""
         if self._assumptions:
             yield f"{self.file}: read with {', '.join(map(_shown, self._assumptions))}."
         for what in self._remarks:
@@ -194,8 +191,8 @@ class FileNotes:
             yield f"{self.file}: warning: {end_sentence(_shown(what))}"
         for what, lines in self._changes.items():
             yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
-        for what, found in self._warnings.items():
-            ordered = sorted(found)
+        for what, found in self._findings.items():
+            ordered = sorted((one.line, one.value) for one in found if one.is_true(missing))
             for line, value in ordered[:MAX_SHOWN]:
                 yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
             if rest := [line for line, _ in ordered[MAX_SHOWN:]]:

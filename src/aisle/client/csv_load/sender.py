@@ -20,13 +20,14 @@ from aisle.client.csv_load.batch_responses import (
     EXISTS_DIFFERENTLY,
     LINE_INDEX,
     POOL_FIELD,
+    Confirmed,
     is_replayed,
+    lost_meanwhile,
     record_counts,
     refused_row,
     was_carried_out,
     with_column_names,
 )
-from aisle.client.csv_load.batches_lost_in_restore import Confirmed, lost_meanwhile
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -41,11 +42,7 @@ from aisle.client.csv_load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.csv_load.conflicts_with_service import (
-    ChangedOrders,
-    compare_with_service,
-    warn_of_missing_supervisors,
-)
+from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
 from aisle.client.csv_load.existing_stock_and_loaded_counts import (
@@ -54,11 +51,13 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import (
     SplitCount,
     TrackedStock,
     with_load_reference,
+    without_fields,
 )
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
-from aisle.client.csv_load.mistaken_keys import find_mistaken_keys, find_unknown_keys
+from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.near_keys import are_near, bare_codes
+from aisle.client.csv_load.order_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
     EMPTY_PLACE,
@@ -69,9 +68,9 @@ from aisle.client.csv_load.records import (
     read_records,
     unknown_files,
 )
-from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport
+from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport, NotLoaded
 from aisle.client.csv_load.service_reads import location_codes, read_units
-from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted, without_fields
+from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
 from aisle.client.outcome import Outcome, outcome_of
@@ -85,10 +84,8 @@ FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
 MAX_PENDING_ROWS = 20_000
 """Number of rows that may wait for their store's batch to fill, in files that alternate between stores."""
-
 MAX_PEOPLE = 10
 """Number of people of a request: the service hashes each PIN, and 40 take a busy machine longer than a request may."""
-
 EXTENSION_PREFIX = "/aisle/v1/"
 LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
 PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
@@ -253,10 +250,7 @@ class FileLoad:
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
         refused = {row.line for row in self.bad}
-        self._table.notes.remove_warnings_of_refused(refused)
-        self._table.notes.remove_untrue_warnings(lambda line: line in refused or line > self._last_line)
-        self._table.notes.remove_warnings_beside(self._refused_names)
-        notes = tuple(self._table.notes.lines())
+        notes = tuple(self._table.notes.lines(NotLoaded(refused, self._last_line, self._refused_names)))
         return FileReport(
             self._table.name,
             self._rows,
@@ -500,8 +494,7 @@ class FileLoad:
             else:
                 return
         if problem:
-            where = f"{self._table.name}:{batch[0].line}"
-            raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
+            raise self._stopped(batch, problem)
 
     def _without_changed_orders(self, batch: Sequence[Record]) -> list[Record]:
         """Return the records without orders that were changed after their creation, whose rows become bad.
@@ -596,8 +589,11 @@ class FileLoad:
                 problem = f"The service answered {response.status}: {clean(message_of(response))}"
                 wait = max(wait, min(LONGEST_WAIT, parse_retry_after(response.headers.get("retry-after"), 0.0) or 0.0))
         self._unknown_lines = tuple(sorted(chain.from_iterable(map(_record_lines, batch)))) if is_sent else ()
+        raise self._stopped(batch, problem)
+
+    def _stopped(self, batch: Sequence[Record], problem: str) -> LoadError:
         where = f"{self._table.name}:{batch[0].line}"
-        raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
+        return LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
 
     async def _post(self, batch: Sequence[Record], body: bytes, key_suffix: str) -> Response:
         target, store = self._target, batch[0].store

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from aisle.client.client import Client
 from aisle.client.csv_load.csv_table import CsvTable
-from aisle.client.csv_load.report import LoadError
+from aisle.client.csv_load.report import unread_error
 from aisle.client.errors import (
     ClientError,
     Forbidden,
@@ -22,8 +22,22 @@ from aisle.errors import ContractError
 
 MAX_SINGLE_READS = 20
 """Number of rows up to which they are read one by one."""
+Query = dict[str, QueryValue]
 NAMED_ORDERS = 100
 """Maximum number of orders in a request by numbers."""
+
+
+def queries_for(field: str, values: Collection[str], **others: QueryValue) -> list[Query]:
+    """Return a query for each value of a field if they are few, otherwise one for all rows of a list."""
+    is_few = len(values) <= MAX_SINGLE_READS
+    return [{field: value, **others} for value in sorted(values)] if is_few else [{**others}]
+
+
+async def product_rows(client: Client, products: Collection[str]) -> AsyncGenerator[Row, None]:
+    """Yield these products; all of the chain if they are many."""
+    for query in queries_for("product_number", products):
+        async for row in client.rows("list-products", query=query):
+            yield row
 
 
 async def store_rows(
@@ -120,16 +134,11 @@ async def read_units(table: CsvTable, client: Client) -> None:
     Raise LoadError if the service does not respond.
     """
     products = table.products_with_units()
-    is_few = len(products) <= MAX_SINGLE_READS
-    queries: list[dict[str, QueryValue]] = [{"product_number": product} for product in sorted(products)]
     try:
-        for query in queries if is_few else [{}]:
-            async for row in client.rows("list-products", query=query):
-                if (product := str(row.get("product_number"))) in products:
-                    table.units[product] = str(row.get("base_unit_name") or "")
+        async for row in product_rows(client, products):
+            if (product := str(row.get("product_number"))) in products:
+                table.units[product] = str(row.get("base_unit_name") or "")
     except TransportError as error:
-        raise LoadError(
-            f"The units of products cannot be read: {error} Load again later: it goes on, and doubles nothing."
-        ) from error
+        raise unread_error("The units of products", error) from error
     except ClientError as error:
         table.notes.add_file_warning(f"the units of products could not be read: {error}")

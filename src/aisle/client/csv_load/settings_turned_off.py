@@ -21,7 +21,6 @@ _FALSE = ("false", "0")
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their orders are read, and their stock if the file has many products."""
 _MAX_SHOWN = 5
-
 _IN_STOCK, _IN_PARTS, _ORDERED, _COMING = "stock", "stock in parts", "order", "delivery"
 """Uses that a store or product has."""
 _NOT_KEPT = "no stock"

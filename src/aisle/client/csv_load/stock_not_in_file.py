@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.csv_table import CsvTable
-from aisle.client.csv_load.existing_stock_and_loaded_counts import ProductStock
+from aisle.client.csv_load.existing_stock_and_loaded_counts import ProductStock, without_fields
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import LoadError
+from aisle.client.csv_load.report import unread_error
 from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
 
@@ -30,11 +30,8 @@ _TOTAL = (
 )
 _BESIDE = "goods of the product lie where the file has no row for it, and stay there"
 _IN_OTHER_POOL = "goods of the product lie in a pool for which the file has no row at their place, and stay there"
-
-
 _MAX_ORDERS = 5
 """Number of orders that are named."""
-
 InHand = Mapping[tuple[str, str], Decimal]
 """Goods of a product in hand, by order and pool."""
 
@@ -67,9 +64,7 @@ class GoodsInHand:
                         key = str(order.get("order_number")), pool
                         held[key] = held.get(key, Decimal(0)) + quantity
         except TransportError as error:
-            raise LoadError(
-                f"Which goods are picked cannot be read: {error} Load again later: it goes on, and doubles nothing."
-            ) from error
+            raise unread_error("Which goods are picked", error) from error
         except ClientError:
             return {}  # the goods are then named as those at no place
         return found
@@ -288,15 +283,6 @@ def _words(
     places = ", ".join(f"{at} ({quantity:f})" for at, quantity in found.items() if quantity)
     parts = [f"at {places}"] if places else []
     return " and ".join([*parts, _describe_in_hand(in_hand, held)] if held else parts)
-
-
-def without_fields(count: Record, names: Container[str]) -> Record | None:
-    """Return a count without some of its fields; None if none is left."""
-    at = {name: line for name, line in count.field_rows.items() if name not in names}
-    if len(at) == len(count.field_rows):
-        return count
-    body = {name: value for name, value in count.body.items() if name not in names}
-    return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
 
 
 def in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -> Record:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
@@ -39,69 +39,90 @@ _DATE_LIKE = re.compile(
 )
 
 
+class _Check(NamedTuple):
+    """Check of the values of some columns; `what` is said of a value that is odd, after the name of its column."""
+
+    what: str
+    is_of: Callable[[Column], bool]
+    is_odd: Callable[[str], object]
+    is_quoted: bool = False
+
+
+def _is_text(column: Column) -> bool:
+    return column.kind == cell_cleaning.TEXT
+
+
+def _is_code(column: Column) -> bool:
+    return column.kind in (cell_cleaning.CODE, cell_cleaning.DOTTED_CODE) or column.name in _CODE_TEXTS
+
+
+def _is_word_for_nothing(value: str) -> bool:
+    return len(value) < _LONGEST_WORD and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS
+
+
+_LONGEST_WORD = 12
+_DATE_MADE = "looks like a date that a spreadsheet has made of a"
+_CHECKS = (
+    _Check(f"{_DATE_MADE} size", lambda column: column.name in _SIZES, _DATE_LIKE.fullmatch),
+    _Check(f"{_DATE_MADE} code", _is_code, _DATE_LIKE.fullmatch),
+    _Check(
+        "has .0 behind it, which a program may have added",
+        lambda column: column.name in _WHOLE_TEXTS,
+        _WITH_DECIMAL.fullmatch,
+    ),
+    _Check("has letters that were saved in a wrong encoding", _is_text, _WRONG_ENCODING.search, True),
+    _Check(
+        "looks like a number that a spreadsheet has shortened",
+        lambda column: _is_text(column) and not column.name.endswith("name"),
+        _SHORTENED.fullmatch,
+    ),
+    _Check("is a word for nothing", _is_text, _is_word_for_nothing, True),
+)
+_BARCODES = (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES)
+
+
 class ValueWarnings:
     """Warnings of the values of a file. All rows are observed before the first is checked."""
 
     def __init__(self, columns: Sequence[Column | None], notes: FileNotes) -> None:
-        self._named_columns = [(index, column) for index, column in enumerate(columns) if column]
+        self._columns = [column for column in columns if column]
         self._notes = notes
-        self._phone_lengths: dict[str, set[int]] = {
-            column.name: set() for _, column in self._named_columns if column.name in _PHONES
-        }
+        self._checks = [(column.name, one) for column in self._columns for one in _CHECKS if one.is_of(column)]
+        self._phone_indexes = [at for at, column in enumerate(columns) if column and column.name in _PHONES]
+        self._phone_lengths: dict[str, set[int]] = {one.name: set() for one in self._columns if one.name in _PHONES}
         """Digits of the numbers in a column that begin with a zero."""
 
     def observe_row(self, found: Sequence[str]) -> None:
         """Learn from a row how long the telephone numbers are."""
-        for index, column in self._named_columns if self._phone_lengths else ():
+        for index, lengths in zip(self._phone_indexes, self._phone_lengths.values(), strict=True):
             cell = found[index] if index < len(found) else ""
-            if column.name in self._phone_lengths and cell.strip()[:1] == "0":
-                self._phone_lengths[column.name].add(sum(map(str.isdecimal, cell)))
+            if cell.strip()[:1] == "0":
+                lengths.add(sum(map(str.isdecimal, cell)))
 
     def check_row(self, line: int, values: Mapping[str, Any]) -> None:
         """Add warnings on values of a row that is loaded all the same."""
-        for _, column in self._named_columns:
-            value = values.get(column.name)
-            if column.name in _COUNTRIES and isinstance(value, list):
-                for part in value:
+        for name, check in self._checks:
+            value = values.get(name)
+            if isinstance(value, str) and check.is_odd(value):
+                self._notes.add_warning(f"{name} {check.what}", repr(value) if check.is_quoted else value, line)
+        for name in self._phone_lengths:
+            if name in values and self._has_lost_zero(name, values[name]):
+                self._notes.add_warning(f"{name} may have lost a zero, with which others begin", values[name], line)
+        for column in self._columns:
+            if column.kind in _BARCODES:
+                self._check_digits(line, column, values.get(column.name, ""))
+            elif column.name in _COUNTRIES:
+                for part in values.get(column.name, ()):
                     if not _COUNTRY.fullmatch(part):
-                        self._notes.add_warning(f"{column.name} names what is no code of a country", repr(part), line)
-            if not isinstance(value, str):
-                continue
-            if column.name in _SIZES and _DATE_LIKE.fullmatch(value):
-                self._notes.add_warning(
-                    f"{column.name} looks like a date that a spreadsheet has made of a size", value, line
-                )
-            elif column.name in _CODE_TEXTS and _DATE_LIKE.fullmatch(value):
-                self._notes.add_warning(
-                    f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
-                )
-            elif column.kind == cell_cleaning.TEXT:
-                if column.name in _WHOLE_TEXTS and _WITH_DECIMAL.fullmatch(value):
-                    what = f"{column.name} has .0 behind it, which a program may have added"
-                    self._notes.add_warning(what, value, line)
-                if not value.isascii() and _WRONG_ENCODING.search(value):
-                    what = f"{column.name} has letters that were saved in a wrong encoding"
-                    self._notes.add_warning(what, repr(value), line)
-                if _SHORTENED.fullmatch(value) and not column.name.endswith("name"):
-                    what = f"{column.name} looks like a number that a spreadsheet has shortened"
-                    self._notes.add_warning(what, value, line)
-                if len(value) < 12 and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS:
-                    self._notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
-            elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
-                self._warn_of_codes(line, column, value)
-            elif column.name in self._phone_lengths and self._has_lost_zero(column.name, value):
-                self._notes.add_warning(f"{column.name} may have lost a zero, with which others begin", value, line)
-            elif column.kind in (cell_cleaning.CODE, cell_cleaning.DOTTED_CODE) and _DATE_LIKE.fullmatch(value):
-                self._notes.add_warning(
-                    f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
-                )
+                        what = f"{column.name} names what is no code of a country"
+                        self._notes.add_warning(what, repr(part), line)
 
     def _has_lost_zero(self, name: str, value: str) -> bool:
         """Return True if a telephone number is as long as others of its column would be without their zero."""
         digits = cell_cleaning.join_digits(value)
         return digits.isdecimal() and digits[0] != "0" and len(digits) + 1 in self._phone_lengths[name]
 
-    def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
+    def _check_digits(self, line: int, column: Column, value: str) -> None:
         for code in split_codes(value) if column.kind == cell_cleaning.BARCODES else (value,):
             if right := wrong_check_digit(code):
                 self._notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Required
 
-from aisle.contract.request_bodies.base import ExactNumber, OrNull, RequestBody, StrictBool, list_body
+from aisle.contract.request_bodies import ExactNumber, OrNull, RequestBody, StrictBool, list_body
 
 
 class _LineWrite(RequestBody, total=False):

@@ -78,6 +78,10 @@ _STORED_FIELDS = ("left", "carried", "superseded", "data")
 _PLAIN_REFUSAL = "stored_reason.intermediary_refused"
 
 
+async def _return_operation(op: Operation) -> Operation:
+    return op
+
+
 class PushEvents(NamedTuple):
     """Callbacks of the push loop: checks before a send, outcome of the send, checks of the link."""
 
@@ -104,6 +108,8 @@ class PushEvents(NamedTuple):
     """Callback if operations that waited for a person are sent again."""
     on_replay_delayed: Callable[[Operation, StoredMessage], None] = lambda op, reason: None
     """Callback with the reason for which the service does not take a replayed operation yet."""
+    adapt_undo: Callable[[Operation], Awaitable[Operation | None]] = _return_operation
+    """Adaptation of an undo to what was booked; None if nothing is left of it. On a ClientError it is not sent now."""
 
 
 @dataclass(eq=False)
@@ -266,6 +272,10 @@ class PushLoop:
     async def _prepare(self, op: Operation, features: Features) -> tuple[bytes, str | None] | None:
         """Store the operation as `sending`, and return its bytes and token; None if it is not sent now."""
         try:
+            remaining = await self.events.adapt_undo(op)
+            if remaining is None:
+                return None
+            op = remaining
             evidence = await self.events.evidence_before(op)
             fit = self.events.adapt(op, features)
             is_new_body = fit.op is not op and not features.idempotency

@@ -12,6 +12,7 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from aisle.jobs.count.count_state import CountState
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 BOOKED_QUERY = "booked"
 """Id of the query for the differences that the service booked."""
 
+MAX_BOOKED = 1000
+"""Number of entries of these products that are read at most."""
+
 
 def undo_sent(state: CountState, context: Context) -> Result:
     """Undo the count sent last; query first what the service booked for its entries."""
@@ -32,12 +36,14 @@ def undo_sent(state: CountState, context: Context) -> Result:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
-    return Turn(state, (query_booked(context),))
+    return Turn(state, (query_booked(sent.changes, context),))
 
 
-def query_booked(context: Context) -> Query:
-    """Return the query for the differences that the service booked today."""
-    return Query(BOOKED_QUERY, "my_entries", {"user": context.user, "now": context.now})
+def query_booked(changes: Sequence[StockChange], context: Context) -> Query:
+    """Return the query for the differences that the service booked, from the day of the first change on."""
+    products = list(dict.fromkeys(each.product for each in changes))
+    args = {"user": context.user, "now": min(each.counted_at for each in changes), "products": products}
+    return Query(BOOKED_QUERY, "my_entries", {**args, "size": MAX_BOOKED})
 
 
 def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
@@ -53,15 +59,16 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
 
 def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
     """Return a sent count with the differences that the service booked, without goods that were counted since."""
-    booked, counted_since = [], None
+    booked, counted_since, is_waiting = [], None, False
     for change in sent.changes:
         row = entry_of(change, rows)
+        is_waiting = is_waiting or bool(row and row["outcome"] != "confirmed")
         if row and row["later_count"] is not None:
             counted_since = row["later_count"]
         else:
             difference = row["difference"] if row and row["counted_quantity"] is not None else None
             booked.append(change if difference is None else change._replace(quantity=difference))
-    return sent._replace(changes=tuple(booked), counted_since=counted_since)
+    return sent._replace(changes=tuple(booked), counted_since=counted_since, is_waiting=is_waiting)
 
 
 def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
@@ -120,7 +127,10 @@ def undo_count(
 
 
 def _undo_message(sent: SentCount) -> Msg:
-    """Return the message for a reversed count: its stock changes by product, or by location for one product."""
+    """Return the message for a reversed count: its stock changes by product, or by location for one product.
+
+    Of a count that waits they are estimates.
+    """
     has_locations = len({each.location for each in sent.changes}) > 1
     changes = []
     for each in sent.changes:
@@ -129,6 +139,7 @@ def _undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        changes.append(goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True))
+        amount = goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting)
+        changes.append(amount)
     text = goods_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text

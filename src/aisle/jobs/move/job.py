@@ -279,6 +279,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return Turn(with_suggested_locations(state, rows))
         case "target":
             return put_goods.give_to_order(state, row, context)
+        case undo.COUNTED_QUERY:
+            return undo.undo_unless_counted(state, rows, context)
         case "undo_order":
             return undo.undo_if_unchanged(state, row, context)
         case _ if id_.startswith(undo.UNDO_PREFIX):
@@ -363,7 +365,8 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
     if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
-    records = [MoveChoice(f"is_{each.kind}", each.key) for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]]
+    named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
+    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
     choices = (MoveChoice("amount", part.product, value, part.line), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):
@@ -382,7 +385,8 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
     """Set the quantity of the goods; `is_confirmed` skips the question about a large quantity."""
     if take_goods.is_order_asked(state):
         return take_goods.set_asked_quantity(state, value)
-    asked, state = state, state._replace(choices=(), pending_scan=None, is_undoing=False)
+    asked = take_goods.without_number_question(state)
+    state = state._replace(choices=(), covered_choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
         turn = take_goods.set_quantity(state, goods, value, is_confirmed=is_confirmed)
         return undo.keep_question_after_undo(asked, take_goods.keep_other_locations(asked, turn))

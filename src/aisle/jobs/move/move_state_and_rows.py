@@ -134,6 +134,8 @@ class MoveChoice(NamedTuple):
     key: str = ""
     quantity: Decimal = ZERO
     line: int = 0
+    label: str = ""
+    """Name of a record that digits may be the number of."""
 
 
 class ClearanceTask(NamedTuple):

@@ -437,9 +437,14 @@ def set_asked_quantity(state: MoveState, value: Decimal) -> Result:
 
 def ask_again(state: MoveState, match: Match) -> Result:
     """Take the goods in question, once it is clear that digits were no quantity of them."""
-    part, asked = _goods_in_question(state), state._replace(choices=state.covered_choices)
+    part, asked = _goods_in_question(state), without_number_question(state)
     state = state._replace(choices=(), covered_choices=(), pending_scan=None)
     return keep_other_locations(asked, set_quantity(state, part, match.quantity)) if part else Turn(state)
+
+
+def without_number_question(state: MoveState) -> MoveState:
+    """Return the state with the question of the goods that one about a number covers; without one, the state itself."""
+    return state._replace(choices=state.covered_choices) if is_number_asked(state) else state
 
 
 def is_number_asked(state: MoveState) -> bool:

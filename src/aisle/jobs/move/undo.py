@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
@@ -21,14 +22,20 @@ from aisle.jobs.move.move_state_and_rows import (
 )
 from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, msg, undo_verdict
 
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import CountsSinceRow
+
 Result = Turn[MoveState]
+
+COUNTED_QUERY = "counted_since"
+"""Id of the query for counts since the move that is undone."""
 
 UNDO_PREFIX = "undo/"
 """Prefix of the ids of queries that check if a move can be undone; the location follows."""
 
 
 def undo_step(state: MoveState, context: Context) -> Result:
-    """Undo the last take, or the last move if the goods are still at its destination."""
+    """Undo the last take, or the last move if the goods are still at its destination and nobody counted them since."""
     if not state.history:
         return reply(state, WRONG, "pick.nothing_to_undo")
     step = state.history[-1]
@@ -36,7 +43,28 @@ def undo_step(state: MoveState, context: Context) -> Result:
         return _undo_take(state, step)
     if step.at == context.now:  # the cached stock is older than this step, and nobody else has seen the goods yet
         return _undo_move(state, step, context)
-    state, item = state._replace(is_undoing=True), step.items[0]
+    goods = [place for item in step.items for place in _counted_places(item)]
+    args = {"since": step.at or state.opened_at, "goods": goods}
+    return Turn(state._replace(is_undoing=True), (Query(COUNTED_QUERY, "counts_since", args),))
+
+
+def _counted_places(item: MovementItem) -> list[list[Json]]:
+    """Return the product with each location and pool that it left or reached."""
+    places = (item.location, item.pool), (item.to_location, item.to_pool or item.pool)
+    return [[item.product, location, pool] for location, pool in places if location]
+
+
+def undo_unless_counted(state: MoveState, rows: tuple[CountsSinceRow, ...], context: Context) -> Result:
+    """Undo nothing if somebody counted the goods at either end since; else check if they are still there."""
+    if not state.is_undoing or not state.history:
+        return Turn(state)
+    step = state.history[-1]
+    if rows:
+        row, labels = rows[0], {item.product: item.label for item in step.items}
+        label, place, counted = labels[row["product_number"]], row["location_code"], row["counted_quantity"]
+        state = state._replace(is_undoing=False, history=())
+        return reply(state, WRONG, "move.counted_since", label=label, place=place, counted=counted)
+    item = step.items[0]
     if locations := _target_locations(step):
         return Turn(state, (_query_location(locations[0]),))
     if item.to_order:

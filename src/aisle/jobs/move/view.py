@@ -133,6 +133,8 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
 
 
 def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
+    if choice.kind == "is_product" and choice.label:
+        return raw(choice.label)
     if choice.kind in ("is_delivery", "is_person"):
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":

@@ -435,7 +435,7 @@ def undo_step(state: PickState, context: Context) -> Result:
     while state.history:
         last = state.history[-1]
         if last.sent_count and last.sent_count.changes:
-            return Turn(state, (undo_sent_count.query_booked(context),))
+            return Turn(state, (undo_sent_count.query_booked(last.sent_count.changes, context),))
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
             return Turn(state, (), undo_sent_count.no_undo_verdict(last.sent_count))
@@ -535,7 +535,21 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
         if first >= 0
         else pick_state.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
-    return Turn(next_state._replace(only_order=""), writes, undo_verdict(text))
+    return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
+
+
+def _leave_held_goods(state: PickState) -> PickState:
+    """Move the stop back from a location where all goods are held for other orders: no page sends a picker to them."""
+    step, take = state.history[-1] if state.history else None, state.current_line
+    if step is None or take is None or not pick_state.is_all_held(state, take):
+        return state
+    takes, first = restore_sources(state, step)
+    moved = {(each.order, each.line) for each in step.sources_before}
+    if first is None or (take.order, take.line) not in moved:
+        return state
+    restored = pick_state.with_lines(state._replace(history=state.history[:-1], location=""), takes)
+    at = next(index for index, each in enumerate(restored.lines) if (each.order, each.line) == (take.order, take.line))
+    return pick_state.go_to_line(restored, at)
 
 
 def _tote_letters(state: PickState, orders: Any) -> str:

@@ -1,6 +1,7 @@
 """State of a pick: totes, lines in walking order, choices, goods to return, and the history for undo.
 
-An undo keeps what other pickers did meanwhile.
+It also divides scanned goods over the lines of the totes (`fillable_lines`, `add_over_lines`). An undo keeps what other
+pickers did meanwhile.
 """
 
 from __future__ import annotations
@@ -605,6 +606,12 @@ def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple
         takes[index] = take.with_picked(picked)._replace(is_closed=was.is_closed and picked < take.ordered)
         touched.append(index)
     return state._replace(lines=tuple(takes), choices=()), tuple(touched)
+
+
+def is_all_held(state: PickState, line: PickLine) -> bool:
+    """Return True if goods at a line's location are held for orders that are not of this pick, and none are free."""
+    free = (had for location, had in line.stock_when_read if same_location(location, line.location))
+    return bool(held_for_others(state, line.product, line.location)) and sum(free, Decimal(0)) <= 0
 
 
 def held_for_others(state: PickState, product: str, location: str) -> dict[str, Decimal]:

@@ -45,6 +45,14 @@ class MyEntriesRow(EntryRow):
     """Quantity of a later count of the same pool there; None without one."""
 
 
+class CountsSinceRow(TypedDict):
+    """Count of goods that somebody made since a move."""
+
+    product_number: str
+    location_code: str
+    counted_quantity: Decimal
+
+
 class LogRow(EntryRow):
     """Entry of the whole log."""
 

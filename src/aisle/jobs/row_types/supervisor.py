@@ -79,7 +79,11 @@ class ExcessReceiptsRow(DeliveryLineRow):
     """Line of a delivery of which more was received than announced."""
 
     key: str
+    note_key: str
+    """Key of the note that accepts it."""
     order_number: str
+    to_review: list[str]
+    """Log entries of these goods that the service wants reviewed."""
     supplier_name: str
 
 

@@ -23,8 +23,15 @@ from aisle.jobs.receive.view import (
     progress_text,
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
+from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions, open_record
 from aisle.jobs.store_time import due_on_day_message, to_local_text
+from aisle.jobs.supervisor.excess_receipts import (
+    EXCESS_QUERY,
+    acceptance_effects,
+    acceptance_verdict,
+    undo_verdict,
+)
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_types import DELIVERY, PRODUCT, Match, UnknownCode
@@ -45,6 +52,10 @@ STATE_NAMES = {"open": "deliveries.expected", "partial": "deliveries.partial", "
 
 KIND_NAMES = {"1": msg("deliveries.kind_purchase"), "2": msg("deliveries.kind_transfer")}
 """Names of the types of deliveries and receipts in the interface. Any other type is a number."""
+
+
+MAX_EXCESS = 200
+"""Most lines of a delivery whose excess is accepted at once."""
 
 
 class DeliveriesState(NamedTuple):
@@ -69,6 +80,10 @@ class DeliveriesState(NamedTuple):
     """True if the page of one delivery was opened directly. Back then leaves the job."""
     is_late: bool = False
     """True if the day of this delivery is over and goods are still to come."""
+    excess: tuple[ExcessReceiptsRow, ...] = ()
+    """Lines of this delivery with excess that nobody has accepted."""
+    accepted: tuple[ExcessReceiptsRow, ...] = ()
+    """Those accepted last; it can be undone."""
     page: int = 0
 
 
@@ -177,13 +192,20 @@ class DeliveryPage(DetailPage[DeliveriesState]):
         if not state.delivery:
             return (Line("note", msg("deliveries.loading")),)
         late = (Line("note", msg("deliveries.how_late_ends")),) if state.is_late else ()
-        return (*_head_lines(state.delivery), *late)
+        excess = (Line("note", msg("excess.note", count=len(state.excess))),) if state.excess else ()
+        return (*_head_lines(state.delivery), *late, *excess)
 
     def blocks(self, state: DeliveriesState) -> tuple[Block, ...]:
         return _blocks(state.delivery) if state.delivery else ()
 
     def actions(self, state: DeliveriesState) -> tuple[Action[DeliveriesState], ...]:
-        return (Action(msg("deliveries.receive"), _start_receiving),) if state.delivery else ()
+        if not state.delivery:
+            return ()
+        return (
+            Action(msg("deliveries.receive"), _start_receiving),
+            *((Action(msg("excess.accept"), _accept_excess, "e"),) if state.excess else ()),
+            *((Action(msg("hint.undo"), _undo_accepted, "u"),) if state.accepted else ()),
+        )
 
     def handle_text(self, state: DeliveriesState, text: str, context: Context) -> Result:
         return refuse(state, msg("deliveries.unknown", code=text))
@@ -195,14 +217,25 @@ class DeliveryPage(DetailPage[DeliveriesState]):
         return Turn(closed, (LIST.query(closed, context),))
 
 
-def _query_delivery(number: str) -> Query:
-    """Return a journalled query, because the row from which the delivery was chosen is not journalled."""
-    return Query("delivery", "delivery", {"order_number": number})
+def _query_delivery(number: str) -> tuple[Query, Query]:
+    """Return journalled queries, because the row from which the delivery was chosen is not journalled."""
+    args = {"order_number": number}
+    return Query("delivery", "delivery", args), Query("excess", EXCESS_QUERY, {**args, "first": 0, "size": MAX_EXCESS})
 
 
 def _open_delivery(state: DeliveriesState, number: str) -> Result:
-    state = state._replace(delivery_number=number, delivery=None, page=0, typed="")
-    return Turn(state, (_query_delivery(number), Refresh("delivery", number)))
+    state = state._replace(delivery_number=number, delivery=None, page=0, typed="", excess=(), accepted=())
+    return Turn(state, (*_query_delivery(number), Refresh("delivery", number)))
+
+
+def _accept_excess(state: DeliveriesState, context: Context) -> Result:
+    effects, verdict = acceptance_effects(state.excess, context.store), acceptance_verdict(state.excess)
+    return Turn(state._replace(excess=(), accepted=state.excess), effects, verdict)
+
+
+def _undo_accepted(state: DeliveriesState, context: Context) -> Result:
+    effects = acceptance_effects(state.accepted, context.store, is_undone=True)
+    return Turn(state._replace(excess=state.accepted, accepted=()), effects, undo_verdict(state.accepted))
 
 
 def _start_receiving(state: DeliveriesState, context: Context) -> Result:
@@ -282,7 +315,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
         return Turn(state, (*self.queries(state, context), Refresh("deliveries")))
 
     def queries(self, state: DeliveriesState, context: Context) -> tuple[Effect, ...]:
-        one = (_query_delivery(state.delivery_number),) if state.delivery_number else ()
+        one = _query_delivery(state.delivery_number) if state.delivery_number else ()
         return (Query("receipt_kinds", "receipt_kinds", {}, is_live=True), LIST.query(state, context), *one)
 
     def handle_rows(self, state: DeliveriesState, answer: Rows, context: Context) -> Result:
@@ -297,6 +330,8 @@ class DeliveriesJob(PageJob[DeliveriesState]):
                 return Turn(state._replace(delivery_number=rows[0]["order_number"], delivery=rows[0], is_late=late))
             case "delivery":
                 return refuse(state, msg("deliveries.not_here", delivery=state.delivery_number))
+            case "excess":
+                return Turn(state._replace(excess=rows))
             case "deliveries_expecting" if rows:
                 return _open_delivery(state, rows[0]["order_number"])
         return refuse(state, msg("deliveries.no_delivery_expects"))

@@ -37,6 +37,12 @@ from aisle.jobs.supervisor.count_differences import (
     write_at_store,
 )
 from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
+from aisle.jobs.supervisor.excess_receipts import (
+    EXCESS_QUERY,
+    acceptance_effects,
+    acceptance_verdict,
+    undo_verdict,
+)
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
@@ -296,7 +302,7 @@ class ExcessReceiptList(ExceptionList):
     """List of the lines of deliveries of which more was received than announced."""
 
     name = "exceptions.excess_receipts"
-    query_name = "excess_receipts"
+    query_name = EXCESS_QUERY
     prompt_text = msg("exceptions.prompt_excess_receipts")
     columns = (
         Column(msg("exceptions.head_product"), lambda row: raw(row["description"]), sort="description"),
@@ -304,6 +310,12 @@ class ExcessReceiptList(ExceptionList):
         Column(msg("head.delivery"), lambda row: code_text(row["order_number"]), sort="order_number"),
         Column(msg("head.supplier"), lambda row: raw(row["supplier_name"]), sort="supplier_name"),
     )
+
+    def actions(self, state: ExceptionsState) -> Actions:
+        return (
+            Action(msg("excess.accept"), _accept_excess, "e", is_hinted=bool(state.rows)),
+            *((Action(msg("hint.undo"), _undo_accepted, "u"),) if state.accepted else ()),
+        )
 
     def open_row(self, state: ExceptionsState, row: ExcessReceiptsRow, context: Context) -> Result:
         return Turn(state, (Start("deliveries", {"order_number": row["order_number"], "is_alone": True}),))
@@ -448,6 +460,24 @@ def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
         *tuple(effects),
         label=row["label"],
     )
+
+
+def _accept_excess(state: ExceptionsState, context: Context) -> Result:
+    """Accept the line in focus at a desk; on a handheld the one under the cursor, or the only one."""
+    is_sure = state.options.is_desk or len(state.rows) == 1
+    row = searchable_list.row_in_focus(state) if is_sure else searchable_list.row_at_cursor(state)
+    if row is None:
+        return reply(state, INFO, "exceptions.choose_row")
+    rest = tuple(each for each in state.rows if each["key"] != row["key"])
+    cursor = min(state.cursor, state.total - 2)
+    state = state._replace(rows=rest, total=state.total - 1, cursor=cursor, accepted=(row,))
+    return Turn(state, acceptance_effects((row,), context.store), acceptance_verdict((row,)))
+
+
+def _undo_accepted(state: ExceptionsState, context: Context) -> Result:
+    effects = acceptance_effects(state.accepted, context.store, is_undone=True)
+    undone = state._replace(accepted=())
+    return Turn(undone, (*effects, LISTS[EXCESS_QUERY].query(undone, context)), undo_verdict(state.accepted))
 
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:

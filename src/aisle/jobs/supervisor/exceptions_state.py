@@ -9,7 +9,7 @@ from aisle.jobs.job import (
     Turn,
 )
 from aisle.jobs.page_job import Action
-from aisle.jobs.row_types.supervisor import DifferencesRow
+from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.scan.grammar_types import Match
 
@@ -44,6 +44,8 @@ class ExceptionsState(NamedTuple):
     """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
     approved: tuple[DifferencesRow, ...] = ()
     """Differences approved last; they can be undone."""
+    accepted: tuple[ExcessReceiptsRow, ...] = ()
+    """Line with excess accepted last; it can be undone."""
     features: tuple[str, ...] = ()
     """Features that the service announces."""
     is_loaded: bool = False

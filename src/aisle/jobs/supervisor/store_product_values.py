@@ -6,15 +6,14 @@ Services write `{"W41":3,"W42":5}`, `[3,5]`, `3;5` or `W41=3;W42=5`.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 
 from aisle.jobs.job import Json, money_message
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
+from aisle.jobs.sales_figures import FiguresByName, parse_figures
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import (
@@ -31,59 +30,6 @@ from aisle.jobs.supervisor.store_product_fields import (
     parse_update_values,
 )
 from aisle.jobs.view import Msg, msg
-
-MAX_FIGURES = 400
-"""Most figures of a series."""
-
-_SEPARATOR = re.compile(r"[;,|\s]+")
-_PAIR = re.compile(r"[=:]")
-
-
-class Figure(NamedTuple):
-    """Figure with its key (for example a week); empty if unknown."""
-
-    key: str
-    value: Decimal
-
-
-def parse_figures(value: Any) -> tuple[Figure, ...]:
-    """Parse the figures of a series, in order; empty if they are invalid."""
-    found = _parse_text(value) if isinstance(value, str) else value
-    if isinstance(found, dict):
-        return _make_figures(found.items())
-    if isinstance(found, list):
-        return _make_figures(("", each) for each in found)
-    return ()
-
-
-def _parse_text(text: str) -> Any:
-    try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return _split_text(text)
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no figure")
-
-
-def _split_text(text: str) -> Any:
-    parts = [_PAIR.split(part, maxsplit=1) for part in _SEPARATOR.split(text.strip(" []{};,|\n\t")) if part]
-    values = [part[-1] for part in parts]
-    if not all(_is_figure(value) for value in values):
-        return None
-    if all(len(part) == 2 for part in parts):
-        return {part[0].strip("\"'"): part[1] for part in parts}
-    return values if all(len(part) == 1 for part in parts) else None
-
-
-def _is_figure(text: str) -> bool:
-    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
-
-
-def _make_figures(pairs: Iterable[tuple[Any, Any]]) -> tuple[Figure, ...]:
-    return tuple(Figure(str(key), to_decimal(value)) for key, value in pairs)[:MAX_FIGURES]
-
 
 # Limits
 
@@ -141,7 +87,7 @@ class StoreProduct(NamedTuple):
     delivery_times: tuple[Msg, ...] = ()
     """Next delivery times, the earliest first."""
     pools: tuple[tuple[str, Decimal], ...] = ()
-    series: tuple[tuple[str, tuple[Figure, ...]], ...] = ()
+    series: FiguresByName = ()
     changes: tuple[PendingChangeRow, ...] = ()
     """Changes, the latest first."""
     shows_all_fields: bool = True

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from aisle.service.auth.tokens import hash_secret, is_well_formed_secret, normalize_store_number
 from aisle.service.db.database import Row, Statement, Transaction
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.errors import Refusal, forbidden
 from aisle.service.operation_context import Context, Principal, Role, Store
 
@@ -87,14 +87,17 @@ async def authorize_store(tx: Transaction, principal: Principal, store_number: s
     return Store(*row)
 
 
-async def authorize_named_stores(ctx: Context, bodies: Iterable[B]) -> AsyncIterator[tuple[Store, list[tuple[int, B]]]]:
-    """Yield the stores that the rows of a request name, sorted by number, each with its rows and their indexes.
+async def rows_by_store(ctx: Context, rows: Iterable[B]) -> AsyncIterator[tuple[Store, list[tuple[int, B]]]]:
+    """Yield the rows of a request with their indexes: those of the path's store, otherwise of each store they name.
 
-    Raise Refusal (403) for a store that the token does not cover.
+    Stores are sorted by number. Raise Refusal (403) for a store that the token does not cover.
     """
+    if ctx.store:
+        yield ctx.store, list(enumerate(rows))
+        return
     by_store: dict[str, list[tuple[int, B]]] = {}
-    for index, body in enumerate(bodies):
-        by_store.setdefault(str(body["store_number"]), []).append((index, body))
+    for index, row in enumerate(rows):
+        by_store.setdefault(str(row["store_number"]), []).append((index, row))
     for store_number in sorted(by_store):
         yield await authorize_store(ctx.tx, ctx.principal, store_number), by_store[store_number]
 

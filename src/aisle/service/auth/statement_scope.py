@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from aisle.service.db.database import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.statements import changes_and_counters as changes_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.errors import forbidden
 from aisle.service.operation_context import CHAIN, Principal
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import secrets
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, get_args
 
 from aisle.errors import UsageError
 from aisle.service.db.database import Database, Transaction
-from aisle.service.db.statements import stores as stores_sql
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.operation_context import Role
 
@@ -40,12 +40,30 @@ class TokenInfo(NamedTuple):
         return self.revoked_on is None and (self.expires_on is None or now < self.expires_on)
 
 
+class TokenGrant(NamedTuple):
+    """Grant of a new token: its name, role and stores (None is all), and its end."""
+
+    name: str
+    role: Role
+    store_numbers: Sequence[str] | None = None
+    expires_on: str | None = None
+
+    @property
+    def audit_fields(self) -> dict[str, object]:
+        """Fields of the token for the audit."""
+        stores = [ALL_STORES] if self.store_numbers is None else self.store_numbers
+        return {"name": self.name, "role": self.role, "stores": stores, "expires_on": self.expires_on}
+
+
 class TokenPerson(NamedTuple):
     """Person of a token: the token used for the sign-in, the store and the badge."""
 
     parent_token_id: str
     store_number: str
     badge: str
+
+
+_NOBODY = TokenPerson("", "", "")
 
 
 class NewToken(NamedTuple):
@@ -80,24 +98,11 @@ def _checksum(body: str) -> str:
     return f"{zlib.crc32(body.encode()):08x}"
 
 
-async def add_token(
-    tx: Transaction,
-    *,
-    name: str,
-    role: Role,
-    store_numbers: Iterable[str] | None,
-    now: str,
-    expires_on: str | None = None,
-    secret: str | None = None,
-    person: TokenPerson | None = None,
-) -> NewToken:
-    """Store a token for the named stores, or for all if `store_numbers` is None.
-
-    Raise UsageError if a role or store is unknown.
-    """
-    if role not in ROLES:
-        raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
-    named = None if store_numbers is None else sorted(set(store_numbers))
+async def add_token(tx: Transaction, grant: TokenGrant, now: str, person: TokenPerson = _NOBODY) -> NewToken:
+    """Store a token. Raise UsageError if a role or store is unknown."""
+    if grant.role not in ROLES:
+        raise UsageError(f"There is no role {grant.role!r}; there are {', '.join(ROLES)}.")
+    named = None if grant.store_numbers is None else sorted(set(grant.store_numbers))
     if named is not None:
         known = {row[0] for row in await tx.all(stores_sql.STORE_ORDINALS, named)}
         unknown = [number for number in named if number not in known]
@@ -105,42 +110,23 @@ async def add_token(
             raise UsageError(
                 f"No such store: {', '.join(unknown) or 'none was named'}.{await _suggest_stores(tx, unknown)}"
             )
-    secret = secret or generate_secret()
-    token_id = secrets.token_hex(6)
-    owner = person or TokenPerson("", "", "")
-    await tx.run(
-        tokens_sql.TOKEN_ADD,
-        token_id,
-        hash_secret(secret),
-        name,
-        role,
-        int(named is None),
-        now,
-        expires_on,
-        *owner,
-    )
-    await tx.run_many(tokens_sql.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
-    return NewToken(token_id, secret)
+    made = NewToken(secrets.token_hex(6), generate_secret())
+    rights = (grant.name, grant.role, int(named is None), now, grant.expires_on)
+    await tx.run(tokens_sql.TOKEN_ADD, made.token_id, hash_secret(made.secret), *rights, *person)
+    await tx.run_many(tokens_sql.TOKEN_STORE_ADD, [(made.token_id, number) for number in named or ()])
+    return made
 
 
-async def add_named_token(
-    tx: Transaction,
-    *,
-    name: str,
-    role: Role,
-    store_numbers: Iterable[str] | None,
-    now: str,
-    expires_on: str | None = None,
-) -> NewToken:
+async def add_named_token(tx: Transaction, grant: TokenGrant, now: str) -> NewToken:
     """Store a token under a name that no other valid token has. Raise UsageError if the name is missing or used."""
-    if not name.strip():
+    if not grant.name.strip():
         raise UsageError("A token has a name: what it is for.")
-    if role == "metrics" and store_numbers is not None:
+    if grant.role == "metrics" and grant.store_numbers is not None:
         raise UsageError("Figures are of all stores: a token with the role metrics is for all of them (*).")
-    other = await find_valid_token(tx, name, now)
+    other = await find_valid_token(tx, grant.name, now)
     if other is not None:
-        raise UsageError(f"Token {other.token_id} in force is called {name!r}; revoke it, or take another name.")
-    return await add_token(tx, name=name, role=role, store_numbers=store_numbers, now=now, expires_on=expires_on)
+        raise UsageError(f"Token {other.token_id} in force is called {grant.name!r}; revoke it, or take another name.")
+    return await add_token(tx, grant, now)
 
 
 async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
@@ -191,12 +177,11 @@ def create_token(
     expires_on: str | None = None,
 ) -> NewToken:
     """Call `add_named_token` in its own transaction, for the command line."""
-    named = None if store_numbers is None else list(store_numbers)
+    grant = TokenGrant(name, role, None if store_numbers is None else list(store_numbers), expires_on)
 
     async def work(tx: Transaction) -> NewToken:
-        made = await add_named_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
-        fields = {"name": name, "role": role, "stores": named or [ALL_STORES], "expires_on": expires_on}
-        await record_command(tx, AuditChange("token", made.token_id, {}, fields), now)
+        made = await add_named_token(tx, grant, now)
+        await record_command(tx, AuditChange("token", made.token_id, {}, grant.audit_fields), now)
         return made
 
     return database.write_now(work)

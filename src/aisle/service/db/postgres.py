@@ -26,8 +26,7 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.db import product_search_index
-from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseUnreachable, Work
-from aisle.service.db.database_monitor import DatabaseMonitor
+from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.postgres_transaction import (
     REFUSED,

@@ -1,7 +1,11 @@
-"""Schema of the service for both engines (`schema.sql`), and its migration on SQLite."""
+"""Schema of the service for both engines (`schema.sql`), and its migration on SQLite.
+
+SQLite's query planner gets statistics (`planner_statistics.json`), which it would otherwise guess.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -21,6 +25,9 @@ def _read_statements(name: str) -> tuple[str, ...]:
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = ((*_read_statements("schema.sql"), PRODUCT_SEARCH_INDEX),)
 """Statements of each version of the schema; a released one is never changed."""
+
+PLANNER_STATISTICS: list[list[str]] = json.loads(Path(__file__).with_name("planner_statistics.json").read_text("utf-8"))
+"""Rows of `sqlite_stat1`: table, index, and figures."""
 
 # Tables whose rows are short and read by their whole key.
 WITHOUT_ROWID_TABLES = frozenset(
@@ -69,3 +76,26 @@ def _to_sqlite(statement: str) -> str:
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in WITHOUT_ROWID_TABLES
     return f"{statement} WITHOUT ROWID" if narrow else statement
+
+
+def store_statistics(connection: apsw.Connection) -> None:
+    """Store the planner's statistics, unless they are stored already."""
+    if _stored_statistics(connection) == PLANNER_STATISTICS:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Creates the statistics table. Analysing one small table is quick.
+        connection.execute("ANALYZE store")
+        connection.execute("DELETE FROM sqlite_stat1")
+        connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?1, ?2, ?3)", PLANNER_STATISTICS)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("ANALYZE sqlite_schema")
+
+
+def _stored_statistics(connection: apsw.Connection) -> list[list[object]]:
+    found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").fetchall()
+    rows = connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY rowid").fetchall() if found else []
+    return [list(row) for row in rows]

@@ -6,27 +6,17 @@ import json
 import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.auth.tokens import add_token, mark_revoked
+from aisle.service.auth.tokens import TokenGrant, add_token, mark_revoked
 from aisle.service.db.database import Transaction
-from aisle.service.db.statements import tokens as tokens_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.deliveries import create_store_deliveries
-from aisle.service.handlers.locations import write_locations
-from aisle.service.handlers.log_create import create_store_product_logs, review_logs
-from aisle.service.handlers.movements import create_movement
-from aisle.service.handlers.order_create import create_orders_in_store
-from aisle.service.handlers.order_update import update_customer_order
-from aisle.service.handlers.people import write_people
-from aisle.service.handlers.products import create_or_update_products
-from aisle.service.handlers.registry import RunOperation
-from aisle.service.handlers.store_product_settings import create_store_products
-from aisle.service.handlers.stores import create_stores
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Principal
+from aisle.service.handlers.registry import HANDLERS
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Principal
 
 STORE = "0001"
 SUPERVISOR_PIN = "2468"
@@ -64,7 +54,7 @@ class DemoRequest(NamedTuple):
     user: str
     operation: str
     body: Any = None
-    query: QueryValues = QueryValues()
+    query: ParamValues = MappingProxyType({})
 
     def sent_at(self, now: float) -> float:
         """Return the time of the request in seconds since 1970."""
@@ -164,16 +154,6 @@ def _order(row: Body, products: dict[str, Body]) -> Body:
 
 
 _REVIEW, _MOVEMENT = "review-logs", "create-movement"
-_HANDLERS: dict[str, RunOperation] = {
-    "create-store-product-logs": create_store_product_logs,
-    _MOVEMENT: create_movement,
-    _REVIEW: review_logs,
-    "create-store-deliveries": create_store_deliveries,
-    CREATE_ORDERS: create_orders_in_store,
-    "update-customer-order": update_customer_order,
-}
-
-
 _TOKEN_NAME = "aisle demo store"
 """Name of the token under which the demo store is made."""
 
@@ -194,14 +174,14 @@ async def seed_demo(tx: Transaction, now: float) -> bool:
     if await has_data(tx):
         return False
     # Nobody gets this token, and it is revoked at the end. It identifies the program.
-    token = await add_token(tx, name=_TOKEN_NAME, role="admin", store_numbers=None, now=format_timestamp(now))
+    token = await add_token(tx, TokenGrant(_TOKEN_NAME, "admin"), format_timestamp(now))
     opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
     runner = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
     demo = load_demo_store(datetime.fromtimestamp(now, UTC).date())
-    await runner.run(create_stores, {"stores": demo.stores})
-    await runner.run(create_or_update_products, {"products": demo.products})
-    await runner.run(write_locations, {"locations": demo.locations})
-    await runner.run(write_people, {"people": demo.people}, STORE)
+    await runner.run("create-stores", {"stores": demo.stores})
+    await runner.run("create-or-update-products", {"products": demo.products})
+    await runner.run("write-locations", {"locations": demo.locations})
+    await runner.run("write-people", {"people": demo.people}, STORE)
     await _seed_stock(runner, demo)
     await _seed_history(runner, demo, now)
     await mark_revoked(tx, token.token_id, format_timestamp(now))
@@ -216,8 +196,8 @@ async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
     for store, counts in demo.counts.items():
         ranged = dict.fromkeys(entry["product_number"] for entry in counts)
         items = demo.store_products if store == STORE else [{"product_number": number} for number in ranged]
-        await runner.run(create_store_products, {"store_products": items}, store)
-        await runner.run(create_store_product_logs, {"storeproductlog": counts}, store, {"is_counted_quantity": True})
+        await runner.run("create-store-products", {"store_products": items}, store)
+        await runner.run("create-store-product-logs", {"storeproductlog": counts}, store, {"is_counted_quantity": True})
 
 
 async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> None:
@@ -226,7 +206,7 @@ async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> 
     for request in demo.requests:
         runner.now_seconds, runner.user = request.sent_at(now), request.user or None
         body = _review_body(movement_answer) if request.operation == _REVIEW else request.body
-        answer = await runner.run(_HANDLERS[request.operation], body, STORE, request.query)
+        answer = await runner.run(request.operation, body, STORE, request.query)
         movement_answer = answer if request.operation == _MOVEMENT else movement_answer
 
 
@@ -246,15 +226,15 @@ class _RequestRunner:
         self._count = 0
 
     async def run(
-        self, operation: RunOperation, body: Any, store_number: str | None = None, query: QueryValues | None = None
+        self, operation: str, body: Any, store_number: str | None = None, query: ParamValues | None = None
     ) -> bytes:
-        """Run one operation like a request."""
+        """Run one operation like a request whose PINs are hashed."""
         store = await authorize_store(self._tx, self._principal, store_number) if store_number else None
         now = format_timestamp(self.now_seconds)
         self._count += 1
         op_id = f"demo/{self._count}"
         ctx = Context(self._tx, self._principal, now, self.now_seconds, op_id, now, app_user=self.user, store=store)
         path = {"store_number": store_number} if store_number else {}
-        answer = await operation(ctx, OperationCall(path, query or {}, body))
+        answer = await HANDLERS[operation].run(ctx, OperationCall(path, query or {}, body))
         await ctx.write_deferred()
         return answer

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from aisle.service.db.database import Transaction
-from aisle.service.db.statements import changes_and_counters as changes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import to_json
 from aisle.service.operation_context import CHAIN, Context

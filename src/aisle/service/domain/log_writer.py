@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.service.db.statements import logs as sql
-from aisle.service.domain.fulfilled_recounts import FreeCount
 from aisle.service.domain.json_fragments import (
     join_members,
     object_members,
@@ -60,6 +59,15 @@ LATE_SOURCE = "late"
 """Source of the entry that undoes a late message at a location that was counted since."""
 
 
+class FreeCount(NamedTuple):
+    """Free count: index of its entry in the operation, product, location ('' is the whole store) and time."""
+
+    entry_index: int
+    product: str
+    location: str
+    occurred_on: str
+
+
 class LogEntry(NamedTuple):
     """Entry of the log. Quantities are thousandths; `extra` has further documented fields."""
 
@@ -104,6 +112,25 @@ class LogWriter:
         """Add an entry with the ledger's current time."""
         self._added_positions.append(len(self._entries))
         self._entries.append((entry, self.ledger.occurred_on))
+
+    async def add_for_line(
+        self,
+        line: OrderLine,
+        source: str,
+        quantity: int,
+        location_code: str = NO_LOCATION,
+        pool: int | None = None,
+        *,
+        needs_review: bool = False,
+        reason_code: int | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Add an entry of an order line, whose reference is the order."""
+        catalogue = self.ledger.catalogue
+        product = await catalogue.get_product(line.product_number, "product_number")
+        location = await catalogue.find_location(location_code) if location_code else None
+        entry = LogEntry(product, source, quantity, location, pool, line, line.order_number, reason_code, reason)
+        self.add(entry._replace(needs_review=needs_review))
 
     def add_fields(self, entry_index: int, extra: dict[str, object]) -> None:
         """Add documented fields to an entry, by its index among the added ones."""

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from aisle.service.db.statements import assignments_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.held_goods_origins import SourceQuantity
-from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
 from aisle.service.domain.picking import record_origin, remove_held
@@ -98,7 +97,7 @@ async def _plan_sources(
     if quantity == 0:
         return []
     balances = await (ledger.held_for_line(source.line) if source.line else ledger.free_stock(product.number))
-    quantities = _quantities_by_pool(balances, source)
+    quantities = {key.pool: held for key, held in balances.items() if key == source.stock_key(key.pool)}
     pools = [source.pool] if source.pool else _pools_default_first(source, target, quantities)
     plan = []
     for pool in pools:
@@ -112,10 +111,6 @@ async def _plan_sources(
     if quantity:
         plan.append(SourceQuantity(source.location_code, pools[0], quantity))
     return plan
-
-
-def _quantities_by_pool(balances: Mapping[StockKey, int], source: MovementEnd) -> dict[int, int]:
-    return {key.pool: quantity for key, quantity in balances.items() if key == source.stock_key(key.pool)}
 
 
 def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: Mapping[int, int]) -> list[int]:

@@ -11,12 +11,12 @@ from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import orders as sql
-from aisle.service.db.statements import people as people_sql
+from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
 from aisle.service.domain.ledger import Ledger, StockKey
-from aisle.service.domain.log_writer import FINISH_SOURCE, LogEntry, LogWriter
+from aisle.service.domain.log_writer import FINISH_SOURCE, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
@@ -179,20 +179,13 @@ async def finish_order(logs: LogWriter, order: Order) -> None:
     for product, key, quantity in held:
         await ledger.post("finish", product, key, -quantity)
         lines[key.line].delivered_quantity += quantity
-        await _log_finish(logs, lines[key.line], key, quantity)
+        await logs.add_for_line(lines[key.line], FINISH_SOURCE, -quantity, key.location, key.pool)
     for line in order.lines:
         product_row = await ledger.catalogue.get_product(line.product_number, "product_number")
         if not product_row.is_stock:
             line.delivered_quantity = line.picked_quantity
     await ledger.origins.delete_order(order.number)
     order.is_active = False
-
-
-async def _log_finish(logs: LogWriter, line: OrderLine, stock_key: StockKey, quantity: int) -> None:
-    catalogue = logs.ledger.catalogue
-    product = await catalogue.get_product(line.product_number, "product_number")
-    location = await catalogue.find_location(stock_key.location) if stock_key.location else None
-    logs.add(LogEntry(product, FINISH_SOURCE, -quantity, location, stock_key.pool, line, reference=line.order_number))
 
 
 async def release_order(ledger: Ledger, order: Order) -> None:
@@ -260,7 +253,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     claim keeps its time.
     """
     item, user = order.item, ctx.app_user or ctx.principal.name
-    terminal = ctx.terminal or ""
+    terminal = ctx.headers.terminal or ""
     if order.is_claimed and "claimed_by" in item:
         same = (item["claimed_by"], item.get("claimed_terminal", "")) == (user, terminal)
         if (is_claimed and same) or (not same and ctx.occurred_on < str(item["claimed_on"])):
@@ -268,7 +261,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     end_claim(order)
     if not is_claimed:
         return
-    row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.current_store.number, user)
+    row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.store_number, user)
     fields = {"claimed_by": user, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
     order.item |= {name: value for name, value in (fields | {"claimed_terminal": terminal}).items() if value}
     order.is_claimed = True
@@ -304,17 +297,13 @@ async def log_reason(
     """Add a log entry with the reason why a line has less than was ordered."""
     code = str(reason.get(REASON_FIELDS[0], ""))
     is_number = code.isascii() and code.isdecimal() and len(code) <= _MAX_CODE_DIGITS
-    logs.add(
-        LogEntry(
-            await logs.ledger.catalogue.get_product(line.product_number, "product_number"),
-            source,
-            0,
-            location=location,
-            line=line,
-            reference=line.order_number,
-            reason_code=int(code) if is_number else None,
-            reason=reason.get(REASON_FIELDS[1]) or (None if is_number else code),
-        )
+    await logs.add_for_line(
+        line,
+        source,
+        0,
+        location.code if location else NO_LOCATION,
+        reason_code=int(code) if is_number else None,
+        reason=reason.get(REASON_FIELDS[1]) or (None if is_number else code),
     )
 
 
@@ -422,4 +411,4 @@ async def note_order(ctx: Context, order: Order, before: dict[str, object], line
         before, after = (
             {name: settings[name] for name in settings if name not in _CLAIM_FIELDS} for settings in (before, after)
         )
-    await audit.record_changes(ctx, ctx.current_store.number, [audit.AuditChange("order", order.number, before, after)])
+    await audit.record_changes(ctx, ctx.store_number, [audit.AuditChange("order", order.number, before, after)])

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, TypedDict
 
 from aisle.contract.request_bodies import ExactNumber
 from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
-from aisle.service.domain.held_goods_origins import HeldGoods, SourceQuantity
-from aisle.service.domain.ledger import Ledger, StockKey
-from aisle.service.domain.log_writer import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
+from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
+from aisle.service.domain.log_writer import FINISH_SOURCE, IN_HAND_SOURCE, LogWriter
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity, parse_thousandths, parse_whole_number, to_json_number
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location
@@ -238,15 +237,10 @@ async def _reverse_delivered(
     """Reverse the delivery of goods that were put back before the hand-over, although the message arrives later."""
     if not quantity:
         return
-    product = await logs.ledger.catalogue.get_product(line.product_number, "product_number")
     key = StockKey(location.code if location else NO_LOCATION, pool or line.stock_pool)
-    await logs.ledger.post("finish", product.number, key, quantity)
+    await logs.ledger.post("finish", line.product_number, key, quantity)
     line.delivered_quantity -= quantity
-    logs.add(
-        LogEntry(
-            product, FINISH_SOURCE, quantity, location=location, pool=key.pool, line=line, reference=line.order_number
-        )
-    )
+    await logs.add_for_line(line, FINISH_SOURCE, quantity, key.location, key.pool)
 
 
 def _target_quantity(line: OrderLine, body: PickedLine, field: str, *, whole: bool) -> int:
@@ -268,25 +262,10 @@ async def _log_pick(
     logs: LogWriter, line: OrderLine, log_source: str, sources: list[SourceQuantity], sign: int
 ) -> None:
     """Add an entry for each location that goods left or returned to, and one without location for the picker."""
-    catalogue = logs.ledger.catalogue
-    product = await catalogue.get_product(line.product_number, "product_number")
     flagged = logs.ledger.pop_negative_flag()
     for source in sources:
-        location = await catalogue.find_location(source.location) if source.location else None
         quantity = sign * source.quantity
-        order, pool = line.order_number, source.pool
-        logs.add(
-            LogEntry(
-                product,
-                log_source,
-                quantity,
-                location=location,
-                pool=pool,
-                line=line,
-                reference=order,
-                needs_review=flagged,
-            )
-        )
+        await logs.add_for_line(line, log_source, quantity, source.location, source.pool, needs_review=flagged)
     in_hand = -sign * sum(source.quantity for source in sources)
     if in_hand:
-        logs.add(LogEntry(product, IN_HAND_SOURCE, in_hand, line=line, reference=line.order_number))
+        await logs.add_for_line(line, IN_HAND_SOURCE, in_hand)

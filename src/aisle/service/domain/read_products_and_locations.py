@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.service.db.statements import locations as locations_sql
 from aisle.service.db.statements import products
+from aisle.service.db.statements import stores_and_locations as locations_sql
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.errors import unprocessable
 from aisle.service.operation_context import Context, Store

@@ -1,4 +1,4 @@
-"""Deliveries: announce for one or several stores, list, mark (interface: Deliveries)."""
+"""Deliveries and receipts: announce for one or several stores, list, mark (interface: Deliveries)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from aisle.contract.request_bodies import ExactNumber
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.request_bodies.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
-from aisle.service.auth.authorization import authorize_named_stores, authorize_store
+from aisle.service.auth.authorization import authorize_store, rows_by_store
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import search_key
@@ -44,12 +44,19 @@ from aisle.service.domain.timestamps import (
     parse_timestamp_or_day,
 )
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_page,
+    parse_scroll_page,
+    reduced_envelope,
+)
 from aisle.service.handlers.products import find_products_by_codes
-from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store
+from aisle.service.http.request_head import check_code
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 PURCHASE_ORDER_TYPE = 1
@@ -60,7 +67,7 @@ _STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_or
 _SHIPMENT_LINE_FIELD: Final = "customer_order_shipment_number_line_number"
 # Columns of a page's row with the number that orders it.
 _DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
-_EQUALITY_FILTERS: Final = ("order_number", "status", "supplier_code", "group_code")
+_EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
 
 
 class NewDeliveryLine(MultiStoreDeliveryLineCreate, total=False):
@@ -98,9 +105,8 @@ async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """List a page of deliveries with their lines, oldest first, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     filters, store = await store_filter(ctx, query)
-    filters |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
-    if "supplier_name" in query:
-        filters |= search_filter("supplier_name", query["supplier_name"])
+    filters |= pick_members(query, _EQUALITY_FILTERS)
+    filters |= search_filter("supplier_name", query.get("supplier_name", ""))
     if "delivery_date" in query:
         filters["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
     filters |= common_filters(query, ctx.time_zone(store))
@@ -145,15 +151,17 @@ async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Ro
     )
 
 
-async def store_filter(ctx: Context, query: QueryValues) -> tuple[dict[str, object], Store | None]:
-    """Return the filter that limits a list to the named store, or to those of the token."""
+async def store_filter(ctx: Context, query: ParamValues) -> tuple[dict[str, object], Store | None]:
+    """Return the filter that limits a list to the store of the path or query, or to those of the token."""
+    store = ctx.store
     if "store_number" in query:
         store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
+    if store:
         return {"store": store.number}, store
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
 
-def common_filters(query: QueryValues, zone: TimeZone) -> dict[str, object]:
+def common_filters(query: ParamValues, zone: TimeZone) -> dict[str, object]:
     """Return the filters that deliveries and receipts share."""
     filters: dict[str, object] = {}
     if "is_submitted" in query:
@@ -163,25 +171,15 @@ def common_filters(query: QueryValues, zone: TimeZone) -> dict[str, object]:
     return filters
 
 
-async def create_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
-    """Announce deliveries to one store, all or none."""
+async def create_deliveries(ctx: Context, call: OperationCall) -> bytes:
+    """Announce deliveries to the path's store, or to the stores that they name: all or none."""
     bodies: list[NewDelivery] = call.body.get("orders", [])
-    await _create_deliveries(ctx, ctx.current_store, enumerate(bodies), call.header.get("container_override", False))
-    return SUCCESS
-
-
-async def create_multi_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
-    """Announce deliveries that name their stores, all or none."""
-    bodies: list[NewDelivery] = call.body.get("orders", [])
-    async for store, store_bodies in authorize_named_stores(ctx, bodies):
+    async for store, store_bodies in rows_by_store(ctx, bodies):
         await _create_deliveries(ctx, store, store_bodies, call.header.get("container_override", False))
     return SUCCESS
 
 
-async def _create_deliveries(
-    ctx: Context, store: Store, bodies: Iterable[tuple[int, NewDelivery]], override: bool
-) -> None:
-    given = list(bodies)
+async def _create_deliveries(ctx: Context, store: Store, given: list[tuple[int, NewDelivery]], override: bool) -> None:
     numbers = sorted({body["order_number"] for _, body in given})
     known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERY_FINGERPRINTS, store.number, numbers)}
     catalogue = StoreCatalogue(ctx, store)
@@ -220,8 +218,7 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
     marks: list[DeliveryMark] = call.body["deliveries"]
     numbers = sorted({mark["order_number"] for mark in marks})
     known = {
-        row[0]: parse_json_object(row[1])
-        for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.current_store.number, numbers)
+        row[0]: parse_json_object(row[1]) for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.store_number, numbers)
     }
     changed: dict[str, tuple[str, str, str, str]] = {}
     for index, mark in enumerate(marks):
@@ -231,8 +228,8 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
         if known[number] | fields == known[number]:
             continue
         known[number] |= fields
-        changed[number] = (ctx.current_store.number, number, to_json(known[number]), ctx.now)
-        ctx.mark_changed(ctx.current_store.number, "delivery", number)
+        changed[number] = (ctx.store_number, number, to_json(known[number]), ctx.now)
+        ctx.mark_changed(ctx.store_number, "delivery", number)
     ctx.defer(sql.DELIVERY_ITEM_SET, changed.values())
     return SUCCESS
 
@@ -474,3 +471,54 @@ def catalogue_members(line_fields: NewDeliveryLine, product_fields: ExtendedProd
 
 def _number_member(name: str, value: ExactNumber | None) -> str:
     return "" if value is None else f'"{name}":{value}'
+
+
+async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
+    """List a page of receipts by id, of one store or of all stores of the token."""
+    query, page = call.query, parse_page(call.query)
+    filters, store = await store_filter(ctx, query)
+    filters["receipt_type"] = query["receipt_type"]
+    if "order_number" in query:
+        filters["order_number"] = query["order_number"]
+    filters |= {name: split_wire_id(query[name]) for name in ("from_id", "to_id") if name in query}
+    filters |= common_filters(query, ctx.time_zone(store))
+    total, found = await read_page(ctx, page, filters, store, RECEIPTS)
+    groups, more = page.split_rows(found)
+    return reduced_envelope([receipt_json(group) for group in groups], page, total, has_more=more)
+
+
+_RECEIPT_LINE_FIELDS: Final = ("barcode", "description", "container_barcode")
+
+
+def receipt_json(rows: list[Row]) -> str:
+    """Return one receipt of a list as JSON."""
+    store, number_, _, ordinal, kind, status, _, receipt, item, store_json = rows[0][:LINE_COLUMN]
+    delivery_store, head_fields = Store(store, ordinal), parse_json_object(item)
+    lines = (_receipt_line_json(delivery_store, row[LINE_COLUMN:]) for row in rows if row[LINE_COLUMN] is not None)
+    return join_members(
+        (
+            f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type_id":{kind}',
+            f'"import_id":{delivery_store.wire_id(receipt)},"status":{quoted(status)}',
+            text_member("store_gln", parse_json_object(store_json).get("store_gln")),
+            *(
+                text_member(name, head_fields.get(name))
+                for name in ("datetime_created", "datetime_expected", "supplier_code", "supplier_name")
+            ),
+            f'"receipt_lines":[{",".join(lines)}]',
+        )
+    )
+
+
+def _receipt_line_json(store: Store, row: Row) -> str:
+    line, seq, product, quantity, received, _, _, _, updated, item, product_json = row
+    line_fields: NewDeliveryLine = parse_json_object(item)
+    product_fields: ExtendedProduct = parse_json_object(product_json)
+    return join_members(
+        (
+            f'"id":{store.wire_id(seq)},"line_number":{line},"product_number":{quoted(product)}',
+            f'"received_quantity":{format_quantity(received)},"shipped_quantity":{format_quantity(quantity)}',
+            *catalogue_members(line_fields, product_fields),
+            *(text_member(name, line_fields[name]) for name in _RECEIPT_LINE_FIELDS if name in line_fields),
+            f'"updated_on":{quoted(updated)}',
+        )
+    )

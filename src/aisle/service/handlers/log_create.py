@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedLogEntry, ReviewWrite
+from aisle.contract.request_encoding import pool_fields
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
-from aisle.service.domain.adjustments import AdjustmentKind, adjust_free, adjust_held
-from aisle.service.domain.counts import CountDifference, count_free, count_held
-from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
+from aisle.service.domain.counts_and_adjustments import (
+    AdjustmentKind,
+    CountDifference,
+    adjust_free,
+    adjust_held,
+    close_recounts,
+    count_free,
+    count_held,
+    find_fulfilled_recounts,
+)
 from aisle.service.domain.json_fragments import parse_json_object, pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
-from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
@@ -32,22 +40,10 @@ from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.http.request_parsing import clamp_occurred_on
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, split_wire_id
+from aisle.service.http.request_head import clamp_occurred_on
+from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
-_POOL_FIELDS: Final = (
-    "stock_pool_1",
-    "stock_pool_2",
-    "stock_pool_3",
-    "stock_pool_4",
-    "stock_pool_5",
-    "stock_pool_6",
-    "stock_pool_7",
-    "stock_pool_8",
-    "stock_pool_9",
-    "stock_pool_10",
-)
+_POOL_FIELDS = pool_fields("stock_pool_")
 # Time of an entry; the last of these that it has.
 _TIME_FIELDS: Final = ("modification_datetime", "scanned_datetime")
 _STORED_FIELDS = ("loss_comment", "loss_image", "loss_order_number", "modification_datetime", "order_after_date")
@@ -92,7 +88,7 @@ class EntryInput(NamedTuple):
 
 
 async def _write_entry(
-    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: QueryValues, body: ExtendedLogEntry, field: str
+    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: ParamValues, body: ExtendedLogEntry, field: str
 ) -> None:
     if not body.get("product_number"):
         raise unprocessable("An entry needs a product.", f"{field}.product_number")
@@ -107,7 +103,7 @@ async def _write_entry(
             ledger.occurred_on = clamp_occurred_on(
                 parse_timestamp(body[name], f"{field}.{name}", ctx.time_zone()),
                 ctx.now_seconds,
-                ctx.clock_skew,
+                ctx.headers.clock_skew,
                 is_replay=ctx.replay is not None,
             )
     await _postpone_ordering(ledger, product, body, field)
@@ -131,7 +127,7 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: ExtendedLog
         await store_product_settings.change_store_products(ctx, store, [(0, body_of_change)], field)
 
 
-def is_count(query: QueryValues, body: ExtendedLogEntry) -> bool:
+def is_count(query: ParamValues, body: ExtendedLogEntry) -> bool:
     """Return True if an entry is a count.
 
     It is one if the query says so, or if it has a `counted_quantity` and no `quantity`.
@@ -143,12 +139,10 @@ def is_count(query: QueryValues, body: ExtendedLogEntry) -> bool:
 
 async def _find_line(ledger: Ledger, body: ExtendedLogEntry, product: Product, field: str) -> OrderLine | None:
     order = body.get("customer_order_number", "")
-    if "customer_order_line_number" not in body:
-        if order:
-            raise unprocessable("A customer order needs its line.", f"{field}.customer_order_line_number")
+    if not order and "customer_order_line_number" not in body:
         return None
-    if not order:
-        raise unprocessable("A line needs its customer order.", f"{field}.customer_order_number")
+    if not order or "customer_order_line_number" not in body:
+        raise half_order_line(field, has_order=bool(order))
     number = parse_whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
     where = f"{field}.customer_order_line_number"
     return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)
@@ -159,10 +153,11 @@ def _quantities_by_pool(
 ) -> dict[int, int]:
     """Return the quantities by pool: those of `stock_pool_n`, otherwise the single one in its pool."""
     whole = not entry.product.allow_decimal
+    fields: Mapping[str, Any] = entry.body
     named = {
-        _POOL_FIELDS.index(name) + 1: parse_quantity(entry.body[name], f"{entry.field}.{name}", whole=whole)
-        for name in _POOL_FIELDS
-        if name in entry.body
+        pool: parse_quantity(fields[name], f"{entry.field}.{name}", whole=whole)
+        for pool, name in enumerate(_POOL_FIELDS, 1)
+        if name in fields
     }
     if named:
         return named
@@ -219,11 +214,12 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
     received: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
+    has_pool = "pool_location" in entry.body or any(name in entry.body for name in _POOL_FIELDS)
     delivery = await receipts.find_delivery(entry.body.get("reference", ""))
     for pool, quantity in _quantities_by_pool(entry, "quantity").items():
         for part in _line_shares(delivery, entry, quantity):
             to = pool
-            if part.line and part.line.target_pool and not _has_pool(entry.body):
+            if part.line and part.line.target_pool and not has_pool:
                 to = part.line.target_pool
             lines += [part.line] if part.line else []
             line = entry.line or (part.line and await receipts.find_order_line(part.line, entry.product))
@@ -256,10 +252,6 @@ def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) ->
     number = None if named is None else parse_whole_number(named, f"{entry.field}.line_number")
     order = entry.line.key if entry.line else None
     return delivery.receive(entry.product.number, quantity, line_number=number, order=order, field=entry.field)
-
-
-def _has_pool(body: ExtendedLogEntry) -> bool:
-    return "pool_location" in body or any(name in body for name in _POOL_FIELDS)
 
 
 def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:
@@ -330,7 +322,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
     with 409 if there is nothing to review.
     """
     wanted = [_parse_review(ctx, review, f"reviews[{index}]") for index, review in enumerate(call.body["reviews"])]
-    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.current_store.number, [seq for seq, _ in wanted])
+    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.store_number, [seq for seq, _ in wanted])
     known: dict[int, int] = {row[0]: row[1] for row in rows}
     reused = {row[0] for row in rows if ctx.is_number_reused(row[2])}
     for index, (seq, status) in enumerate(wanted):
@@ -340,7 +332,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
         if seq in reused:
             raise unprocessable(NUMBER_REUSED, f"{field}.id")
         check_transition("review", "The review", str(known[seq]), str(status), f"{field}.review_status")
-        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.current_store.number, seq, status, ctx.now)
+        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.store_number, seq, status, ctx.now)
         known[seq] = status
     return SUCCESS
 

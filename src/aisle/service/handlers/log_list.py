@@ -13,10 +13,15 @@ from aisle.service.domain.json_fragments import join_members, object_members, qu
 from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED
 from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
 from aisle.service.errors import not_found
-from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90
@@ -61,14 +66,14 @@ async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
     Refuse with 404 if the store has no such entry.
     """
     seq, ordinal = split_wire_id(call.query["id"])
-    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.current_store.number, seq)
+    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.store_number, seq)
     if row is None or row[1] != ordinal:
-        raise not_found(f"Store {ctx.current_store.number} has no entry {call.query['id']}.")
+        raise not_found(f"Store {ctx.store_number} has no entry {call.query['id']}.")
     return _entry_json(row[:5], f'"aisle":{row[5]}').encode()
 
 
 async def _read_chain(
-    ctx: Context, page: Page, query: QueryValues, filters: dict[str, object]
+    ctx: Context, page: Page, query: ParamValues, filters: dict[str, object]
 ) -> tuple[int | None, list[Row]]:
     """Return the number of entries in the token's stores, and those of a page."""
     if not ctx.principal.all_stores:
@@ -105,7 +110,7 @@ def _unordered_query(months: Sequence[str], filters: Mapping[str, object]) -> Qu
 
 
 async def _read_store(
-    ctx: Context, page: Page, query: QueryValues, filters: dict[str, object], store: Store
+    ctx: Context, page: Page, query: ParamValues, filters: dict[str, object], store: Store
 ) -> tuple[int, list[Row]]:
     """Return the number of entries of one store, and those of a page.
 
@@ -124,7 +129,7 @@ async def _read_store(
     return total, await page_query(found, page.limit, offset).all(ctx.tx)
 
 
-async def _number_range(ctx: Context, query: QueryValues, store: Store) -> tuple[int, int]:
+async def _number_range(ctx: Context, query: ParamValues, store: Store) -> tuple[int, int]:
     """Return the first and last number of the store's entries, by age and by the requested ids.
 
     They limit the store's own numbers, so that no entries of other stores are read.

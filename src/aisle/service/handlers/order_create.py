@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.service.auth.authorization import authorize_named_stores, require_role
+from aisle.service.auth.authorization import require_role, rows_by_store
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import body_fingerprint, to_json
@@ -25,36 +25,22 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Store
+from aisle.service.http.request_head import check_code
+from aisle.service.operation_context import Context, OperationCall, Store
 
 
-async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:
-    """Create orders of one store, all or none."""
-    flush = _is_flush(ctx, call)
-    bodies: list[NewOrder] = call.body.get("orders", [])
-    await _create_in_store(ctx, ctx.current_store, list(enumerate(bodies)), flush=flush)
-    return SUCCESS
-
-
-async def create_orders_in_stores(ctx: Context, call: OperationCall) -> bytes:
-    """Create orders that name their stores, all or none."""
+async def create_orders(ctx: Context, call: OperationCall) -> bytes:
+    """Create orders of the path's store, or of the stores that they name: all or none."""
     bodies: list[NewOrder] = call.body.get("orders", [])
     for index, body in enumerate(bodies):
-        if not body.get("store_number"):
+        if not ctx.store and not body.get("store_number"):
             raise unprocessable("An order has to name its store here.", f"orders[{index}].store_number")
-    flush = _is_flush(ctx, call)
-    async for store, store_bodies in authorize_named_stores(ctx, bodies):
+    flush: bool = call.query.get("flush", False)
+    if flush:
+        require_role(ctx, "admin")
+    async for store, store_bodies in rows_by_store(ctx, bodies):
         await _create_in_store(ctx, store, store_bodies, flush=flush)
     return SUCCESS
-
-
-def _is_flush(ctx: Context, call: OperationCall) -> bool:
-    """Return True if all orders are deleted before. Raise Refusal (403) if the token may not do this."""
-    if call.query.get("flush"):
-        require_role(ctx, "admin")
-    return call.query.get("flush", False)
 
 
 async def _create_in_store(ctx: Context, store: Store, bodies: list[tuple[int, NewOrder]], *, flush: bool) -> None:
@@ -170,7 +156,8 @@ def _order_row(
     row = (int(is_picked), 0, status, state, body.get("reference", ""), pickup, len(lines))
     item = order_fields(body, store.number, pickup)
     total = sum(line.quantity for line in lines)
-    rest = (total, 0, fingerprint, order_search_key(body), to_json(item), to_json(_without_lines(body)))
+    head = {name: value for name, value in body.items() if name != "order_lines"}
+    rest = (total, 0, fingerprint, order_search_key(body), to_json(item), to_json(head))
     return (store.number, body["order_number"], seq, 1, 0, *row, *rest)
 
 
@@ -195,10 +182,6 @@ def _order_line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
         to_json(line.item),
         line.item.get("full_fillment_status", ""),
     )
-
-
-def _without_lines(body: NewOrder) -> dict[str, object]:
-    return {name: value for name, value in body.items() if name != "order_lines"}
 
 
 async def _apply_initial_state(

@@ -22,8 +22,7 @@ from aisle.service.handlers.products import (
     load_products,
     save_products,
 )
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 MergeProduct = Callable[[Body, Body], Body]
 """Merge of a stored product with the fields of a request."""

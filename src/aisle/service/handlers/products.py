@@ -12,7 +12,7 @@ from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Transaction
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter
 from aisle.service.db.product_search_index import search_key
-from aisle.service.db.statements import changes_and_counters as changes_sql
+from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
 from aisle.service.domain import audit
@@ -21,9 +21,9 @@ from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
-from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS, check_code
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context
+from aisle.service.http.request_body import PRICE_FIELDS
+from aisle.service.http.request_head import check_code
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 Body = dict[str, Any]
 """Fields of a product, sent or stored: of each request those that it names."""
@@ -212,13 +212,12 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
     query = call.query
     page = parse_page(query, "page_number" if "page_number" in query else "page_start")
     filters: dict[str, object] = {"known": ()}
-    filters |= {name: query[name] for name in ("product_number", "category_code") if name in query}
+    filters |= pick_members(query, ("product_number", "category_code"))
     if "is_active" in query:
         filters["is_active"] = int(query["is_active"])
     if "barcode" in query:
         filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     if "last_modified_date" in query:
         filters["modified"] = parse_timestamp(
             query["last_modified_date"], "last_modified_date", ctx.time_zone(query.get("store_number"))
@@ -267,18 +266,9 @@ def searchable_values(value: Any) -> Iterator[object]:
         yield value
 
 
-def product_group(item: Body) -> str:
-    """Return the group of a product: its own, otherwise its category."""
-    group: str = item.get("group_code") or item.get("category_code", "")
-    return group
-
-
-def _group_field(item: Body) -> dict[str, str]:
-    return {"group_code": product_group(item)} if product_group(item) else {}
-
-
 def _product_row(item: Body, now: str) -> tuple[object, ...]:
     """Return a row of `product` in the order of `PRODUCT_SET`."""
+    group: str = item.get("group_code") or item.get("category_code", "")
     return (
         item["product_number"],
         item["product_name"],
@@ -298,10 +288,10 @@ def _product_row(item: Body, now: str) -> tuple[object, ...]:
                 *code_keys_of_product(item),
             )
         ),
-        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | _group_field(item)),
+        to_json(rename_members(item, _STOCK_ENTRY_FIELDS) | ({"group_code": group} if group else {})),
         to_json(item),
         now,
-        product_group(item),
+        group,
         search_key(searchable_values(item)),
     )
 

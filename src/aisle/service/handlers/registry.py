@@ -1,39 +1,38 @@
 """Registry of the operations: handler, roles and limits of each, and the stores that it locks.
 
-A writer waits only for writers of the same stores. `HANDLERS` has the operations of the contract; those of
-`extension_table` carry their own.
+A writer waits only for writers of the same stores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pydantic import TypeAdapter
-
-from aisle.contract.operations import Param
+from aisle.contract.extensions import EXTENSIONS, SCROLL_PARAM
+from aisle.contract.operations import OPERATIONS, Operation, Param
 from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
+    changes_and_audit,
     deliveries,
-    goods_to_move,
     locations,
     log_create,
     log_list,
-    movements,
+    movements_and_clearances,
     order_create,
     order_list,
     order_update,
+    people,
     product_updates,
     products,
-    receipt_list,
+    recounts,
     stock_reads,
     store_product_settings,
     stores,
+    tokens_and_sign_in,
 )
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, Replay, Role
+from aisle.service.operation_context import CHAIN, BeforeTransaction, Context, OperationCall, Role, WriteHeaders
 
 # A row that names a store belongs to it, other rows to the chain.
 _STORE_IN_EACH_ROW = frozenset(
@@ -98,36 +97,35 @@ class Handler(NamedTuple):
     """True if secrets could be guessed with it, so that it is limited per token."""
 
 
-_INTEGRATION_ROLES: frozenset[Role] = frozenset({"integration", "admin"})
-_SUPERVISOR_ROLES: frozenset[Role] = frozenset({"supervisor", "integration", "admin"})
-
-_integration_handler = partial(Handler, roles=_INTEGRATION_ROLES)
+_handler_for_supervisors = partial(Handler, roles=frozenset({"supervisor", "integration", "admin"}))
+_integration_handler = partial(Handler, roles=frozenset({"integration", "admin"}))
 _catalogue_handler = partial(_integration_handler, needs_all_stores=True)
+_admin_handler = partial(Handler, roles=frozenset({"admin"}), needs_all_stores=True)
 
 HANDLERS: dict[str, Handler] = {
     "list-customer-orders": Handler(order_list.list_customer_orders),
-    "create-customer-orders-one-store": _integration_handler(order_create.create_orders_in_store),
-    "create-customer-orders-several-stores": _integration_handler(order_create.create_orders_in_stores),
+    "create-customer-orders-one-store": _integration_handler(order_create.create_orders),
+    "create-customer-orders-several-stores": _integration_handler(order_create.create_orders),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        goods_to_move.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        movements_and_clearances.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
-    "update-store-products": Handler(store_product_settings.update_store_products, _SUPERVISOR_ROLES),
+    "update-store-products": _handler_for_supervisors(store_product_settings.update_store_products),
     "create-store-products": _integration_handler(store_product_settings.create_store_products),
     "list-deliveries": Handler(deliveries.list_deliveries),
-    "create-store-deliveries": _integration_handler(deliveries.create_store_deliveries),
-    "create-multi-store-deliveries": _integration_handler(deliveries.create_multi_store_deliveries),
-    "list-receipts": Handler(receipt_list.list_receipts),
-    "list-store-receipts": Handler(receipt_list.list_store_receipts),
+    "create-store-deliveries": _integration_handler(deliveries.create_deliveries),
+    "create-multi-store-deliveries": _integration_handler(deliveries.create_deliveries),
+    "list-receipts": Handler(deliveries.list_receipts),
+    "list-store-receipts": Handler(deliveries.list_receipts),
     "list-locations": Handler(locations.list_locations),
     "list-location-products": Handler(locations.list_location_products),
     "list-store-product-logs": Handler(log_list.list_store_product_logs),
     "create-store-product-logs": Handler(log_create.create_store_product_logs),
     "list-stores": Handler(stores.list_stores),
-    "create-stores": Handler(stores.create_stores, frozenset({"admin"}), needs_all_stores=True),
+    "create-stores": _admin_handler(stores.create_stores),
     "create-or-update-products": _catalogue_handler(products.create_or_update_products),
     "list-products": Handler(products.list_products),
     "delete-products": _catalogue_handler(product_updates.delete_products),
@@ -135,47 +133,70 @@ HANDLERS: dict[str, Handler] = {
     "create-prices": _integration_handler(product_updates.create_prices),
     "create-discount-prices": _integration_handler(product_updates.create_discount_prices),
     "create-product-free-fields": _catalogue_handler(product_updates.create_product_free_fields),
-    "create-movement": Handler(movements.create_movement),
+    "create-movement": Handler(movements_and_clearances.create_movement),
+    "retrieve-store": Handler(stores.retrieve_store),
+    "review-logs": _handler_for_supervisors(log_create.review_logs),
+    "write-locations": _handler_for_supervisors(locations.write_locations),
+    "list-people": Handler(people.list_people),
+    "write-people": _handler_for_supervisors(
+        people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True
+    ),
+    "sign-in": Handler(
+        tokens_and_sign_in.sign_in,
+        before_transaction=tokens_and_sign_in.hash_pin_of_sign_in,
+        has_secrets=True,
+        limits_attempts=True,
+    ),
+    "list-recounts": Handler(recounts.list_recounts),
+    "write-recounts": _handler_for_supervisors(recounts.write_recounts),
+    "reject-lines": _handler_for_supervisors(order_update.reject_lines),
+    "list-changes": Handler(changes_and_audit.list_changes),
+    "list-unknown-keys": Handler(changes_and_audit.list_unknown_keys),
+    "list-named-orders": Handler(order_list.list_orders_by_number),
+    "retrieve-log-entry": Handler(log_list.retrieve_log_entry),
+    "mark-deliveries": _handler_for_supervisors(deliveries.mark_deliveries),
+    "list-put-backs": Handler(movements_and_clearances.list_put_backs),
+    "list-assignments": Handler(movements_and_clearances.list_assignments),
+    "list-tokens": _admin_handler(tokens_and_sign_in.list_tokens),
+    "create-token": _admin_handler(tokens_and_sign_in.create_token, has_secrets=True),
+    "revoke-token": _admin_handler(tokens_and_sign_in.revoke_token),
+    "list-audit": Handler(changes_and_audit.list_audit, frozenset({"supervisor", "admin"})),
+    "list-chain-audit": _admin_handler(changes_and_audit.list_chain_audit),
 }
 
 
 class ServedOperation(NamedTuple):
-    """Operation of the contract or an extension, as the service answers it."""
+    """Operation of the contract or an extension, with its handler."""
 
-    name: str
-    method: str
-    path: str
+    operation: Operation
     handler: Handler
-    params: Sequence[Param] = ()
-    body_adapter: Callable[[], TypeAdapter[Any]] | None = None
-    """Function that returns the validator of the body, which is built on first use."""
-    reads_one_row: bool = False
-    """True if it reads one row, which may be missing (404)."""
 
     @property
-    def is_write(self) -> bool:
-        """True if it may change something."""
-        return self.method != "GET"
+    def name(self) -> str:
+        """Name of the operation."""
+        return self.operation.name
+
+    @property
+    def params(self) -> Sequence[Param]:
+        """Parameters of the operation, with those that only this service has."""
+        own = (SCROLL_PARAM,) if self.operation.paging == "envelope" else ()
+        return (*self.operation.params, *own)
+
+
+def served_operations() -> list[ServedOperation]:
+    """Return the operations of the contract, then the extensions."""
+    return [ServedOperation(row, HANDLERS[row.name]) for row in (*OPERATIONS.values(), *EXTENSIONS.values())]
 
 
 class ParsedRequest(NamedTuple):
     """Request that was parsed as far as possible. `refusal` is reported only after authentication."""
 
     secret: str
-    call: OperationCall
-    refusal: Refusal | None
     received_at: float
-    idempotency_key: str | None = None
+    call: OperationCall = OperationCall({}, {})
+    headers: WriteHeaders = WriteHeaders()
     fingerprint: str = ""
-    occurred_on: str = ""
-    app_user: str | None = None
-    terminal: str | None = None
-    if_match: frozenset[str] | None = None
-    clock_skew: float = 0.0
-    """Seconds that the sender's clock is ahead of the service's clock."""
-    confirmed_keys: tuple[str, ...] = ()
-    """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
-    replay: Replay | None = None
+    refusal: Refusal | None = None
 
 
 class OperationResult(NamedTuple):

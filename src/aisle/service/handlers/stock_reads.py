@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.service.auth.authorization import authorize_store, authorize_stores
@@ -13,7 +13,7 @@ from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.db.statements import stores as stores_sql
+from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
@@ -29,13 +29,18 @@ from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDate
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
-from aisle.service.handlers.list_page import Page, count_and_read, list_envelope, parse_scroll_page
-from aisle.service.handlers.multi_store_paging import MultiStoreList, page_key_query
+from aisle.service.handlers.list_page import (
+    MultiStoreList,
+    Page,
+    count_and_read,
+    list_envelope,
+    page_key_query,
+    parse_scroll_page,
+)
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
-from aisle.service.operation_call import OperationCall, QueryValues
-from aisle.service.operation_context import Context, Store, split_wire_id, wire_id
+from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
-_EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
+_EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.
 _MAX_NAMED_PRODUCTS = 50
 # First column of a balance in a row of the page, after those of the entry.
@@ -123,8 +128,8 @@ def _count_query(filters: Mapping[str, object]) -> Query:
     return filter_query(sql.STOCK_COUNT_CATALOGUE, sql.STOCK_FILTERS, {**filters, "catalogue": ()})
 
 
-async def _parse_filters(ctx: Context, query: QueryValues, store: Store | None) -> dict[str, object]:
-    filters: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
+async def _parse_filters(ctx: Context, query: ParamValues, store: Store | None) -> dict[str, object]:
+    filters: dict[str, object] = pick_members(query, _EQUALITY_FILTERS)
     if store:
         filters["store"] = store.number
     elif not ctx.principal.all_stores:
@@ -138,8 +143,7 @@ async def _parse_filters(ctx: Context, query: QueryValues, store: Store | None) 
         filters |= {"until": seq - (store.ordinal > ordinal)} if store else {"to_id": (seq, ordinal)}
     if "barcode" in query:
         filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     if "last_modified_date" in query:
         since = parse_timestamp(query["last_modified_date"], "last_modified_date", ctx.time_zone(store))
         products = await ctx.tx.all(product_sql.PRODUCTS_MODIFIED_SINCE, since, _MAX_NAMED_PRODUCTS + 1)
@@ -327,7 +331,7 @@ def stock_locations_json(balances: Iterable[Row], free_only: bool, zero_lines: b
 
 async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> bytes:
     """Return the stock of one product; no item if the store does not range it. Raise Refusal (404) if it is unknown."""
-    store, product, query = ctx.current_store.number, call.path["product_number"], call.query
+    store, product, query = ctx.store_number, call.path["product_number"], call.query
     rows = await ctx.tx.all(sql.STOCK_OF_PRODUCT, store, product)
     if not rows:
         if await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
@@ -367,7 +371,7 @@ def _store_settings(own: Mapping[str, object], product: Mapping[str, object]) ->
 async def retrieve_store_product_surrounding(ctx: Context, call: OperationCall) -> bytes:
     """Return one sum for each store of the same area and each warehouse, including stores beyond the token's."""
     product = call.path["product_number"]
-    rows = await ctx.tx.all(stores_sql.SURROUNDING_STOCK, ctx.current_store.number, product)
+    rows = await ctx.tx.all(stores_sql.SURROUNDING_STOCK, ctx.store_number, product)
     if not rows and await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
         raise not_found(f"There is no product {product}.")
     stores: dict[str, tuple[Row, dict[int, int]]] = {}

@@ -19,9 +19,8 @@ from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantit
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import Body, load_products
-from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Store
+from aisle.service.http.request_body import PRICE_FIELDS
+from aisle.service.operation_context import Context, OperationCall, Store
 
 MergeStoreProduct = Callable[[Body, Body, Body], Body]
 """Merge of a store's stored fields with those of a request; the last one is the product of the catalogue."""
@@ -123,16 +122,11 @@ async def change_store_products(
     await _save(ctx, store, old, written)
 
 
-def _prices(data: Body) -> Body:
-    """Return the audited fields of a product that is new in the store."""
-    return pick_members(data, sorted(PRICE_FIELDS))
-
-
 async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], changed: dict[str, Body]) -> None:
     new = [one for one in changed if one not in old]
     changes = [
         audit.AuditChange("store product", one, old[one][1] if one in old else {}, changed[one] if one in old else own)
-        for one, own in ((one, _prices(data)) for one, data in changed.items())
+        for one, own in ((one, pick_members(data, sorted(PRICE_FIELDS))) for one, data in changed.items())
     ]
     await audit.record_changes(ctx, store.number, changes)
     same = sum(one in old and old[one][1] == data for one, data in changed.items())

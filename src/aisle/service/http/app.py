@@ -1,33 +1,79 @@
-"""ASGI app of the service: middleware around the routes of operations, documentation and health."""
+"""ASGI app of the service: middleware around the routes of operations, documentation, health and metrics.
+
+Each path has one route, with a handler for each method. Starlette's router matches the paths.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from starlette.routing import BaseRoute, Router
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from aisle.service.db.database import Database
-from aisle.service.http.docs_pages import docs_routes
-from aisle.service.http.endpoint import OperationEndpoint
+from aisle.contract.extensions import EXTENSION_AREA
+from aisle.contract.operations import define
+from aisle.errors import StorageError
+from aisle.service.db.database import Database, DatabaseFailed, Transaction
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal, to_json_bytes
+from aisle.service.handlers.registry import Handler, ServedOperation, served_operations
+from aisle.service.http.endpoint import OperationEndpoint, refusal_response
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
-from aisle.service.http.health import health_routes, metrics_route
-from aisle.service.http.routes import operation_routes, respond_not_found
+from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
+from aisle.service.http.request_head import query_values
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 from aisle.service.options import ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
 
 
+log = logging.getLogger("aisle.service")
+
+DOCS_PATH = "/docs"
+SCHEMA_PATH = "/openapi.json"
+METRICS_PATH = "/metrics"
+ASSETS = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css", "favicon.png": "image/png"}
+"""Media types of the files of the documentation's page."""
+_ASSET_FOLDER = Path(__file__).parent / "swagger_ui"
+_DOCS_HEADERS = {
+    # The browser loads nothing from other servers.
+    "Content-Security-Policy": "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self'"
+    " 'unsafe-inline'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+_PROBE_COUNTER = "probe"
+WRITE_PROBE_S, FAILED_WRITE_PROBE_S = 30.0, 2.0
+"""Seconds between two writes of the probe, while they succeed and after one failed."""
+WRITE_TIMEOUT_S = 0.3
+READY_TIMEOUT_S = 1.5
+"""Seconds that the database may take to answer before the process counts as not ready."""
+
+RequestHandler = Callable[[Request], Awaitable[Response]]
+
+
 class App:
     """ASGI app over a database. The caller who opened the database closes it."""
 
     is_shutting_down = False
-    """True if this process is about to end."""
+    """True while this process drains before its end (`server.http_server.HttpServer.drain`)."""
 
     def __init__(self, database: Database, options: ServiceOptions) -> None:
         self.endpoint = OperationEndpoint(database, options)
-        router = Router(self._build_routes(options.metrics), redirect_slashes=False, default=respond_not_found)
+        self._probe = _DatabaseProbe(database)
+        self._building = asyncio.Lock()
+        router = Router(self._build_routes(options.metrics), redirect_slashes=False, default=_respond_not_found)
         self.middleware = RequestMiddleware(router, options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,13 +85,82 @@ class App:
         self.is_shutting_down = True
 
     def _build_routes(self, metrics: Metrics | None) -> list[BaseRoute]:
-        """Return all routes; those of operations come first."""
-        return [
-            *operation_routes(self.endpoint),
-            *docs_routes(lenient=self.endpoint.lenient),
-            *health_routes(self.endpoint, lambda: self.is_shutting_down),
-            *([metrics_route(self.endpoint, metrics)] if metrics else []),
-        ]
+        """Return all routes; those of operations come first. Documentation and health need no token."""
+        pages: dict[str, RequestHandler] = {
+            SCHEMA_PATH: self._schema,
+            DOCS_PATH: _docs_page,
+            f"{DOCS_PATH}/{{name}}": _docs_asset,
+            HEALTH_PATH: _health,
+            READY_PATH: self._ready,
+        }
+        if metrics:
+            pages[METRICS_PATH] = _metrics_page(self.endpoint, metrics)
+        return [*operation_routes(self.endpoint), *(self._page_route(*page) for page in pages.items())]
+
+    def _page_route(self, path: str, handler: RequestHandler) -> Route:
+        """Return the route of a page for GET. It has no query parameters; they are refused unless lenient."""
+
+        async def check_query(request: Request) -> Response:
+            if not self.endpoint.lenient:
+                query_values(request.scope["query_string"], ())
+            return await handler(request)
+
+        return Route(path, PathEndpoint({"GET": check_query}))
+
+    async def _schema(self, request: Request) -> Response:
+        async with self._building:
+            document = await asyncio.to_thread(_document)
+        return Response(document, media_type=JSON_TYPE)
+
+    async def _ready(self, request: Request) -> Response:
+        """Confirm that this process accepts requests."""
+        if self.is_shutting_down:
+            raise Refusal(503, "This process is leaving.")
+        if not await self._probe.is_answering():
+            raise Refusal(503, "The database does not answer.")
+        if not await self._probe.can_be_written():
+            raise Refusal(503, "The database cannot be written to.")
+        return Response(SUCCESS, media_type=JSON_TYPE)
+
+
+class PathEndpoint:
+    """ASGI app of one path. It answers 405 with all methods of the path for another method."""
+
+    def __init__(self, handlers: Mapping[str, RequestHandler]) -> None:
+        self._handlers = handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handler = self._handlers.get(scope["method"])
+        response = await _respond(handler, Request(scope, receive)) if handler else self._wrong_method_response()
+        await response(scope, receive, send)
+
+    def _wrong_method_response(self) -> Response:
+        response = refusal_response(Refusal(405, "This path is used with another method."))
+        response.headers["Allow"] = ", ".join(sorted(self._handlers))
+        return response
+
+
+async def _respond(handler: RequestHandler, request: Request) -> Response:
+    try:
+        return await handler(request)
+    except Refusal as refusal:
+        return refusal_response(refusal)
+    except StorageError as error:
+        return refusal_response(Refusal(503, str(error)))
+
+
+async def _respond_not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer 404 to a request for a path without a route."""
+    await refusal_response(Refusal(404, "There is no such operation here."))(scope, receive, send)
+
+
+def operation_routes(endpoint: OperationEndpoint) -> list[BaseRoute]:
+    """Return the routes of all operations, one for each path."""
+    by_path: dict[str, dict[str, RequestHandler]] = {}
+    for served in served_operations():
+        row = served.operation
+        by_path.setdefault(row.path, {})[row.method] = partial(endpoint.handle, served)
+    return [Route(path, PathEndpoint(handlers)) for path, handlers in by_path.items()]
 
 
 def _send_with_close(send: Send) -> Send:
@@ -57,3 +172,114 @@ def _send_with_close(send: Send) -> Send:
         await send(message)
 
     return send_and_close
+
+
+async def _docs_page(request: Request) -> Response:
+    return Response(_read_asset("index.html"), media_type="text/html", headers=_DOCS_HEADERS)
+
+
+async def _docs_asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in ASSETS:
+        return Response(status_code=404, headers=_DOCS_HEADERS)
+    headers = _DOCS_HEADERS | {"Cache-Control": "max-age=3600"}
+    return Response(_read_asset(name), media_type=ASSETS[name], headers=headers)
+
+
+@cache
+def _read_asset(name: str) -> bytes:
+    """Return a file of the documentation's page, read once."""
+    return (_ASSET_FOLDER / name).read_bytes()
+
+
+@cache
+def _document() -> bytes:
+    """Return the document as JSON, built once in a thread, since that takes as long as hundreds of requests."""
+    return to_json_bytes(build_document())
+
+
+async def _health(request: Request) -> Response:
+    """Confirm that this process runs, without asking the database."""
+    return Response(SUCCESS, media_type=JSON_TYPE)
+
+
+def _metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:
+    """Return the page of the metrics, for this host and for tokens that may read them. A token given is a used one."""
+    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, is_local
+
+    async def nothing(ctx: Context, call: OperationCall) -> bytes:
+        return b""
+
+    handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
+    served = ServedOperation(define("metrics", EXTENSION_AREA, "GET", METRICS_PATH, ""), handler)
+    stored = DatabaseFigures(endpoint.database)
+
+    async def figures(request: Request) -> Response:
+        note_token_use = None
+        if not is_local(request) or "authorization" in request.headers:
+            answer = await endpoint.handle(served, request)
+            if answer.status_code != 200:
+                return answer
+            note_token_use = answer.background
+        await stored.refresh()
+        return Response(metrics.render(stored.sizes, stored.seen), media_type=CONTENT_TYPE, background=note_token_use)
+
+    return figures
+
+
+class _DatabaseProbe:
+    """Probe of the database, shared by all callers at the same time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._pending: asyncio.Task[bool] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._wrote_at = -math.inf
+        self._can_write = True
+
+    async def can_be_written(self) -> bool:
+        """Return False if the last write failed, as on a full disk. A small one is made now and then.
+
+        A write that waits for others has not failed.
+        """
+        monitor = self._database.monitor
+        pause = WRITE_PROBE_S if self._can_write and monitor.is_available else FAILED_WRITE_PROBE_S
+        if (self._writing is None or self._writing.done()) and monotonic() - self._wrote_at >= pause:
+            self._wrote_at = monotonic()
+            self._writing = asyncio.create_task(self._write())
+        if self._writing is not None:
+            await asyncio.wait({self._writing}, timeout=WRITE_TIMEOUT_S)
+        return self._can_write and monitor.is_available
+
+    async def _write(self) -> None:
+        try:
+            await self._database.write(_write_database, stores={CHAIN})
+        except DatabaseFailed:
+            self._can_write = False
+        except Exception:  # It waits too long for another writer, for instance.
+            log.info("The database was not probed by a write.")
+        else:
+            self._can_write = True
+
+    async def is_answering(self) -> bool:
+        """Return True if the database answers in time. A slow query continues; the next caller waits for it, too."""
+        if self._pending is None or self._pending.done():
+            self._pending = asyncio.create_task(self._query())
+        asking = self._pending
+        done, _ = await asyncio.wait({asking}, timeout=READY_TIMEOUT_S)
+        return bool(done) and asking.result()
+
+    async def _query(self) -> bool:
+        try:
+            await self._database.read(_query_database)
+        except Exception:  # The database monitor logs the kind of failure.
+            return False
+        return True
+
+
+async def _write_database(tx: Transaction) -> None:
+    await tx.one(changes_sql.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
+
+
+async def _query_database(tx: Transaction) -> None:
+    await tx.one(tokens_sql.HAS_DATA)

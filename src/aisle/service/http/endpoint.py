@@ -24,6 +24,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
+from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
 from aisle.service.auth.pins import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction
@@ -38,35 +39,25 @@ from aisle.service.db.database import (
     ValueTooLong,
 )
 from aisle.service.db.fair_turns import CALLER
-from aisle.service.db.statements import people as people_sql
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.handlers.sign_in import SIGN_IN_CHANNEL_HEADER
-from aisle.service.http import request_parsing
-from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes
+from aisle.service.http import request_body, request_head
+from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
-from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
-from aisle.service.http.rate_limiter import RateLimiter
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import Context, Principal
+from aisle.service.http.rate_and_body_limits import SMALL, HeldBytes, RateLimiter, Turn, Turns
+from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.options import ServiceOptions
+from aisle.service.retention import delete_expired
 
 log = logging.getLogger("aisle.service")
 
-# Days that a host may be offline and still detect that the database was restored from an earlier copy.
-WRITE_HISTORY_DAYS = 60
 # Minimum seconds between two updates of a token's last use, so that not every read causes a write.
 _LAST_USE_INTERVAL_S = 300.0
-# Seconds after which expired tokens of people, and wrong PINs, are deleted.
-_EXPIRED_RETENTION_S = 86400.0
 
 # Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
 _TOO_MANY_WAIT_S = 1.0
-
-_BATCH_ROWS = 1_000
 
 T = TypeVar("T")
 
@@ -110,12 +101,12 @@ class OperationEndpoint:
             exchange = _Exchange(operation, request, headers, parsed_request, notes)
             # Its task may have begun in that of another caller.
             CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
-            if operation.is_write:
+            if operation.operation.write:
                 principal, answer = await self._write(exchange)
             else:
                 principal, answer = await self._read(exchange)
             answered = result_response(answer)
-            if not operation.is_write:
+            if not operation.operation.write:
                 answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
             if isinstance(refusal, TokenRefused) and refusal.name:
@@ -124,22 +115,17 @@ class OperationEndpoint:
         except TooManyWaiting as problem:
             await asyncio.sleep(_TOO_MANY_WAIT_S)
             return refusal_response(Refusal(429, str(problem), retry_after=1))
-        except (Busy, DatabaseFailed) as problem:
-            return result_response(OperationResult(503, Refusal(503, str(problem)).body()))
-        except ResultTooLong as problem:
-            return refusal_response(Refusal(413, str(problem), "page_size"))
-        except ValueTooLong as problem:
-            return refusal_response(Refusal(422, str(problem)))
+        except (Busy, DatabaseFailed, ResultTooLong, ValueTooLong) as problem:
+            status = {ResultTooLong: 413, ValueTooLong: 422}.get(type(problem), 503)
+            return refusal_response(Refusal(status, str(problem), "page_size" if status == 413 else None))
         except ClientDisconnect:
             # The client is gone. Its request was incomplete, so nothing was started.
-            return result_response(OperationResult(400, bad_request("The request ended before its body did.").body()))
+            return refusal_response(bad_request("The request ended before its body did."))
         except asyncio.CancelledError:
             raise
         except Exception:
             log.exception("%s failed; request %s", operation.name, notes.get("request", ""))
-            return result_response(
-                OperationResult(500, Refusal(500, "The service failed; it may or may not have been done.").body())
-            )
+            return refusal_response(Refusal(500, "The service failed; it may or may not have been done."))
         if answer.is_replayed:
             notes["replayed"] = True
         answered.background = self._housekeeping(principal, parsed_request.received_at)
@@ -154,32 +140,18 @@ class OperationEndpoint:
         return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
-        now = self.clock()
-        secret = request_parsing.bearer_token(headers)
+        parsed = ParsedRequest(request_head.bearer_token(headers), self.clock())
         try:
             call = OperationCall(
-                request_parsing.path_values(request),
-                request_parsing.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
-                header=request_parsing.header_values(headers, operation.params),
+                request_head.path_values(request),
+                request_head.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
+                header=request_head.header_values(headers, operation.params),
             )
-            if not operation.is_write:
-                return ParsedRequest(secret, call, None, now)
-            return ParsedRequest(
-                secret,
-                call,
-                None,
-                now,
-                idempotency_key=request_parsing.idempotency_key(headers),
-                occurred_on=request_parsing.occurred_on(headers, now),
-                app_user=request_parsing.app_user(headers),
-                terminal=request_parsing.terminal(headers),
-                if_match=request_parsing.if_match_versions(headers),
-                clock_skew=request_parsing.clock_skew(headers),
-                confirmed_keys=request_parsing.confirmed_keys(headers),
-                replay=request_parsing.replay(headers),
-            )
+            if not operation.operation.write:
+                return parsed._replace(call=call)
+            return parsed._replace(call=call, headers=request_head.write_headers(headers, parsed.received_at))
         except Refusal as problem:
-            return ParsedRequest(secret, OperationCall({}, {}), problem, now)
+            return parsed._replace(refusal=problem)
 
     def _limit_unauthenticated(self, request: Request, refusal: Refusal) -> Refusal:
         """Count a refusal without a valid token by address, so that tokens cannot be guessed."""
@@ -207,8 +179,7 @@ class OperationEndpoint:
     async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
         operation, request, asked = exchange.operation, exchange.request, exchange.parsed
         raw, body = await self._read_authorized_body(exchange, turn)
-        where = (request.method, request.scope["path"], request.scope["query_string"])
-        fingerprint = request_parsing.fingerprint(*where, raw, exchange.headers) if asked.idempotency_key else ""
+        fingerprint = request_head.fingerprint(request, raw, exchange.headers)
         call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=fingerprint)
 
@@ -230,24 +201,23 @@ class OperationEndpoint:
     async def _read_authorized_body(self, exchange: _Exchange, turn: Turn) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
         operation, call = exchange.operation, exchange.parsed.call
-        assert operation.body_adapter is not None
         ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
         token_id = ctx.principal.token_id
         CALLER.set(token_id)  # However many addresses its writes come from, they wait for each other.
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
-        raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, took, begin)
+        raw = await request_body.read_body(exchange.request.receive, exchange.headers, took, begin)
         await turn.carry_out()
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)
-        return raw, await request_parsing.parsed_body(raw, operation.body_adapter(), needed=needed)
+        return raw, await request_body.parsed_body(raw, request_body_adapter(operation.operation), needed=needed)
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""
         self._token_limiter.count_request(token_id)
         if operation.handler.limits_attempts:
             # Guesses through the web must not use up the attempts of the terminals in the store.
-            is_web = call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL
+            is_web = call.header.get("Aisle-Door", "").lower() == WEB_CHANNEL
             self._sign_in_limiter.count_request(f"{token_id} {WEB_CHANNEL}" if is_web else token_id)
 
     async def _run_before_transaction(self, exchange: _Exchange, call: OperationCall) -> OperationCall:
@@ -291,21 +261,17 @@ class OperationEndpoint:
             raise await store_refusal(tx, principal, store_number)
         if store and is_first:
             notes["store"] = store.number
-        op_id = parsed_request.idempotency_key or _generate_key(parsed_request.received_at)
         return Context(
             StoreScopedTransaction(tx, principal, arrival.authorized_stores),
             principal,
             now,
             parsed_request.received_at,
-            op_id,
-            parsed_request.occurred_on or now,
-            parsed_request.app_user,
+            parsed_request.headers.idempotency_key or _generate_key(parsed_request.received_at),
+            parsed_request.headers.occurred_on or now,
+            parsed_request.headers.app_user,
             store,
-            parsed_request.terminal,
-            parsed_request.if_match,
-            parsed_request.clock_skew,
+            parsed_request.headers,
             self._time_zones,
-            parsed_request.replay,
         )
 
     def _housekeeping(self, principal: Principal, now: float) -> BackgroundTask | None:
@@ -319,71 +285,17 @@ class OperationEndpoint:
         ):
             return None
 
-        async def note(tx: Transaction) -> bool:
+        async def note(tx: Transaction) -> None:
             await tx.run(tokens_sql.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            return await _delete_expired_tokens(tx, now)
 
         async def noted() -> None:
             try:
-                is_left = await self.database.write(note, stores=())
-                while is_left:
-                    is_left = await self.database.write(lambda tx: _delete_expired_tokens(tx, now), stores=())
-                await self._delete_old_failures(format_timestamp(now), format_timestamp(now - _EXPIRED_RETENTION_S))
-                keys_before = format_timestamp(now - self._keys_days * 86400)
-                await self._delete_in_batches(
-                    writes_sql.OLD_RESPONSES_STEP, writes_sql.OLD_RESPONSES_DELETE, keys_before
-                )
-                before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
-                await self._delete_in_batches(
-                    writes_sql.OLD_LATEST_WRITES_STEP,
-                    writes_sql.OLD_LATEST_WRITES_DELETE,
-                    before,
-                )
-                await self._delete_in_batches(
-                    writes_sql.OLD_WRITE_HISTORY_STEP,
-                    writes_sql.OLD_WRITE_HISTORY_DELETE,
-                    before,
-                )
+                await self.database.write(note, stores=())
+                await delete_expired(self.database, now, self._keys_days)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
-
-    async def _delete_old_failures(self, now: str, before: str) -> None:
-        """Delete failures to sign in that lock nobody any more, a batch in a transaction."""
-
-        async def find(tx: Transaction) -> list[tuple[str, str, str]]:
-            rows = await tx.all(people_sql.OLD_SIGN_IN_FAILURES, before, now, _BATCH_ROWS)
-            return [(str(row[0]), str(row[1]), before) for row in rows]
-
-        while found := await self.database.read(find):
-            delete = partial(_run_many, people_sql.OLD_SIGN_IN_FAILURE_DELETE, found)
-            await self.database.write(delete, stores={store_number for store_number, _, _ in found})
-
-    async def _delete_in_batches(self, step: str, delete: str, before: str) -> None:
-        """Delete old rows in several transactions, so that other writers wait for none of them long."""
-
-        async def batch(tx: Transaction) -> bool:
-            row = await tx.one(step, before, _BATCH_ROWS)
-            await tx.run(delete, row[0] if row else before)
-            return row is not None
-
-        while await self.database.write(batch, stores=()):
-            pass
-
-
-async def _run_many(sql: str, rows: list[tuple[str, str, str]], tx: Transaction) -> None:
-    await tx.run_many(sql, rows)
-
-
-async def _delete_expired_tokens(tx: Transaction, now: float) -> bool:
-    """Delete a batch of expired tokens of people; return True if more may be left."""
-    yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-    tokens = [row[0] for row in await tx.all(tokens_sql.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
-    if tokens:
-        await tx.run(tokens_sql.STORES_OF_TOKENS_DELETE, tokens)
-        await tx.run(tokens_sql.TOKENS_DELETE, tokens)
-    return len(tokens) == _BATCH_ROWS
 
 
 def _generate_key(now: float) -> str:

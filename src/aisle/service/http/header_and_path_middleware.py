@@ -11,12 +11,13 @@ from functools import lru_cache
 from time import monotonic
 from urllib.parse import quote, unquote_to_bytes
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
-from aisle.service.http.access_log import REQUEST_RECORD, RequestNotes, RequestRecord
-from aisle.service.http.value_checks_and_unknown_names import is_valid_code
+from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes, RequestRecord
+from aisle.service.http.request_head import is_valid_code
 from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, ServiceOptions
 
 _FEATURES = (
@@ -112,7 +113,9 @@ class RequestMiddleware:
             _check_headers(scope)
             path = normalize_path(scope)
         except Refusal as refusal:
-            await _send_refusal(send, refusal)
+            # Its connection is closed, since parsers may disagree on what follows (RFC 9112, 6.1).
+            headers = {"Connection": "close"}
+            await Response(refusal.body(), refusal.status, headers, PROBLEM_TYPE)(scope, receive, send)
             return
         scope["path"] = path
         await self.app(scope, receive, send)
@@ -175,12 +178,3 @@ def _encode_segment(raw: bytes) -> str:
 
 
 _encode_short_segment = lru_cache(maxsize=2000)(_encode_segment)
-
-
-async def _send_refusal(send: Send, refusal: Refusal) -> None:
-    """Refuse the request and close its connection, since parsers may disagree on what follows (RFC 9112, 6.1)."""
-    body = refusal.body()
-    headers = [(b"content-type", PROBLEM_TYPE.encode()), (b"content-length", str(len(body)).encode())]
-    headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import ConstraintViolated
-from aisle.service.db.statements import writes as writes_sql
+from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.errors import Refusal, conflict, forbidden
+from aisle.service.handlers.changes_and_audit import token_key, unknown_keys
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, key_store, named_stores
-from aisle.service.operation_call import OperationCall
-from aisle.service.operation_context import CHAIN, Context
+from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _NO_STORE = {"Cache-Control": "no-store"}
 
@@ -20,17 +18,17 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
     if operation.handler.has_secrets:
         body = await _run_handler(ctx, operation, request)
         return OperationResult(200, body, headers=_NO_STORE | ctx.response_headers)
-    if request.idempotency_key is None:
+    if request.headers.idempotency_key is None:
         return OperationResult(200, await _run_handler(ctx, operation, request), headers=ctx.response_headers)
     store_number = await _key_scope(ctx, request.call)
-    key = request.idempotency_key
-    scope = (store_number, key if store_number != CHAIN else _token_key(ctx, key, ctx.principal.person_store))
+    key = request.headers.idempotency_key
+    scope = (store_number, key if store_number != CHAIN else token_key(ctx, key, ctx.principal.person_store))
     kept = await ctx.tx.one(writes_sql.RESPONSE_OF_KEY, *scope)
     if kept is not None:
         if kept[0] != request.fingerprint:
             raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
         await _authorize_named_stores(ctx, request.call)
-        if kept[1] < 400 or not (request.replay and ctx.store):
+        if kept[1] < 400 or not (request.headers.replay and ctx.store):
             return OperationResult(kept[1], bytes(kept[2]), is_replayed=True)
         # A late copy of this write was refused, although it was carried out before the restore.
         await ctx.tx.run(writes_sql.REFUSAL_DELETE, *scope)
@@ -40,7 +38,9 @@ async def run_once(ctx: Context, operation: ServedOperation, request: ParsedRequ
             body = await _run_handler(ctx, operation, request, scope)
             return OperationResult(200, body, headers=ctx.response_headers)
     except Refusal as refusal:
-        if not refusal.is_deterministic or request.replay:  # A repeated write may only wait for those of others.
+        if (
+            not refusal.is_deterministic or request.headers.replay
+        ):  # A repeated write may only wait for those of others.
             raise
         answer = OperationResult(refusal.status, refusal.body())
     await ctx.tx.run(writes_sql.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))
@@ -53,36 +53,10 @@ async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_numb
     The database is then an earlier copy, and the sender must repeat the missing writes before those that follow from
     them.
     """
-    if request.confirmed_keys and await unknown_keys(ctx, store_number, request.confirmed_keys):
+    if request.headers.confirmed_keys and await unknown_keys(ctx, store_number, request.headers.confirmed_keys):
         raise Refusal(
             425, "The service was put back from an earlier copy; what it lost has to come first.", retry_after=1
         )
-
-
-async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
-    """Return the keys under which nothing was carried out for this store or the chain.
-
-    Of keys without a store those of the token count, and those of the store's people who signed in through it.
-    """
-    unknown = await _unknown_in_scope(ctx, store_number, list(keys))
-    for person_store in ("", store_number) if unknown else ():
-        kept = {_token_key(ctx, key, person_store): key for key in unknown}
-        unknown = [kept[name] for name in await _unknown_in_scope(ctx, CHAIN, list(kept))]
-    return unknown
-
-
-def _token_key(ctx: Context, key: str, person_store: str) -> str:
-    """Return the stored form of a key without a store.
-
-    It belongs to the token; that of a person to the store and to the token used for the sign-in.
-    """
-    of_person = f"/{person_store}" if person_store else ""
-    return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}{of_person}"
-
-
-async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[str]:
-    known = {row[0] for row in await ctx.tx.all(writes_sql.KNOWN_KEYS, scope, keys)}
-    return [key for key in keys if key not in known]
 
 
 def _stored_response(
@@ -101,7 +75,7 @@ async def _run_handler(
             ctx.defer(writes_sql.RESPONSE_ADD, [_stored_response(scope, request, OperationResult(200, body), ctx.now)])
         await ctx.write_deferred()
     except ConstraintViolated as problem:
-        if request.idempotency_key is None:
+        if request.headers.idempotency_key is None:
             raise
         # The stored answer is purged, but the ledger knows the key, so that the write still happens once.
         raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem

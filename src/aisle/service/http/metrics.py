@@ -34,19 +34,19 @@ from starlette.requests import Request
 
 from aisle import __version__
 from aisle.caller_addresses import is_loopback
+from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
 from aisle.service.db.database import Database, Transaction
-from aisle.service.db.statements import tokens as tokens_sql
-from aisle.service.handlers.extension_table import EXTENSIONS
-from aisle.service.http.access_log import RequestRecord
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.http.access_and_service_logs import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Several workers have none; one worker uses the same names.
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 NO_OPERATION = "none"
-_OPERATION_NAMES = frozenset({*OPERATIONS, *(extension.name for extension in EXTENSIONS)})
+_OPERATION_NAMES = frozenset({*OPERATIONS, *EXTENSIONS})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 _MINIMUM_METRICS = frozenset({"process_start_time_seconds", "process_max_fds"})
@@ -69,12 +69,10 @@ class Metrics:
             "aisle_request_seconds", "How long they took.", ["operation"], buckets=_BUCKET_SECONDS, registry=registry
         )
         self._bytes = Counter("aisle_answer_bytes", "Bytes of the answers.", ["operation"], registry=registry)
-        self._running = Gauge(
-            "aisle_requests_running", "Requests that run now.", registry=registry, multiprocess_mode="livesum"
-        )
-        self._database_up = Gauge(
-            "aisle_database_up", "1 while the database can be used.", registry=registry, multiprocess_mode="livemin"
-        )
+        gauge = partial(Gauge, registry=registry)
+        self._running = gauge("aisle_requests_running", "Requests that run now.", multiprocess_mode="livesum")
+        minimum = partial(gauge, multiprocess_mode="livemin")
+        self._database_up = minimum("aisle_database_up", "1 while the database can be used.")
         self._database_up.set(1)
         self._database_losses = Counter("aisle_database_losses", "Times that the database was lost.", registry=registry)
         self._database_waits = Histogram(
@@ -86,12 +84,7 @@ class Metrics:
         )
         for what in ("pool", "lock"):
             self._database_waits.labels(what)
-        self._access_log_up = Gauge(
-            "aisle_access_log_up",
-            "1 while the access log can be written.",
-            registry=registry,
-            multiprocess_mode="livemin",
-        )
+        self._access_log_up = minimum("aisle_access_log_up", "1 while the access log can be written.")
         self._access_log_up.set(1)
         self._replays = Counter(
             "aisle_replays", "Writes that were answered from what was stored under their key.", registry=registry
@@ -103,11 +96,9 @@ class Metrics:
             registry=registry,
         )
         worker_restart_counter(registry)
-        self._certificate = Gauge(
+        self._certificate = minimum(
             "aisle_certificate_until_seconds",
             "Until when the certificate is good, in seconds since 1970; 0 for one that is not, or where there is none.",
-            registry=registry,
-            multiprocess_mode="livemin",
         )
 
     def start_request(self) -> None:

@@ -28,11 +28,9 @@ from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.server.tls import CertificateFiles, tls_context
 from aisle.service.db import open_database, parse_database_url
-from aisle.service.db.database import Busy, Database, DatabaseUnreachable
-from aisle.service.db.database_monitor import Speaker
+from aisle.service.db.database import Busy, Database, DatabaseUnreachable, Speaker
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
-from aisle.service.http.access_log import AccessLog
-from aisle.service.http.json_logging import log_as_json
+from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (
     CANNOT_START,
     DRAIN,

@@ -1,4 +1,4 @@
-"""Numbered choices and hints with their letters, side by side or on few lines; progress bars and labelled values."""
+"""Numbered choices and hints with their letters, side by side or on few lines."""
 
 from __future__ import annotations
 

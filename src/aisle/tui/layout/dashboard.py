@@ -85,7 +85,7 @@ def _one_tile(tile: Tile, number: int, cells: int, box: LayoutBox, *, is_current
     note = writer.fit_line(tile.note, cells)
     head: StyledLine = [(key, "choice-key"), (" ", ""), (title, "choice")]
     return [
-        [(f"{key}{writer.clean_text('›')}{title}", "cursor")] if is_current else head,
+        [(key, "choice-key"), (f"{writer.clean_text('›')}{title}", "cursor")] if is_current else head,
         [(total, role), (" " * (cells - len(total)), "row-dim")],
         [(fit(note, cells, pad=True), "row-dim")],
     ]

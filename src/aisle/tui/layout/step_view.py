@@ -151,7 +151,7 @@ def step_lines(step: Step, box: LayoutBox, max_hint_rows: int = 0) -> list[Style
     if choices > max(1, box.rows - above - len(footer)) or _is_tight(step, above, choices + len(footer), box):
         footer = _footer(step, box, max(1, box.rows - 2))
         footer, step = (
-            _cut_choices(footer, box._replace(rows=box.rows - 1)),
+            _cut_choices(footer, box._replace(rows=box.rows - (1 if above else 0))),
             step._replace(choices=(), choice_letters=""),
         )
     space = box.rows - len(footer) - (1 if footer and box.rows >= 12 else 0)

@@ -27,7 +27,7 @@ ROLES = (
     "look-good", "look-wrong", "look-info", "look-ask",
     "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
 )  # fmt: skip
-"""All roles; each is a component class of the screen widget (`screen--title`), with its colours in `styles/`.
+"""All roles; each is a component class of a widget (`line--title`), with its colours in `styles/roles.tcss`.
 
 A heading that sorts has its sort order after a colon (`head:pickup`).
 """

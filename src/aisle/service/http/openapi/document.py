@@ -2,7 +2,7 @@
 
 Descriptions of extensions are the docstrings of their handlers.
 
-`parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
+`parameters.json`: text, example and perhaps schema (or its name here) of each parameter and header. `examples.json`:
 bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
 `results.json`: shapes of the extensions' results (`contract.answer_schemas`). `problem.json`: the schema of a refusal.
 """
@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -20,31 +21,28 @@ from pydantic.json_schema import JsonSchemaMode
 from pydantic.json_schema import JsonSchemaValue as Schema
 
 from aisle.contract.answer_schemas import answer_schemas, shape_schema
+from aisle.contract.extensions import EXTENSION_AREA
 from aisle.contract.operations import OPERATIONS, Param
 from aisle.contract.operations import Operation as Row
 from aisle.contract.request_bodies.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.request_encoding import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
-from aisle.service.handlers.extension_table import EXTENSIONS
-from aisle.service.handlers.list_page import MAX_COUNTED, SCROLL_PARAM
-from aisle.service.handlers.registry import ServedOperation
-from aisle.service.http.request_parsing import (
-    CLOCK_SKEW_PATTERN,
-    CONFIRMED_KEYS_PATTERN,
-    KEY_PATTERN,
-    MAX_PAGE_NUMBER,
-    REPLAY_PATTERN,
-    VERSIONS_PATTERN,
-)
-from aisle.service.http.value_checks_and_unknown_names import (
-    COUNT_FIELDS,
-    ID_FIELDS,
+from aisle.service.handlers.list_page import MAX_COUNTED
+from aisle.service.handlers.registry import ServedOperation, served_operations
+from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+from aisle.service.http.request_head import (
+    CLOCK_AHEAD,
+    CONFIRMED_KEYS,
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
     MAX_CODE_LENGTH,
+    MAX_PAGE_NUMBER,
     MAX_TEXT_LENGTH,
-    PRICE_FIELDS,
+    REPLAY,
+    HeaderRule,
 )
-from aisle.service.operation_call import QueryValues
+from aisle.service.operation_context import ParamValues
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
 """Schema of a time, or of a date, which means the start of the day."""
@@ -79,7 +77,7 @@ class Example(NamedTuple):
 
     name: str
     body: Any
-    query: QueryValues = QueryValues()
+    query: ParamValues = MappingProxyType({})
 
 
 def _read(name: str) -> Any:
@@ -96,54 +94,25 @@ RESULT_SCHEMAS = {name: shape_schema(shape) for name, shape in _read("results").
 """Results of extensions that are not the standard result."""
 
 
-def _header(name: str, text: str, schema: Schema, example: str | None = None) -> Schema:
-    header = {
-        "name": name,
-        "in": "header",
-        "description": f"Extension of this service; need not be sent. {text}",
-        "schema": schema,
-    }
-    return header | ({} if example is None else {"example": example})
+def _header(name: str, schema: Schema) -> Schema:
+    note = PARAMETER_TEXTS[name]
+    text = f"Extension of this service; need not be sent. {note.text}"
+    header = {"name": name, "in": "header", "description": text, "schema": schema}
+    return header | ({} if note.example is None else {"example": note.example})
 
 
-def _matching(pattern: str) -> Schema:
-    return {"type": "string", "pattern": f"^{pattern}$"}
+def _matching_header(rule: HeaderRule) -> Schema:
+    return _header(rule.name, {"type": "string", "pattern": f"^{rule.pattern}$"})
 
 
 WRITE_HEADERS = (
-    _header(
-        "Idempotency-Key",
-        "The same request under the same key is carried out once (for as many days as `Aisle-Features` says).",
-        _matching(KEY_PATTERN),
-    ),
-    _header("Aisle-Occurred-At", "When it happened; held between a week ago and now.", TIME_SCHEMA),
-    _header(
-        "Aisle-Clock-Ahead",
-        "Seconds that the clock is ahead of the service's by which that, and the moments of log entries, are said.",
-        _matching(CLOCK_SKEW_PATTERN),
-        "-20.5",
-    ),
-    _header(
-        "Aisle-Follows",
-        "Keys that were confirmed before; 425 where the service has lost one of them.",
-        _matching(CONFIRMED_KEYS_PATTERN),
-    ),
-    _header(
-        "Aisle-Replay",
-        "It was confirmed before the service was put back from an earlier copy: `all`, or what of its picks found no"
-        " room then, by line.",
-        _matching(f"({REPLAY_PATTERN})"),
-        "all",
-    ),
-    _header("Aisle-App-User", "Who did it, where the interface has no field for it.", _TEXT_SCHEMA),
+    _matching_header(IDEMPOTENCY_KEY),
+    _header("Aisle-Occurred-At", TIME_SCHEMA),
+    *map(_matching_header, (CLOCK_AHEAD, CONFIRMED_KEYS, REPLAY)),
+    _header("Aisle-App-User", _TEXT_SCHEMA),
 )
 """Headers of every write, beside the document's parameters."""
-UPDATE_HEADERS = (
-    _header(
-        "If-Match", "The version that the order has to be at (its ETag), else 412.", _matching(VERSIONS_PATTERN), '"1"'
-    ),
-    _header("Aisle-Terminal", "At which terminal an order is claimed.", _TEXT_SCHEMA),
-)
+UPDATE_HEADERS = (_matching_header(IF_MATCH), _header("Aisle-Terminal", _TEXT_SCHEMA))
 """Further headers of an order's update."""
 
 
@@ -234,16 +203,11 @@ def _refusal_response(status: int) -> Schema:
     }
 
 
-_STANDARD_RESULT: Schema = {"$ref": "#/components/schemas/StandardResult"}
-
-
-def result_schema(extension: ServedOperation) -> Schema:
-    """Return the result of an extension: its own, or the standard result of a write."""
-    return RESULT_SCHEMAS.get(extension.name) or (_STANDARD_RESULT if extension.is_write else {"type": "object"})
-
-
 HEALTH_PATH = "/aisle/v1/health"
 READY_PATH = "/aisle/v1/ready"
+_ROW_BY_ID = "retrieve-log-entry"
+_RESOURCES = ("product_number", "location_code")
+"""Parameters of paths that name something that may be missing."""
 _MODEL_REFERENCE = "#/components/schemas/{model}"
 _ASSUMED = {
     "params": "Assumed: the interface does not show the parameters of this operation.",
@@ -299,10 +263,9 @@ def build_document() -> Schema:
     schemas = {key: schema for (key, _), schema in made.items()}
     components = {name: _clean_schema(schema) for name, schema in (answer_schemas() | definitions["$defs"]).items()}
     paths: dict[str, dict[str, Schema]] = {}
-    for row in OPERATIONS.values():
-        paths.setdefault(row.path, {})[row.method.lower()] = _interface_operation(row, schemas)
-    for extension in EXTENSIONS:
-        paths.setdefault(extension.path, {})[extension.method.lower()] = _extension_operation(extension, schemas)
+    for served in served_operations():
+        row = served.operation
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(served, schemas)
     paths[HEALTH_PATH] = {"get": _public_read("health", "Whether this process lives; the database is not asked.")}
     paths[READY_PATH] = {
         "get": _public_read(
@@ -333,31 +296,40 @@ def build_document() -> Schema:
 
 def _body_adapters() -> dict[str, TypeAdapter[Any]]:
     """Return the validators of bodies by operation."""
-    found = {row.name: request_body_adapter(row) for row in OPERATIONS.values() if row.body}
-    found |= {one.name: one.body_adapter() for one in EXTENSIONS if one.body_adapter}
+    rows = [served.operation for served in served_operations()]
+    found = {row.name: request_body_adapter(row) for row in rows if row.body}
     for adapter in found.values():
         adapter.rebuild()
     return found
 
 
-def _interface_operation(row: Row, schemas: dict[str, Schema]) -> Schema:
-    params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
-    path = any(param.name in ("product_number", "location_code") for param in row.params_in("path"))
-    text = f"{_summary(row.name)}, as the interface has it."
-    notes = [_MULTI_STORE_NOTE] if _is_multi_store_list(row) else []
-    page = _operation_object(row.name, row.area, " ".join([text, *notes, *(_ASSUMED[part] for part in row.assumed)]))
-    page["parameters"] = _parameter_list(row.name, params, write=row.write)
+def _operation(served: ServedOperation, schemas: dict[str, Schema]) -> Schema:
+    row = served.operation
+    page = _operation_object(row.name, row.area, _description(served))
+    page["parameters"] = _parameter_list(row.name, served.params, write=row.write)
     if row.body:
-        schema = schemas[row.name]
-        page["requestBody"] = _request_body(row.name, schema, request_body_adapter(row), assumed="body" in row.assumed)
-    versions = row.name == "update-customer-order"
-    result = shape_schema([row.result] if row.result_array else row.result)
-    page["responses"] = responses(result, write=row.write, names_resource=path, checks_version=versions)
+        adapter = request_body_adapter(row)
+        page["requestBody"] = _request_body(row.name, schemas[row.name], adapter, assumed="body" in row.assumed)
+    result = RESULT_SCHEMAS.get(row.name) or shape_schema([row.result] if row.result_array else row.result)
+    page["responses"] = responses(
+        result,
+        write=row.write,
+        names_resource=row.name == _ROW_BY_ID or any(param.name in _RESOURCES for param in row.params_in("path")),
+        checks_version=row.name == "update-customer-order",
+    )
     if row.name in LINKS:
         page["responses"]["200"]["links"] = LINKS[row.name]
-    if row.assumed:
-        page["x-assumed"] = list(row.assumed)
-    return page
+    return page | ({"x-assumed": list(row.assumed)} if row.assumed else {})
+
+
+def _description(served: ServedOperation) -> str:
+    row = served.operation
+    if row.area == EXTENSION_AREA:
+        return " ".join(["Extension of this service.", *(served.handler.run.__doc__ or "").split()])
+    notes = [_MULTI_STORE_NOTE] if _is_multi_store_list(row) else []
+    return " ".join(
+        [f"{_summary(row.name)}, as the interface has it.", *notes, *map(_ASSUMED.__getitem__, row.assumed)]
+    )
 
 
 def _is_multi_store_list(row: Row) -> bool:
@@ -365,19 +337,6 @@ def _is_multi_store_list(row: Row) -> bool:
     return row.paging in ("envelope", "reduced") and any(
         param.name == "store_number" for param in row.params_in("query")
     )
-
-
-def _extension_operation(extension: ServedOperation, schemas: dict[str, Schema]) -> Schema:
-    description = " ".join((extension.handler.run.__doc__ or "").split())
-    page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
-    page["parameters"] = _parameter_list(extension.name, extension.params, write=extension.is_write)
-    if extension.body_adapter:
-        schema = schemas[extension.name]
-        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter(), assumed=False)
-    page["responses"] = responses(
-        result_schema(extension), write=extension.is_write, names_resource=extension.reads_one_row
-    )
-    return page
 
 
 def _public_read(name: str, text: str) -> Schema:

@@ -1,0 +1,191 @@
+"""Undo of log entries: which entries are undone, and what an undo has to reverse.
+
+An undo is an entry of its own whose `reference` names the entry that it undoes, by its number or its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from aisle.cache.log_and_difference_writer import entry_identity
+from aisle.cache.log_entry_rows import local_rows, log_row
+from aisle.cache.log_schema import UNDO_MARK
+from aisle.cache.operation_queries import OUTCOME_REFUSED, OUTCOME_RESOLVED
+from aisle.cache.stored_row_values import parse_row
+from aisle.host.database import fetch
+from aisle.jobs.store_time import to_utc_text
+from aisle.operation_body_types import UNDO_PREFIX
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import EntryRow
+    from aisle.operation_body_types import LogEntry
+
+
+_LATER_COUNTS = """
+SELECT key, at, raw FROM log INDEXED BY log_counted
+WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"') ORDER BY at
+"""
+_UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
+_LOCAL_UNDO_ENTRIES = f"""
+SELECT * FROM operation INDEXED BY operation_logs
+WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, '{UNDO_MARK}') ORDER BY n
+"""  # noqa: S608 - a condition of our own
+_LOCAL_ENTRIES_OF_MOMENT = """
+SELECT * FROM operation INDEXED BY operation_logs
+WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, ?) ORDER BY n
+"""
+_ENTRIES_BY_NUMBER_OR_TIME = (
+    "SELECT key, at, raw FROM log WHERE key = ?1 UNION SELECT key, at, raw FROM log WHERE at = ?2"
+)
+
+LATE_SOURCE = "late"
+"""Source of an entry by which our own service takes back what came after a later count."""
+
+
+def undone_entries(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:
+    """Return the identities of the entries undone `since` then (ISO 8601 UTC), in the service's log or on this host."""
+    rows = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in fetch(cache, _UNDO_ENTRIES, since)]
+    return {undone_identity_of(row) for row in rows if is_undo(row)} | undone_locally(outbox, since)
+
+
+def undone_locally(outbox: apsw.Connection, since: str) -> set[str]:
+    """Return the identities of the entries undone on this host, which the service's log may lack yet."""
+    rows = local_rows(fetch(outbox, _LOCAL_UNDO_ENTRIES, datetime.fromisoformat(since).timestamp()))
+    return {undone_identity_of(row) for row in rows if is_undo(row)}
+
+
+def is_undone(row: EntryRow, undone: set[str]) -> bool:
+    """Return True if another entry undoes this one, referring to its number or its time."""
+    return not undone.isdisjoint({_identity(row, row["id"]), _identity(row, row["said"])} - {""})
+
+
+def undone_identity_of(row: EntryRow) -> str:
+    """Return the identity of the entry that this one undoes."""
+    return _identity(row, str(row["reference"])[len(UNDO_PREFIX) :])
+
+
+def _identity(row: EntryRow, number_or_moment: str) -> str:
+    return entry_identity(row["product_number"], row["location_code"], row["app_user_name"], number_or_moment)
+
+
+def is_undo(row: EntryRow) -> bool:
+    return str(row["reference"]).startswith(UNDO_PREFIX) and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
+
+
+def later_count(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Decimal | None:
+    """Return the last count of the same goods that was made after an entry and stands; None without one.
+
+    It may have reached the service before an earlier count, which then changes nothing.
+    """
+    return count_after(cache, row["product_number"], row["location_code"], row["pool"], row["at"], undone)
+
+
+def count_after(
+    cache: apsw.Connection,
+    product: str,
+    location: str,
+    pool: int,
+    at: str,
+    undone: set[str],
+    sent: Sequence[EntryRow] = (),
+) -> Decimal | None:
+    """Return the last count of a product there that was made after this time and is not undone; None without one.
+
+    `pool`: 0 for any; `sent`: entries of this host, which the log may lack yet. A count without location is one of the
+    whole store.
+    """
+    logged = _counts_in_log(cache, product, at)
+    waiting = (row for row in sent if (row["product_number"], row["at"] > at) == (product, True) and _may_stand(row))
+    found = None
+    for row in sorted((*logged, *waiting), key=lambda row: row["at"]):
+        is_there = row["location_code"].casefold() in ("", location.casefold())
+        is_same_pool = not pool or not row["pool"] or pool == row["pool"]
+        if is_there and is_same_pool and not is_undone(row, undone):
+            found = row["counted_quantity"]
+    return found
+
+
+def _counts_in_log(cache: apsw.Connection, product: str, at: str) -> Iterator[EntryRow]:
+    """Yield the counts of free stock of a product after this time."""
+    for key, when, raw in fetch(cache, _LATER_COUNTS, product, at):
+        entry = parse_row(raw)
+        if not entry.get("customer_order_number"):
+            yield log_row(str(key), str(when), entry)
+
+
+def _may_stand(row: EntryRow) -> bool:
+    """Return True if an entry of this host is a count that was not refused."""
+    return row["counted_quantity"] is not None and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
+
+
+# What an undo has to reverse
+
+
+class Booked(NamedTuple):
+    """What the service booked for an entry that is to be undone."""
+
+    change: Decimal | None
+    """Change of stock; None if the log does not have the entry."""
+    later_count: Decimal | None = None
+    """Quantity of a later count of the same goods; None without one."""
+
+
+def booked_for_undo(cache: apsw.Connection, outbox: apsw.Connection, undo: LogEntry, user: str) -> Booked:
+    """Return what the service booked for the entry that `undo` names; nothing if this host's entry was refused.
+
+    `user`: author of the operation, if the entry names nobody.
+    """
+    row = log_row("", "", {"app_user_name": user, **undo})
+    moment = str(row["reference"])[len(UNDO_PREFIX) :]
+    sent = [each for each in _entries_of_moment(outbox, moment) if _is_undone_by(each, row)]
+    if sent and sent[0]["outcome"] in (OUTCOME_REFUSED, OUTCOME_RESOLVED):
+        return Booked(Decimal(0))
+    number = sent[0]["id"] if sent else moment
+    logged = _logged_at(cache, number, moment)
+    found = [each for each in logged if each["key"] == number or _is_undone_by(each, row)]
+    if not found:
+        return Booked(None)
+    booked = found[0]
+    undone = undone_entries(cache, outbox, booked["at"])
+    return Booked(_change_with_late_part(cache, booked), later_count(cache, booked, undone))
+
+
+def _entries_of_moment(outbox: apsw.Connection, moment: str) -> list[EntryRow]:
+    """Return the entries of this host that state this time; none if it is the number of an entry."""
+    if "T" not in moment:
+        return []
+    return list(local_rows(fetch(outbox, _LOCAL_ENTRIES_OF_MOMENT, _day_before(moment), moment)))
+
+
+def _day_before(moment: str) -> float:
+    """Return the time a day before: the clock of the host may have been set since."""
+    return (datetime.fromisoformat(to_utc_text(moment)) - timedelta(days=1)).timestamp()
+
+
+def _logged_at(cache: apsw.Connection, number: str, moment: str) -> list[EntryRow]:
+    """Return the log's entries with this number or time."""
+    rows = fetch(cache, _ENTRIES_BY_NUMBER_OR_TIME, number, to_utc_text(moment) if "T" in moment else "-")
+    return [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in rows]
+
+
+def _is_undone_by(row: EntryRow, undo: EntryRow) -> bool:
+    is_same_pool = not row["pool"] or not undo["pool"] or row["pool"] == undo["pool"]
+    return is_same_pool and not is_undo(row) and is_undone(row, {undone_identity_of(undo)})
+
+
+def _change_with_late_part(cache: apsw.Connection, booked: EntryRow) -> Decimal | None:
+    """Return the change of stock by an entry, with what the service took back because the entry came late."""
+    if booked["difference"] is None:
+        return None
+    place = booked["product_number"], booked["location_code"], booked["pool"]
+    late = (
+        row["difference"] or Decimal(0)
+        for row in _logged_at(cache, "", booked["at"])
+        if row["source"] == LATE_SOURCE and (row["product_number"], row["location_code"], row["pool"]) == place
+    )
+    return booked["difference"] + sum(late, Decimal(0))

@@ -1,0 +1,195 @@
+"""Keys in two near writings: rows that name a product or store by mistake, and new keys that can be another one.
+
+A spreadsheet removes the zeros of `0226` in one file of a load, and another file names `0226`. The row with `226` is
+refused. What depends on it is the same as if it named `0226` and were refused for another reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from aisle.client.client import Client
+from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, STORES
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.fields_replaced_by_other_file import names_of_shared
+from aisle.client.csv_load.near_keys import bare_codes, comparable_key, fold_key, forms_without_zeros
+from aisle.client.csv_load.report import unread_error
+from aisle.client.csv_load.service_reads import queries_for
+from aisle.client.errors import ClientError, ServerError, TransportError
+from aisle.client.paging import Row
+
+
+class _Kind(NamedTuple):
+    """Kind of key: its column, the file that creates it, and the service's list with the field that has it."""
+
+    column: str
+    file: str
+    operation: str
+    field: str
+
+
+_KINDS = (
+    _Kind("product_number", PRODUCTS.file, "list-products", "product_number"),
+    _Kind("store_number", STORES.file, "list-stores", "storeNo"),
+)
+
+
+async def find_mistaken_keys(tables: Sequence[CsvTable], client: Client) -> None:
+    """Give each table the products and stores that its rows name by mistake, with those that are meant.
+
+    Only keys in two near writings are looked up. Raise LoadError if the service does not respond.
+    """
+    for kind in _KINDS:
+        written = _near_writings(tables, kind)
+        held = await _held_of(client, kind, written) if written else set()
+        known = held | _created(tables, kind, held)
+        by_form = {form: key for key in sorted(known, reverse=True) for form in bare_codes(key)}
+        mistaken = {
+            key: meant
+            for key in written - known
+            if (meant := next((by_form[form] for form in bare_codes(key) if form in by_form), ""))
+        }
+        for table in tables:
+            if mistaken and table.name != kind.file:
+                table.mistaken_keys[kind.column] = mistaken
+
+
+async def find_unknown_keys(tables: Sequence[CsvTable], client: Client) -> dict[str, set[str]]:
+    """Return the products and stores that files of one matter name, and that neither the service nor a file has.
+
+    Only files that give a field of another file too are read. Raise LoadError if the service does not respond.
+    """
+    names = names_of_shared(tables)
+    shared = [table for table in tables if table.name in names]
+    found: dict[str, set[str]] = {}
+    for kind in _KINDS if shared else ():
+        created = {hash(key) for key in _keys([table for table in tables if table.name == kind.file], kind)}
+        named = {key for key in _keys(shared, kind, with_broken=True) if hash(key) not in created}
+        found[kind.column] = named - await _held_of(client, kind, named) if named else set()
+    return found
+
+
+async def keys_not_held(table: CsvTable, client: Client) -> dict[str, set[str]]:
+    """Return the products and stores of a file that the service does not have; none if it lists none of them.
+
+    Raise LoadError if the service does not respond.
+    """
+    found: dict[str, set[str]] = {}
+    for kind in _KINDS:
+        named = set(_keys([table], kind))
+        held = await _held_of(client, kind, named)
+        found[kind.column] = named - held if held else set()
+    return found
+
+
+async def _held_of(client: Client, kind: _Kind, keys: set[str]) -> set[str]:
+    """Return the keys that the service has; all if it does not list them. Raise LoadError if it does not respond."""
+    try:
+        return await _held(client, kind, keys)
+    except (TransportError, ServerError) as error:
+        raise unread_error("Whether the service has what the files name", error) from error
+    except ClientError:
+        return keys
+
+
+def _near_writings(tables: Sequence[CsvTable], kind: _Kind) -> set[str]:
+    """Return the keys of all files that are near to another one; of the others only hashes are kept."""
+    first: dict[int, int] = {}
+    shared: set[int] = set()
+    seen: set[int] = set()
+    for key in _keys(tables, kind):
+        if hash(key) in seen:
+            continue
+        seen.add(hash(key))
+        shared.update(form for form in map(hash, bare_codes(key)) if first.setdefault(form, hash(key)) != hash(key))
+    return (
+        {key for key in _keys(tables, kind) if not shared.isdisjoint(map(hash, bare_codes(key)))} if shared else set()
+    )
+
+
+def _keys(tables: Sequence[CsvTable], kind: _Kind, *, with_broken: bool = False) -> Iterator[str]:
+    last = ""
+    for table in tables:
+        for _, (key,) in table.select_cells((kind.column,), with_broken=with_broken):
+            if key and key != last:
+                yield key
+            last = key
+
+
+async def _held(client: Client, kind: _Kind, keys: set[str]) -> set[str]:
+    """Return the keys of the service that are these, or near to them."""
+    found: set[str] = set()
+    for query in queries_for(kind.field, keys) if kind.file == PRODUCTS.file else [{}]:
+        async for row in client.rows(kind.operation, query=query):
+            if (key := str(row.get(kind.field) or "")) in keys:
+                found.add(key)
+    return found
+
+
+def _created(tables: Sequence[CsvTable], kind: _Kind, held: set[str]) -> set[str]:
+    """Return the keys that a file of the load creates, without those refused because the service has a like one."""
+    like = {comparable_key((key,)) for key in held}
+    own = [table for table in tables if table.name == kind.file]
+    return {key for key in _keys(own, kind) if comparable_key((key,)) not in like}
+
+
+class KeysBesideOthers:
+    """Keys of a file that creates records, by hashes of their forms without zeros."""
+
+    def __init__(self, table: CsvTable, noun: str) -> None:
+        """Read the keys of the file. `noun` is what it creates."""
+        self._table = table
+        self._noun = noun
+        self._first: dict[int, int] = {}
+        """Hash of the first key of a form, by the hash of the form."""
+        self._shared: set[int] = set()
+        """Forms that keys in several writings have."""
+        self._others: dict[int, str] = {}
+        """First key of the service, or of the file, of a form."""
+        for _, key in self._keys():
+            for form in self._forms(key):
+                if self._first.setdefault(form, hash(key)) != hash(key):
+                    self._shared.add(form)
+
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Store a key of the service, if the file has one of its forms."""
+        for form in self._forms(key) if self._first else ():
+            if self._first.get(form, hash(key)) != hash(key) or form in self._shared:
+                self._shared.add(form)
+                self._others.setdefault(form, key[-1])
+
+    def warn(self, known_keys: Collection[RecordKey]) -> None:
+        """Add a warning for each new key that another has in a form without zeros."""
+        warned: set[int] = set()
+        for line, key in self._keys() if self._shared else ():
+            found = [self._others.setdefault(form, key[-1]) for form in self._forms(key) if form in self._shared]
+            is_new = key not in known_keys and hash(key) not in warned
+            other = next((one for one in found if comparable_key((one,)) != comparable_key(key[-1:])), "")
+            if other and is_new:
+                warned.add(hash(key))
+                by = "zeros or a comma" if "," in key[-1] + other else "zeros"
+                by = "the letter O and the digit 0" if _without_o(key[-1]) == _without_o(other) else by
+                what = f"{self._noun} differs from another by {by} alone; if it is the same, write it in one way"
+                self._table.notes.add_warning(what, f"{key[-1]} beside {other}", line)
+
+    def _keys(self) -> Iterator[tuple[int, RecordKey]]:
+        """Yield the keys with a digit, once for rows of one record that stand together."""
+        last: RecordKey = ()
+        for line, key, _ in self._table.record_keys():
+            if key != last and any(map(str.isdigit, key[-1])):
+                yield line, key
+            last = key
+
+    def _forms(self, key: RecordKey) -> list[int]:
+        """Return hashes of the forms of a key. Another warning compares the letters of locations."""
+        *before, name = key
+        forms = [*forms_without_zeros(name)]
+        if self._table.name != LOCATIONS.file and "0" in (form := _without_o(name)):
+            forms.append(f"O as 0: {form}")
+        return [hash((*before, form)) for form in forms]
+
+
+def _without_o(name: str) -> str:
+    """Return a key with the digit for each letter O, which looks like it."""
+    return fold_key(name).replace("o", "0")

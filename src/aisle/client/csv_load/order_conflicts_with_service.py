@@ -1,0 +1,159 @@
+"""Orders and deliveries of a file beside those of the service: orders that are missing, elsewhere, or were changed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from datetime import tzinfo
+from decimal import Decimal
+from typing import NamedTuple
+
+from aisle.client.client import Client
+from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
+from aisle.client.csv_load.csv_table import CsvTable, RecordKey
+from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
+from aisle.client.csv_load.records import Record
+from aisle.client.csv_load.report import FileNotes
+from aisle.client.csv_load.service_reads import NAMED_ORDERS, fetch_orders, queries_for, store_rows
+from aisle.client.csv_load.store_time_zones import read_zone
+from aisle.client.errors import ClientError, ServerError, TransportError
+from aisle.client.paging import Row
+
+
+async def warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
+    """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have."""
+    wanted: dict[str, dict[str, list[_Reservation]]] = {}
+    names = ("store_number", "customer_order_number", "order_number", "customer_order_line_number", "product_number")
+    for line, (store, order, *cells) in (
+        table.select_cells(names) if table.name == DELIVERIES.file and table.has_column(names[1]) else ()
+    ):
+        if store and order:
+            wanted.setdefault(store, {}).setdefault(order, []).append(_Reservation(line, *cells))
+    for store, orders in wanted.items():
+        known: dict[str, dict[Decimal | None, str]] = {}
+        for query in queries_for("order_number", orders, is_active=False, show_lines=True):
+            async for row in store_rows(client, "list-customer-orders", store, query):
+                if (number := str(row.get("order_number"))) in orders:
+                    known[number] = {
+                        price_of(one.get("line_number")): str(one.get("product_number") or "")
+                        for one in row.get("lines") or ()
+                    }
+        for order, reservations in orders.items():
+            for one in reservations:
+                what, value = _reservation_fault(order, one, known.get(order))
+                if what:
+                    table.notes.add_warning(what, value, one.line, beside=one.delivery)
+
+
+class _Reservation(NamedTuple):
+    """Line of a delivery that is for a line of an order."""
+
+    line: int
+    delivery: str
+    order_line: str
+    product: str
+
+
+def _reservation_fault(order: str, one: _Reservation, lines: Mapping[Decimal | None, str] | None) -> tuple[str, str]:
+    """Return why goods that come for an order are not kept for it, and the value that shows it; empty if they are.
+
+    `lines` are the products of the order's lines; None if the store does not have the order.
+    """
+    if lines is None:
+        return "customer_order_number names an order that the store does not have, so the goods are free", order
+    of_line = lines.get(price_of(one.order_line)) if one.order_line else one.product
+    if of_line is None:
+        what = "customer_order_line_number names a line that the order does not have"
+        return what, f"{one.order_line} of {order}"
+    if of_line and of_line != one.product:
+        what = "customer_order_line_number names a line of another product, so the goods are free"
+        return what, f"{one.product} for line {one.order_line} of {order}, which is of {of_line}"
+    return "", ""
+
+
+_NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
+_COLUMNS = ("store_number", "order_number")
+
+
+async def warn_of_other_stores(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
+    """Add a warning for each new order or delivery of a file whose number is open in a store that the file does not
+    name for it. Raise ClientError if the service does not respond.
+    """
+    new, keys = _new_numbers(table, known_keys) if table.name in _NOUNS else ({}, set())
+    if not new:
+        return
+    read = _open_orders if table.name == ORDERS.file else _open_deliveries
+    what = f"an open {_NOUNS[table.name]} of another store has this number; if it is the same, take one of them away"
+    try:
+        async for store, number in read(client, new):
+            if number in new and hash((store, number)) not in keys:
+                table.notes.add_warning(what, f"{number} is in store {store} too", new[number])
+    except (TransportError, ServerError):
+        raise
+    except ClientError as error:
+        table.notes.add_file_warning(f"whether other stores have its numbers could not be read: {error}")
+
+
+def _new_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> tuple[dict[str, int], set[int]]:
+    """Return the numbers that a store does not have, with their first row, and hashes of all keys of the file."""
+    new: dict[str, int] = {}
+    keys: set[int] = set()
+    for line, (store, number) in table.select_cells(_COLUMNS):
+        keys.add(hash((store, number)))
+        if store and number and (store, number) not in known_keys:
+            new.setdefault(number, line)
+    return new, keys
+
+
+async def _open_orders(client: Client, numbers: Collection[str]) -> AsyncGenerator[tuple[str, str], None]:
+    """Yield store and number of open orders: of those with these numbers if they are few, otherwise of all."""
+    stores = [store async for row in client.rows("list-stores") if (store := str(row.get("storeNo") or ""))]
+    for store in stores if len(stores) > 1 else ():
+        if len(numbers) <= NAMED_ORDERS:
+            for number, order in (await fetch_orders(client, store, list(numbers))).items():
+                if order.get("is_active"):
+                    yield store, number
+        else:
+            async for row in store_rows(client, "list-customer-orders", store):
+                yield store, str(row.get("order_number"))
+
+
+async def _open_deliveries(client: Client, numbers: Collection[str]) -> AsyncGenerator[tuple[str, str], None]:
+    """Yield store and number of open deliveries: of those with these numbers if they are few, otherwise of all."""
+    for query in queries_for("order_number", numbers, is_submitted=False):
+        async for row in client.rows("list-deliveries", query=query):
+            yield str(row.get("store_number")), str(row.get("order_number"))
+
+
+_VALUE_WIDTH = 40
+"""Characters of a value in a warning."""
+
+
+class ChangedOrders:
+    """Orders of one batch, as the service holds them before the batch is sent."""
+
+    def __init__(self, client: Client, notes: FileNotes) -> None:
+        self._client = client
+        self._notes = notes
+        self._held: dict[str, Row] = {}
+        self._zone: tzinfo | None = None
+
+    async def read(self, batch: Sequence[Record]) -> None:
+        """Read the orders of a batch, all of one store. Raise ClientError if the service does not respond."""
+        store = batch[0].store
+        self._held = await fetch_orders(self._client, store, [_number_of(record) for record in batch])
+        self._zone = await read_zone(self._client, store) if self._held else None
+
+    def differences(self, record: Record) -> list[Difference]:
+        """Return what the service holds otherwise; nothing of an order that it did not have."""
+        held = self._held.get(_number_of(record))
+        return listed_differences(record.body, held, "order", self._zone) if held else []
+
+    def warn_of_work(self, record: Record, differences: Sequence[Difference]) -> None:
+        """Add a warning for an order of which work changed what the file names."""
+        what = "work on the order changed what the file names, and the load leaves it as it is"
+        shown = "; ".join(one.text(_VALUE_WIDTH) for one in differences)
+        self._notes.add_warning(what, f"{_number_of(record)}: {shown}", record.line)
+
+
+def _number_of(record: Record) -> str:
+    return str(record.body.get("order_number") or "")

@@ -1,0 +1,82 @@
+"""Undo of log entries as the service booked them: the terminal that undoes may not know yet what that was.
+
+The undo waits behind the entry that it names, because both are in the lane of their product. Just before it is sent the
+log is read, so that the undo reverses exactly what was booked, and nothing that somebody counted since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import apsw
+
+from aisle.cache.undone_entries import Booked, booked_for_undo
+from aisle.operation_body_types import UNDO_PREFIX
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import CREATE_LOGS, Operation
+from aisle.outbox.reason_messages import StoredMessage, store_message
+
+if TYPE_CHECKING:
+    from aisle.operation_body_types import LogEntry
+
+
+@dataclass(eq=False)
+class UndoAsBooked:
+    """Adaptation of undos to what the service booked."""
+
+    read_log: Callable[[], Awaitable[None]]
+    """Read of the new entries of the service's log into the cache. Raise ClientError."""
+    outbox: OperationQueue
+    cache: apsw.Connection
+    outbox_db: apsw.Connection
+    on_refused: Callable[[Operation, StoredMessage], None]
+    on_changed: Callable[[], None]
+    """Callback if an undo was changed, so that stock on screens changes."""
+
+    async def adapt(self, op: Operation) -> Operation | None:
+        """Return the operation with what it has to reverse; None if nothing is left to send.
+
+        Entries that somebody counted since are refused with that reason. Raise ClientError.
+        """
+        entries: list[LogEntry] = op.body.get("storeproductlog") or [] if op.operation == CREATE_LOGS else []
+        if op.sent_body is not None or not any(map(_is_undo, entries)):
+            return op
+        await self.read_log()
+        booked = [self._booked(op, entry) for entry in entries]
+        counted = [(entry, each) for entry, each in zip(entries, booked, strict=True) if each.later_count is not None]
+        remaining = [entry for entry, each in zip(entries, booked, strict=True) if each.later_count is None]
+        adapted = list(_reversals(remaining, [each for each in booked if each.later_count is None]))
+        if counted:
+            self._refuse(op, [entry for entry, _ in counted], counted[-1][1].later_count)
+        if adapted == entries:
+            return op
+        remaining_op = self.outbox.keep_entries(op.op_id, adapted)
+        self.on_changed()
+        return remaining_op
+
+    def _booked(self, op: Operation, entry: LogEntry) -> Booked:
+        if not _is_undo(entry):
+            return Booked(None)
+        return booked_for_undo(self.cache, self.outbox_db, entry, op.app_user)
+
+    def _refuse(self, op: Operation, entries: list[LogEntry], counted: Decimal | None) -> None:
+        reason = store_message("my_entries.later_count", counted=counted or Decimal(0))
+        self.outbox.refuse_entries(op.op_id, entries, reason)
+        self.on_refused(op, reason)
+
+
+def _is_undo(entry: LogEntry) -> bool:
+    return str(entry.get("reference") or "").startswith(UNDO_PREFIX)
+
+
+def _reversals(entries: list[LogEntry], booked: list[Booked]) -> Iterator[LogEntry]:
+    """Yield the entries that reverse what was booked; one that the log does not have stays as it is."""
+    for entry, each in zip(entries, booked, strict=True):
+        if each.change is None:
+            yield entry
+        elif each.change:
+            field = next((name for name in entry if name.startswith("stock_pool_")), "quantity")
+            yield {**entry, field: -each.change}  # type: ignore[misc]  # a field of the entry

@@ -1,0 +1,153 @@
+"""Undo of counts and losses that wait unsent, or after which somebody counted, on two hosts of one service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.job import Write
+from aisle.outbox.operation_state_changes import CLOSED, CONFIRMED, REFUSED
+from tests.courier.test_real_service import OtherHost, Shop
+from tests.courier.writes import STORE
+
+
+@pytest.fixture
+async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
+    shop = Shop(aisle_home)
+    yield shop
+    shop.close()
+
+
+def _now(shop: Shop) -> str:
+    shop.time.now += 1
+    return datetime.fromtimestamp(shop.time.now, UTC).isoformat()
+
+
+def _logs(shop: Shop, product: str, *, is_count: bool = False, **fields: Any) -> Write:
+    """Return the operation of a count, a loss or an undo of the product at its place."""
+    entry = {"product_number": product, "location_code": "ZZ-9", "app_user_name": "U1", "source": "aisle"}
+    entry |= {"scanned_datetime": _now(shop), **fields}
+    path, query = {"store_number": STORE}, {"appUserName": "U1", "is_counted_quantity": is_count}
+    return Write("create-store-product-logs", (f"product/{product}",), path, query, {"storeproductlog": [entry]})
+
+
+def _undo(shop: Shop, undone: Write, quantity: str) -> Write:
+    [entry] = undone.body["storeproductlog"]
+    reference = f"undo-{entry['scanned_datetime']}"
+    return _logs(shop, entry["product_number"], quantity=Decimal(quantity), reference=reference)
+
+
+async def _done(shop: Shop, *op_ids: str) -> list[str]:
+    """Wait until nothing waits any more. Return the states of these operations."""
+    ended = (CONFIRMED, REFUSED, CLOSED)
+    await shop.time.until(lambda: all(op.state in ended for op in shop.desk.all()), within_s=600)
+    return [shop.desk.state(op_id) for op_id in op_ids]
+
+
+async def _stock(shop: Shop, product: str) -> Decimal:
+    query: dict[str, Any] = {"store_number": STORE, "product_number": product, "include_locations": True}
+    async with shop.client(straight=True) as client:
+        rows = (await client.request("list-store-products-stock", query=query)).json()["list"]
+    places = rows[0]["store_locations"]
+    return sum((Decimal(str(row["quantity"])) for row in places if row["store_location_code"] == "ZZ-9"), Decimal(0))
+
+
+def _product(shop: Shop) -> str:
+    return str(shop.first()["lines"][0]["product_number"])
+
+
+@pytest.fixture
+async def stocked(shop: Shop) -> str:
+    """Ten pieces of a product at ZZ-9. Return its number."""
+    async with shop.courier():
+        product = _product(shop)
+        async with shop.client(straight=True) as client:
+            place = {"store_number": STORE, "location_code": "ZZ-9", "location_order": 999}
+            await client.request_extension("POST", "/aisle/v1/locations", body={"locations": [place]})
+        shop.desk.write(_logs(shop, product, is_count=True, counted_quantity=Decimal(10)))
+        await _done(shop)
+    return product
+
+
+async def test_undo_behind_a_waiting_count_reverses_what_was_booked(shop: Shop, stocked: str, tmp_path: Path) -> None:
+    """This terminal saw 10 and counted 9; another host had found 2 more before, so that 3 less were booked."""
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            shop.line.lose_request = {"POST"}
+            other.desk.write(_logs(other, stocked, quantity=Decimal(2)))
+            await _done(other)
+            count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(10))
+            undo = _undo(shop, count, "1")
+            shop.desk.write(count)
+            (undo_id,) = shop.desk.write(undo)
+            shop.line.lose_request = set()
+            assert await _done(shop, undo_id) == [CONFIRMED]
+            assert await _stock(shop, stocked) == 12
+
+
+@pytest.mark.parametrize("undone", ["count", "loss"])
+async def test_undo_leaves_what_was_counted_since(shop: Shop, stocked: str, tmp_path: Path, undone: str) -> None:
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            shop.line.lose_request = {"POST"}
+            if undone == "count":
+                write = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(10))
+            else:
+                write = _logs(shop, stocked, quantity=Decimal(-1), reason_code=1)
+            shop.desk.write(write)
+            other.desk.write(_logs(other, stocked, is_count=True, counted_quantity=Decimal(8)))
+            await _done(other)
+            (undo_id,) = shop.desk.write(_undo(shop, write, "1"))
+            shop.line.lose_request = set()
+            await _done(shop)
+            assert await _stock(shop, stocked) == 8
+            refused = [op for op in shop.desk.all() if op.state == REFUSED]
+            assert [op.body["storeproductlog"][0]["reference"][:5] for op in refused] == ["undo-"]
+            assert "my_entries.later_count" in refused[0].last_error
+            assert shop.desk.state(undo_id) == CLOSED
+
+
+async def test_undo_of_a_later_count_that_was_undone_itself(shop: Shop, stocked: str, tmp_path: Path) -> None:
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            shop.line.lose_request = {"POST"}
+            count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(10))
+            shop.desk.write(count)
+            later = _logs(other, stocked, is_count=True, counted_quantity=Decimal(8))
+            other.desk.write(later)
+            await _done(other)
+            other.desk.write(_undo(other, later, "2"))
+            await _done(other)
+            shop.desk.write(_undo(shop, count, "1"))
+            shop.line.lose_request = set()
+            await _done(shop)
+            assert await _stock(shop, stocked) == 10
+
+
+async def test_undo_of_a_refused_count_is_nothing(shop: Shop, stocked: str) -> None:
+    async with shop.courier():
+        shop.line.lose_request = {"POST"}
+        count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), pool_location=99)
+        shop.desk.write(count)
+        (undo_id,) = shop.desk.write(_undo(shop, count, "1"))
+        shop.line.lose_request = set()
+        assert await _done(shop, undo_id) == [CLOSED]
+        assert await _stock(shop, stocked) == 10
+
+
+@pytest.mark.parametrize(("seen", "is_read"), [("1", True), ("5", True), ("-2", False)])
+async def test_undo_of_a_count_that_was_booked(shop: Shop, stocked: str, seen: str, is_read: bool) -> None:
+    async with shop.courier():
+        count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(3))
+        (count_id,) = shop.desk.write(count)
+        if is_read:
+            await shop.time.until(lambda: shop.desk.is_read_back(count_id))
+        shop.desk.write(_undo(shop, count, seen))
+        await _done(shop)
+        assert await _stock(shop, stocked) == 10
