@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import apsw
 import pytest
 
-from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
-from aisle.cache.overlaid_order import load_order_header
+from aisle.cache import overlaid_order
+from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, OrderBoard, parse_filter
 from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
@@ -253,6 +252,48 @@ def test_event_in_order_and_log_is_shown_once(
     assert told[0][3] == told[1][3] == store_text("Place is empty")
 
 
+def test_history_has_the_decisions_that_the_service_lists(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    """Those of this host are listed once; a pending one stays."""
+    put_orders(cache, service_rows.order("1", service_rows.line(1)))
+    cache.write_products([service_rows.product("P1", "Cola")])
+    outbox = OperationQueue(outbox_db)
+    for minute, is_rejected in ((1, True), (9, False)):
+        write = update("1", {}, is_rejected=is_rejected)
+        with transaction(outbox_db):
+            (op_id,) = outbox.enqueue([Intent(write, occurred_at=f"2026-03-05T09:0{minute}:00Z")], ANNA)
+        if is_rejected:
+            outbox.begin_sending(op_id, b"{}")
+            outbox.confirm(op_id, "{}")
+    reason = {"rejection_reason_code_description": "Cancelled"}
+    changes: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("U2", {"claimed_by": "U1"}, {"claimed_by": "U2"}),
+        ("U1", {"is_rejected": False}, {"is_rejected": True, **reason}),
+        ("U1", {"claimed_by": "U1"}, {"claimed_by": "U3"}),
+        ("U1", {"line 1 quantity": 4}, {"line 1 quantity": 3, "line 1 pickup_date": "2026-12-24"}),
+        ("U1", {"line 1 is_rejected": False}, {"line 1 is_rejected": True}),
+        ("U1", {"claimed_by": "U3", "line 1 stock_pool": 1}, {"line 1 stock_pool": 2}),
+    ]
+    entries = [
+        {"number": at, "at": f"2026-03-05T09:0{at}:30Z", "app_user_name": user, "before": before, "after": after}
+        for at, (user, before, after) in enumerate(changes, 1)
+    ]
+    assert [cache.write_order_audit("1", entries, began) for began in (900.0, 901.0, 899.0)] == [True, False, False]
+    past, _ = reads.query("order_history", {"order_number": "1"})
+    assert [(row["at"][11:16], row["event"], row["label"], row["outcome"]) for row in past] == [
+        ("09:09", "taken_back", "", "queued"),
+        ("09:06", "released", "", ""),
+        ("09:05", "short", "Cola", ""),
+        ("09:04", "quantity", "Cola", ""),
+        ("09:04", "due", "Cola", ""),
+        ("09:03", "assigned", "U3", ""),
+        ("09:02", "rejected", "", ""),
+        ("09:01", "claimed", "", ""),
+    ]
+    assert (past[3]["quantity"], past[4]["why"], past[6]["why"]) == (3, "2026-12-24", store_text("Cancelled"))
+
+
 def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
@@ -433,19 +474,19 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
 
 TO_PICK = BoardFilter(("open", "partial"))
 INDEXED_LISTS = [
-    *((BoardList, TO_PICK._replace(sort=sort)) for sort in SORTS),
-    (partial(LateList, total=0), TO_PICK._replace(due_before=NOW)),
+    *((None, TO_PICK._replace(sort=sort)) for sort in SORTS),
+    (0, TO_PICK._replace(due_before=NOW)),
 ]
 
 
-@pytest.mark.parametrize(("kind", "board_filter"), INDEXED_LISTS)
+@pytest.mark.parametrize(("total", "board_filter"), INDEXED_LISTS)
 def test_a_list_of_states_is_read_from_an_index_in_its_order(
-    cache_db: apsw.Connection, cache: CacheWriter, kind: Callable[..., BoardList], board_filter: BoardFilter
+    cache_db: apsw.Connection, cache: CacheWriter, total: int | None, board_filter: BoardFilter
 ) -> None:
     """No list is sorted, and none is read whole: the last window of many costs what the first of few does."""
     asked: list[str] = []
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    listed = kind(cache_db, board_filter, [], {})
+    listed = BoardList(cache_db, board_filter, [], {}, total)
     listed.window(30, 9, (listed.key_of("4001") or ("x",), 20))
     assert listed.total == 0
     cache_db.trace_v2(0, None)
@@ -478,7 +519,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
 
     def noted(context: QueryContext, number: str) -> Any:
         made.append(number)
-        return load_order_header(context, number)
+        return overlay(context, number)
 
     def pick(number: str, lines: dict[int, int]) -> None:
         with transaction(outbox_db):
@@ -489,7 +530,8 @@ def test_of_what_waits_only_what_changed_is_made_anew(
         reads.query("order_board", {"size": 0})
         return sorted(made)
 
-    monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)
+    overlay = overlaid_order.overlaid_order
+    monkeypatch.setattr(overlaid_order, "overlaid_order", noted)
     for number in orders:
         pick(number, {1: 1})
     assert anew() == orders
