@@ -30,16 +30,16 @@ from tests.writes import STORE
 
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is no defect."""
-settings.register_profile("steady", _untimed, max_examples=50, derandomize=True)
+settings.register_profile("steady", _untimed, max_examples=20, derandomize=True)
 settings.register_profile("searching", _untimed, derandomize=False)
 settings.load_profile("searching" if os.environ.get("AISLE_FULL") else "steady")
-"""The default run tries the same 50 examples each time; the long runs look for new ones."""
+"""The default run tries the same 20 examples each time; the long runs look for new ones."""
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
 
-CASES = 6
+CASES = 5
 """Cases of a table in the default run, about: the others repeat the same code with another value."""
 
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30

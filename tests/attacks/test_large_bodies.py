@@ -32,8 +32,7 @@ from aisle.service.http.rate_and_body_limits import (
     TOKEN_BYTES,
     Turns,
 )
-from aisle.service.http.request_parsing import MOST_BODY_BYTES, MOST_VALUES
-from aisle.service.http.value_checks_and_unknown_names import MAX_ITEMS
+from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES, MOST_VALUES
 from aisle.service.in_process_service import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served
@@ -299,7 +298,7 @@ async def test_names_of_fields_are_not_without_number(world: World) -> None:
 async def test_body_with_too_many_values_is_not_parsed(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
+    monkeypatch.setattr("aisle.service.http.request_body.json", None)
     body = f"[{','.join([value] * min(MOST_VALUES + 1, MIB // (len(value) + 1) - 2))}]".encode()
     answer = await world.client.post(PRODUCTS, content=body)
     assert answer.status_code == 413
@@ -310,7 +309,7 @@ async def test_body_with_too_many_values_is_not_parsed(
 async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
+    monkeypatch.setattr("aisle.service.http.request_body.json", None)
     body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
     async with world.client_for("staff", ["S1"]) as client:
         answer = await client.post(API + LOGS, content=body)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
@@ -19,6 +18,7 @@ from aisle.terminal_packets import PRELUDE, encode_packet
 from aisle.tui.driver import MAX_UNWRITTEN, TerminalWriter
 from aisle.tui.web_driver import WebDriver
 from tests.run_length import tries
+from tests.service.serve_process import until
 from tests.tui.test_web_driver import Rig
 
 SECONDS = 30
@@ -103,14 +103,6 @@ async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
         call()
         assert len(posted) == batch
         assert posted[-1] == (number % 400 + 1, 7)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Waits for what another thread does."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:

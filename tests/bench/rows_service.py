@@ -142,7 +142,7 @@ def recorded(database: Path, asked: Mapping[str, str]) -> dict[str, list[tuple[s
 
     with closing(open_service(database)) as opened:
         storage: Any = opened.database
-        readers = [each._connection for each in (storage._inline_reader, *storage._readers)]
+        readers = [each._connection for each in (storage._inline_reader, storage._reader)]
         asyncio.run(ask())
     return found
 

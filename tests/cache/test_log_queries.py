@@ -37,6 +37,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import new_id
 from tests.cache import service_rows
+from tests.run_length import tries
 from tests.writes import STORE
 
 NOW = "2026-11-20T12:00:00Z"
@@ -136,7 +137,7 @@ MOMENTS = [f"2026-11-{day}T{hour:02}:{minute}:00Z" for day in (18, 19) for hour 
 LIMITS = st.sampled_from(["", *MOMENTS])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(20, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(MOMENTS), max_size=12), st.tuples(LIMITS, LIMITS))
 def test_a_log_is_counted_as_it_is_listed(
     reads: CacheReader, aisle_home: Path, there: list[str], limits: tuple[str, str]

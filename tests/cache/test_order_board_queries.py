@@ -253,6 +253,48 @@ def test_event_in_order_and_log_is_shown_once(
     assert told[0][3] == told[1][3] == store_text("Place is empty")
 
 
+def test_history_has_the_decisions_that_the_service_lists(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    """Those of this host are listed once; a pending one stays."""
+    put_orders(cache, service_rows.order("1", service_rows.line(1)))
+    cache.write_products([service_rows.product("P1", "Cola")])
+    outbox = OperationQueue(outbox_db)
+    for minute, is_rejected in ((1, True), (9, False)):
+        write = update("1", {}, is_rejected=is_rejected)
+        with transaction(outbox_db):
+            (op_id,) = outbox.enqueue([Intent(write, occurred_at=f"2026-03-05T09:0{minute}:00Z")], ANNA)
+        if is_rejected:
+            outbox.begin_sending(op_id, b"{}")
+            outbox.confirm(op_id, "{}")
+    reason = {"rejection_reason_code_description": "Cancelled"}
+    changes: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("U2", {"claimed_by": "U1"}, {"claimed_by": "U2"}),
+        ("U1", {"is_rejected": False}, {"is_rejected": True, **reason}),
+        ("U1", {"claimed_by": "U1"}, {"claimed_by": "U3"}),
+        ("U1", {"line 1 quantity": 4}, {"line 1 quantity": 3, "line 1 pickup_date": "2026-12-24"}),
+        ("U1", {"line 1 is_rejected": False}, {"line 1 is_rejected": True}),
+        ("U1", {"claimed_by": "U3", "line 1 stock_pool": 1}, {"line 1 stock_pool": 2}),
+    ]
+    entries = [
+        {"number": at, "at": f"2026-03-05T09:0{at}:30Z", "app_user_name": user, "before": before, "after": after}
+        for at, (user, before, after) in enumerate(changes, 1)
+    ]
+    assert [cache.write_order_audit("1", entries, began) for began in (900.0, 901.0, 899.0)] == [True, False, False]
+    past, _ = reads.query("order_history", {"order_number": "1"})
+    assert [(row["at"][11:16], row["event"], row["label"], row["outcome"]) for row in past] == [
+        ("09:09", "taken_back", "", "queued"),
+        ("09:06", "released", "", ""),
+        ("09:05", "short", "Cola", ""),
+        ("09:04", "quantity", "Cola", ""),
+        ("09:04", "due", "Cola", ""),
+        ("09:03", "assigned", "U3", ""),
+        ("09:02", "rejected", "", ""),
+        ("09:01", "claimed", "", ""),
+    ]
+    assert (past[3]["quantity"], past[4]["why"], past[6]["why"]) == (3, "2026-12-24", store_text("Cancelled"))
+
+
 def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:

@@ -18,7 +18,7 @@ from tests.run_length import tries
 
 FAULTS = tries(300, 2_500)
 """Of each life."""
-SHORT = 2
+SHORT = 1
 SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for seed in range(SHORT + 80)]
 
 

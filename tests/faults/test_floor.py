@@ -403,6 +403,6 @@ class LongShop(Shop):
 
 STEADY: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 TestFloor = Shop.TestCase
-TestFloor.settings = settings(max_examples=tries(6, 15), stateful_step_count=25, **STEADY)
+TestFloor.settings = settings(max_examples=tries(4, 15), stateful_step_count=25, **STEADY)
 TestFloorForLong = pytest.mark.full(LongShop.TestCase)
 TestFloorForLong.settings = settings(max_examples=300, stateful_step_count=50, **STEADY)

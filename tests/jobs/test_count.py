@@ -1241,8 +1241,9 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         assert hand.say("u") == "count.nothing_to_undo"
 
 
+@pytest.mark.parametrize("outcome", ["confirmed", "queued"])
 @pytest.mark.parametrize("booked", ["2", "-4", "0.5", "12", None])
-def test_an_undo_reverses_what_the_service_booked(booked: str | None) -> None:
+def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: str) -> None:
     """Somebody else counted the same goods meanwhile."""
     hand = Hand({"A-1": [product("P1", 5)]})
     hand.place("A-1")
@@ -1251,8 +1252,11 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None) -> None:
     hand.type(1)
     row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
     difference = None if booked is None else Decimal(booked)
-    hand.booked = ({**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None},)
+    entry = {**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None}
+    hand.booked = ({**entry, "outcome": outcome},)
     assert hand.say("u") == "count.sent_undone"
+    assert hand.verdict
+    assert ("≈" in MessageWriter().write(hand.verdict.text)) == (outcome == "queued")
     undo = hand.entries[-1]
     assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
 
@@ -1269,6 +1273,7 @@ def test_an_undo_leaves_goods_that_somebody_counted_since(superseded: tuple[str,
     hand.booked = tuple(
         {
             **row,
+            "outcome": "confirmed",
             "product_number": each,
             "difference": Decimal(-2),
             "later_count": Decimal(4) if each in superseded else None,

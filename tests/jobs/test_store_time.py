@@ -13,6 +13,7 @@ from aisle.jobs.product_data import parse_product
 from aisle.jobs.store_time import due_message, due_on_day_message, seconds_since, store_day
 from aisle.jobs.supervisor.stores import _field_message
 from aisle.settings.process_time_zone import set_process_zone
+from tests.run_length import tries
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC", "Asia/Kathmandu"]
 DAYS = [
@@ -147,7 +148,7 @@ def test_moments_are_texts_in_utc(said: str, expected: str, zone: str, in_zone: 
     assert store_time.to_utc_text(said) == expected
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=tries(40, 200))
 @given(
     st.sampled_from(ZONES),
     st.dates(date(2020, 1, 1), date(2035, 12, 31)),

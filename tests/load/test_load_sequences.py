@@ -17,7 +17,7 @@ from tests.load.test_repeated_loads import World, a_world
 from tests.run_length import tries
 from tests.service import postgres
 
-SEQUENCES = tries(12, 200)
+SEQUENCES = tries(6, 200)
 """On SQLite; by default one on PostgreSQL, in long runs a tenth of them."""
 LOADS = 6
 

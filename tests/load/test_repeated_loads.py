@@ -16,6 +16,7 @@ from aisle.client.csv_load import LoadError, LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.in_process_service import Service, open_service
 from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
+from tests.run_length import tries
 from tests.service.world import assert_books, prepare
 
 STOCK_HEADER = "store_number,product_number,location_code,stock_pool,quantity"
@@ -147,7 +148,7 @@ _PRICES = st.dictionaries(st.sampled_from("PQR"), st.integers(4, 6))
 _STEPS = st.builds(Step, _STATES, _PRICES, st.none() | st.tuples(st.integers(0, 3), st.booleans()), st.booleans())
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(10, 30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_STEPS, min_size=1, max_size=5))
 def test_the_service_has_what_the_last_file_said(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
     with a_world(tmp_path_factory.mktemp("loads")) as world:

@@ -11,18 +11,13 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.auth.tokens import (
-    create_token,
-    generate_secret,
-    is_well_formed_secret,
-    list_tokens,
-    revoke_token,
-)
+from aisle.service.auth.tokens import create_token, generate_secret, is_well_formed_secret, list_tokens, revoke_token
 from aisle.service.db.database import Busy, DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.http.header_and_path_middleware import FEATURES
-from aisle.service.http.request_parsing import MOST_BODY_BYTES, parse_integer
+from aisle.service.http.request_body import MOST_BODY_BYTES
+from aisle.service.http.request_head import parse_integer
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"

@@ -115,10 +115,7 @@ def test_the_end_of_a_certificate_is_told_as_soon_as_it_is_taken(tmp_path: Path)
 
     config = server_config(app, limits, longest_head=1000, **files, finish_seconds=1)
     server = HttpServer(
-        config,
-        lambda _: loops.put(asyncio.get_running_loop()),
-        certificate_until=told.put,
-        watch_seconds=86400,
+        config, lambda _: loops.put(asyncio.get_running_loop()), certificate_until=told.put, watch_seconds=86400
     )
     with listening("127.0.0.1", 0) as sock:
         running = Thread(target=server.run, args=([sock],))

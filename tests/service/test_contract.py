@@ -7,7 +7,7 @@ import jsonschema
 from aisle.contract.answer_schemas import answer_schemas, shape_schema
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
-from aisle.service.http.request_parsing import parse_body
+from aisle.service.http.request_body import parse_body
 from tests.service.world import World, line_end
 
 

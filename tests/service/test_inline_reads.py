@@ -196,8 +196,7 @@ async def test_page_of_100_stock_entries_is_read_on_event_loop(world: World) -> 
     for place in ("A1", "A2", "A10"):
         logs = [{"product_number": n, "location_code": place, "stock_pool_1": 7} for n in numbers]
         await world.post(LOGS, {"storeproductlog": logs}, query={"is_counted_quantity": True})
-    for reader in storage._readers:
-        reader._connection.exec_trace = noting(elsewhere)
+    storage._reader._connection.exec_trace = noting(elsewhere)
     found = await world.rows("/storeproducts/stock", store_number="S1", page_size=100, include_locations=True)
     assert [len(entry["store_locations"]) for entry in found] == [3] * 100
     assert not elsewhere

@@ -31,6 +31,7 @@ from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics, _shrink_files
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 from aisle.service.options import RateLimits, ServiceOptions
+from tests.service.serve_process import until
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 
@@ -253,7 +254,7 @@ def test_shutdown_finishes_running_and_refuses_new_requests(aisle_home: Path, li
         head += f"Authorization: Bearer {secret}\r\nContent-Length: {len(body)}\r\n\r\n"
         with socket.create_connection((host, int(port)), timeout=LONG) as running:
             running.sendall(head.encode() + body[:10])
-            _until_running(url)
+            until(lambda: figures(_get(f"{url}/metrics", {}))[("aisle_requests_running", ())] >= 2)
             process.send_signal(signal.SIGTERM)
             _until_refused(host, int(port))
             assert process.poll() is None, "one request still runs"
@@ -264,14 +265,6 @@ def test_shutdown_finishes_running_and_refuses_new_requests(aisle_home: Path, li
         assert process.stderr is not None
         lines = [json.loads(line) for line in process.stderr.read().splitlines()]
         assert lines[-1]["message"].startswith("It has left")
-
-
-def _until_running(url: str) -> None:
-    """Wait until a request beside the one that asks is being answered."""
-    until = time.monotonic() + LONG
-    while figures(_get(f"{url}/metrics", {}))[("aisle_requests_running", ())] < 2:
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def _until_refused(host: str, port: int) -> None:

@@ -173,6 +173,7 @@ async def test_order_decisions_are_audited_and_picks_are_not(world: World) -> No
         ("order", "O2", {"is_rejected": True, **reason}, {"is_rejected": False}),
         ("order", "O1", {"is_active": True}, {"is_active": False}),
     ]
+    assert [key for _, key, *_ in await entries(world, OF_STORE, **asked, key="O2")] == ["O2", "O2"]
     await world.post("/stores/S1/orders/customerorders", {"orders": []}, query={"flush": True})
     assert (await entries(world, OF_STORE, **asked))[-1] == ("order", "*", {"orders": 2}, {})
 

@@ -84,6 +84,7 @@ class Terminal:
         self._answers = answers
         self._pyte = _Screen(cols, rows)
         self._stream = pyte.ByteStream(self._pyte)
+        self._drawn: list[str] | None = None
         self._master, slave = os.openpty()
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
@@ -190,6 +191,7 @@ class Terminal:
         self._feed(len(self.chunks))
         self.cols, self.rows = cols, rows
         self._pyte.resize(rows, cols)
+        self._drawn = None
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
     def kill(self, number: int = signal.SIGKILL) -> None:
@@ -305,11 +307,14 @@ class Terminal:
             cut = _UNFINISHED.search(data)
             self._carry = data[cut.start() :] if cut else b""
             self._stream.feed(_UNREADABLE.sub(b"", data[: cut.start()] if cut else data))
+            self._drawn = None
         self._fed = max(self._fed, end)
 
     def _rows(self) -> list[str]:
-        buffer = self._pyte.buffer
-        return ["".join(buffer[y][x].data for x in range(self.cols)) for y in range(self.rows)]
+        if self._drawn is None:
+            buffer = self._pyte.buffer
+            self._drawn = ["".join(buffer[y][x].data for x in range(self.cols)) for y in range(self.rows)]
+        return [*self._drawn]
 
     def _answer(self) -> None:
         """Answers the questions among the bytes not searched yet, as xterm would."""

@@ -51,6 +51,8 @@ class Picker:
     ) -> None:
         """`start` is the fixture `terminal`; `trace` a file of this run's own; `argv` another way to start the app."""
         self.trace = trace
+        self._seen: list[Seen] = []
+        self._read_to = 0
         command = [*(argv or python("-m", "aisle")), *arguments, "--trace", str(trace)]
         self.terminal = start(command, columns, rows, env={"LANG": "C.UTF-8", "AISLE_TERMINAL": "dock", **(env or {})})
         self._free = 0.0
@@ -61,8 +63,12 @@ class Picker:
         """All inputs whose answers were painted, oldest first."""
         if not self.trace.exists():
             return []
-        whole = self.trace.read_bytes().rpartition(b"\n")[0]
-        return [json.loads(line) for line in whole.splitlines()]
+        with self.trace.open("rb") as trace:
+            trace.seek(self._read_to)
+            whole, end, _ = trace.read().rpartition(b"\n")
+        self._read_to += len(whole + end)
+        self._seen += [json.loads(line) for line in whole.splitlines()]
+        return [*self._seen]
 
     def shows(self, *texts: str) -> str:
         """Waits until all of these are on the screen, wherever; the screen's text."""

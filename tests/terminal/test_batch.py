@@ -107,7 +107,11 @@ def logs(shop: Shop, product: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("size", [(40, 20), (20, 16), (40, 8)], ids=["40x20", "20x16", "40x8"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param((40, 20), marks=pytest.mark.full), (20, 16), (40, 8)],
+    ids=["40x20", "20x16", "40x8"],
+)
 @pytest.mark.parametrize(("flags", "hands"), [((), 4), (("--verified",), 8)], ids=["product", "place"])
 def test_three_orders_in_one_walk_are_one_scan_a_take(
     shop: Shop, goods: list[Goods], picker: Pick, size: tuple[int, int], flags: tuple[str, ...], hands: int

@@ -34,8 +34,11 @@ def child_of(pid: int) -> int:
     return int(children[0]) if len(children) == 1 else 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM], ids=["SIGHUP", "SIGTERM"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGHUP, marks=pytest.mark.full), signal.SIGTERM], ids=["SIGHUP", "SIGTERM"]
+)
 def test_a_signal_ends_it_and_the_terminal_is_as_it_was(demo_home: Path, picker: Pick, number: int) -> None:
+    """By default SIGTERM: the terminals that are closed below send the other one."""
     app = picker(argv=("sh", "-c", SHELL, "sh", *python("-m", "aisle")))
     app.sign_in()
     app.enter("4113")
@@ -51,7 +54,10 @@ def test_a_signal_ends_it_and_the_terminal_is_as_it_was(demo_home: Path, picker:
 
 
 def test_a_closed_terminal_ends_it_with_all_that_was_said(demo_home: Path, shop: Shop, picker: Pick) -> None:
-    """The line drops in the middle of a burst: what comes after it is what the journal has."""
+    """The line drops in the middle of a burst: what comes after it is what the journal has.
+
+    The courier stays for a while after the last session; it waits for work and does not look for it.
+    """
     shop.add_product("MANY", "Very many", "", "A-01-1")
     shop.add_order("MANY-1", [("MANY", 5000)])
     app = picker()
@@ -63,6 +69,9 @@ def test_a_closed_terminal_ends_it_with_all_that_was_said(demo_home: Path, shop:
     app.terminal.close_pty()
     assert app.terminal.wait_exit() == 0
     answered = len(app.seen()) - 2
+    stayed = processes_under(demo_home.parent)
+    assert stayed
+    assert all(any(rests(process) for _ in range(20)) for process in stayed), "the courier, and its heir"
     app = picker()
     app.shows("Very many", f"{answered} of 5000")
     app.terminal.wait_for(lambda _: shop.picked("MANY-1")[1] == answered, START_S)
@@ -80,18 +89,6 @@ def rests(pid: int) -> bool:
     while (left := until - time.monotonic()) > 0:
         time.sleep(left)
     return busy_s(pid) - used <= 0.05
-
-
-def test_no_process_spins_after_terminal_hangup(demo_home: Path, picker: Pick) -> None:
-    """The courier stays for a while after the last session; it waits for work and does not look for it."""
-    app = picker()
-    app.sign_in()
-    app.shows("live")
-    app.terminal.close_pty()
-    assert app.terminal.wait_exit() == 0
-    stayed = processes_under(demo_home.parent)
-    assert stayed
-    assert all(any(rests(process) for _ in range(20)) for process in stayed), "the courier, and its heir"
 
 
 RUN = """

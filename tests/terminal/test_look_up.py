@@ -62,9 +62,11 @@ def test_a_change_of_the_stock_reaches_the_page(shop: Shop, picker: Pick) -> Non
     app.shows("≈ 77")
 
 
+@pytest.mark.full
 def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
     shop: Shop, lines: list[Line], picker: Pick
 ) -> None:
+    """By default the look in the middle of each job (`test_entry_counts.py`) is enough."""
     first, second = lines
     app = picker()
     app.sign_in()

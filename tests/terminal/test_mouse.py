@@ -72,8 +72,13 @@ def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None
     shows(app, "Orders: active")
 
 
-def test_a_scan_between_two_clicks_is_taken_once_and_in_order(shop: Shop, picker: Pick) -> None:
-    app = at_the_desk(picker, shop)
+def test_a_resize_switches_the_mouse_and_a_scan_between_two_clicks_is_taken_once(shop: Shop, picker: Pick) -> None:
+    """A handheld has no mouse. What is clicked, scanned and clicked is taken in this order."""
+    app = at_the_desk(picker, shop, 40, 20)
+    assert MOUSE_ON.encode() not in app.terminal.raw
+    app.terminal.resize(120, 40)
+    app.terminal.wait_for(lambda glass: MOUSE_ON.encode() in glass.raw, START_S)
+    shows(app, "Other", "SUP-1")
     column, row = place(app, "SUP-1")
     click = f"\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"
     app.rest()
@@ -81,6 +86,8 @@ def test_a_scan_between_two_clicks_is_taken_once_and_in_order(shop: Shop, picker
     shows(app, "SUP-3")
     app.terminal.wait_for(lambda _: any(entry["raw"] == "SUP-3" for entry in app.seen()), START_S)
     assert [entry["raw"] for entry in app.seen()].count("SUP-3") == 1
+    app.terminal.resize(80, 24)
+    app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
 
 
 @pytest.mark.full
@@ -92,15 +99,6 @@ def test_nothing_else_is_a_click(shop: Shop, picker: Pick) -> None:
     app.terminal.write(b"\x1b[<0;999;999M\x1b[<0;0;0M\x1b[<35;10;10M")
     app.enter("SUP-2")
     assert len(app.seen()) == before + 1
-
-
-def test_a_handheld_has_no_mouse_and_a_resize_switches_it(shop: Shop, picker: Pick) -> None:
-    app = at_the_desk(picker, shop, 40, 20)
-    assert MOUSE_ON.encode() not in app.terminal.raw
-    app.terminal.resize(120, 40)
-    app.terminal.wait_for(lambda glass: MOUSE_ON.encode() in glass.raw, START_S)
-    app.terminal.resize(80, 24)
-    app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
 
 
 @pytest.mark.full
@@ -116,7 +114,9 @@ def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick)
     shows(app, "Orders: active")
 
 
+@pytest.mark.full
 def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(shop: Shop, picker: Pick) -> None:
+    """By default in a session alone (`tests/session/test_sorted_lists.py`)."""
     app = at_the_desk(picker, shop)
     press(app, "Orders 4")
     shows(app, "Orders: active", "Pickup ▲")

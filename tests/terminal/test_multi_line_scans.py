@@ -55,7 +55,7 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
     return True
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("pace", PACES)
 def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) -> None:
     place, rows = goods_at(shop, 5)

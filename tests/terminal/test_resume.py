@@ -65,8 +65,8 @@ def scene(demo_home: Path, shop: Shop, picker: Pick, tmp_path: Path) -> Iterator
 
 
 Steps = list[tuple[str, str]]
-EVERY = tries(3, 1)
-"""By default the program is killed at every third step."""
+EVERY = tries(5, 1)
+"""By default the program is killed at every fifth step."""
 
 
 def steps(lines: list[Line]) -> Steps:

@@ -84,7 +84,7 @@ def test_pairs_of_scans_around_a_change_of_the_screen(app: Picker, shop: Shop, d
     """The first scan opens an order from home or leaves it, the second comes 0 to 20 ms later, mostly before the screen
     has changed: it means what it means on the new one."""
     dice = random.Random(5)
-    pairs = tries(80, 200)
+    pairs = tries(40, 200)
     for number in range(pairs):
         order = OTHER if number >= pairs // 2 and number % 4 < 2 else ORDER
         first, second = ("AISLE:BACK", NOWHERE) if number % 2 else (order, CODES[number % COUNT])

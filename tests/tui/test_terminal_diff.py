@@ -10,6 +10,7 @@ from aisle.safe_text import clean
 from aisle.text_cells import width
 from aisle.tui.layout.styled_lines import clip_line, line_width
 from aisle.tui.terminal_diff import TerminalDiff
+from tests.run_length import tries
 
 COLUMNS, ROWS = 12, 3
 STYLES = ("", "42", "1;7", "1", "36", "2;38;2;1;2;3;48;5;7")
@@ -47,7 +48,7 @@ def seen(screen: pyte.Screen) -> list[list[tuple[object, ...]]]:
 
 
 @given(st.lists(screens, min_size=1, max_size=4), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(60, 300), deadline=None)
 def test_reduced_updates_show_what_the_updates_show(shown: list[Screen], is_clear: bool) -> None:
     diff = TerminalDiff()
     diff.resize(COLUMNS, ROWS, is_clear=is_clear)
@@ -60,7 +61,7 @@ def test_reduced_updates_show_what_the_updates_show(shown: list[Screen], is_clea
 
 
 @given(screens, screens, st.integers(0, ROWS - 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(30, 100), deadline=None)
 def test_an_update_of_one_row_changes_that_row(old: Screen, new: Screen, row: int) -> None:
     diff = TerminalDiff()
     diff.resize(COLUMNS, ROWS, is_clear=True)

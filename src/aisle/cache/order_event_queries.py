@@ -1,11 +1,13 @@
-"""Events of an order, from the store's log and from this host's operations and events."""
+"""Events of an order: from the store's log, from the service's list of changes, and from this host's operations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -15,8 +17,8 @@ from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import parse_row, product_names
-from aisle.host.database import fetch
+from aisle.cache.stored_row_values import Row, parse_row, product_names
+from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.quantities_and_plausibility import to_decimal
@@ -82,7 +84,8 @@ def order_history(context: QueryContext, args: Args) -> QueryResult[OrderHistory
     cache, outbox, number = context.cache, context.outbox, str(args["order_number"])
     first, size = window_bounds(args, 40)
     limit = first + size
-    rows = list(_local_rows(outbox, cache, number, limit))
+    audited = list(_audit_rows(cache, number))
+    rows = [*audited, *_without_audited(_local_rows(outbox, cache, number, limit), audited)]
     local_keys = {(row["event"], row["label"], row["at"][:19]) for row in rows}
     rows += [
         row for row in _log_rows(cache, number, limit) if (row["event"], row["label"], row["at"][:19]) not in local_keys
@@ -90,6 +93,8 @@ def order_history(context: QueryContext, args: Args) -> QueryResult[OrderHistory
     names = names_by_user(cache)
     for row in rows:
         row["user"] = names.get(row["user"], row["user"])
+        if row["event"] == "assigned":
+            row["label"] = names.get(row["label"], row["label"])
     rows.sort(key=lambda row: str(row["at"]), reverse=True)
     return rows[first:limit], len(rows)
 
@@ -107,6 +112,77 @@ def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Order
             "why": store_text(str(entry.get("reason_code_description") or "")),
             "outcome": "",
         }
+
+
+# Changes that the service lists
+
+_LINE_FIELD = re.compile(r"line (\d+) (\w+)")
+_AUDIT_OF_ORDER = "SELECT raw FROM order_audit WHERE order_number = ?"
+_LINES_OF_ORDER = """
+SELECT l.line_number, ifnull(p.name, l.product_number) FROM line l
+LEFT JOIN product p ON p.product_number = l.product_number WHERE l.order_number = ?
+"""
+
+
+def _audit_rows(cache: apsw.Connection, number: str) -> Iterator[OrderHistoryRow]:
+    """Yield the decisions on an order: rejection, claim, hand-over, and changes of its lines."""
+    found = fetch_one(cache, _AUDIT_OF_ORDER, number)
+    entries = json.loads(str(found[0])) if found else []
+    labels = {int(line): str(name) for line, name in fetch(cache, _LINES_OF_ORDER, number)} if entries else {}
+    for entry in entries:
+        after = entry.get("after") or {}
+        head = to_utc_text(str(entry.get("at") or "")), str(entry.get("app_user_name") or entry.get("token_name") or "")
+        for name in dict.fromkeys((*(entry.get("before") or ()), *after)):
+            yield from _audited_change(*head, str(name), after.get(name), after, labels)
+
+
+def _audited_change(
+    at: str, user: str, name: str, value: Any, after: Row, labels: dict[int, str]
+) -> Iterator[OrderHistoryRow]:
+    """Yield the event that a changed field stands for, if any."""
+    line = _LINE_FIELD.fullmatch(name)
+    label = labels.get(int(line[1]), "") if line else ""
+    prefix, field = (f"line {line[1]} ", line[2]) if line else ("", name)
+    event, quantity, why = "", Decimal(0), ""
+    if field == "is_rejected" and line:
+        event = "short" if value else "opened"
+    elif field == "is_rejected":
+        event = "rejected" if value else "taken_back"
+    elif field == "is_active":
+        event = "reopened" if value else "finished"
+    elif field == "claimed_by":
+        event = "released" if not value else "claimed" if value == user else "assigned"
+        label = str(value) if event == "assigned" else ""
+    elif field == "quantity":
+        event, quantity = "quantity", to_decimal(value)
+    elif field == "pickup_date":
+        event, why = "due", str(value or "")
+    if field == "is_rejected" and value:
+        reason = f"{prefix}rejection_reason_code"
+        why = store_text(str(after.get(f"{reason}_description") or after.get(reason) or ""))
+    if event:
+        yield {
+            "at": at, "user": user, "event": event, "label": label, "quantity": quantity, "location": "", "why": why,
+            "outcome": "",
+        }  # fmt: skip
+
+
+def _without_audited(rows: Iterable[OrderHistoryRow], audited: Iterable[OrderHistoryRow]) -> Iterator[OrderHistoryRow]:
+    """Yield this host's rows, but not those that the service lists too: of the same kind and not before them."""
+    known = sorted((_decision(row), row["at"]) for row in audited)
+    for row in sorted(rows, key=lambda row: row["at"]):
+        same = next((each for each in known if each[0] == _decision(row) and each[1] >= row["at"]), None)
+        if same and row["outcome"] == "confirmed":
+            known.remove(same)
+        else:
+            yield row
+
+
+def _decision(row: OrderHistoryRow) -> tuple[str, str]:
+    """Return the kind of a decision and whom it concerns: who has the order, else who decided."""
+    if row["event"] == "assigned":
+        return "claimed", row["label"]
+    return row["event"], row["user"]
 
 
 def _local_rows(outbox: apsw.Connection, cache: apsw.Connection, number: str, limit: int) -> Iterator[OrderHistoryRow]:

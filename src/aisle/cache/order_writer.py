@@ -297,3 +297,24 @@ def find_unseen_orders(connection: apsw.Connection, generation: int) -> tuple[st
     sql = f"SELECT o.order_number FROM orders o WHERE o.state < 2 AND {unseen} ORDER BY o.sort"  # noqa: S608
     rows = fetch(connection, sql, generation)
     return tuple(str(number) for (number,) in rows)
+
+
+MAX_AUDITED_ORDERS = 500
+"""Greatest number of orders with the list of who changed them; the last read ones are kept."""
+
+
+def write_order_audit(
+    connection: apsw.Connection, number: str, entries: Sequence[Mapping[str, Any]], read_began: float
+) -> bool:
+    """Write who changed an order inside a transaction. Return True if that is news; an older read is none."""
+    text = json.dumps(entries, ensure_ascii=False)
+    before = fetch(connection, "SELECT raw, read_began FROM order_audit WHERE order_number = ?", number)
+    if before and float(before[0][1]) > read_began:
+        return False
+    connection.execute("INSERT OR REPLACE INTO order_audit VALUES (?, ?, ?)", (number, read_began, text))
+    connection.execute(
+        "DELETE FROM order_audit WHERE order_number IN"
+        " (SELECT order_number FROM order_audit ORDER BY read_began DESC LIMIT -1 OFFSET ?)",
+        (MAX_AUDITED_ORDERS,),
+    )
+    return str(before[0][0]) != text if before else bool(entries)

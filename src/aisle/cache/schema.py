@@ -120,6 +120,11 @@ CREATE INDEX put_down_location ON put_down (location_code, product_number, order
 CREATE TRIGGER line_out AFTER DELETE ON line BEGIN
   DELETE FROM put_down WHERE order_number = old.order_number AND line_number = old.line_number;
 END;
+CREATE TABLE order_audit (
+  order_number TEXT PRIMARY KEY,
+  read_began REAL NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE due_tally (
   status TEXT NOT NULL,
   day TEXT NOT NULL,
@@ -142,7 +147,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 36
+SCHEMA_VERSION = 37
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"

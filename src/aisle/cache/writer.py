@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from aisle.cache.delivery_writer import (
 )
 from aisle.cache.log_and_difference_writer import parse_log_entry, updated_values, write_logs
 from aisle.cache.order_parsing import parse_order, parse_order_lines
-from aisle.cache.order_writer import OrderRead, delete_orders, find_unseen_orders, write_orders
+from aisle.cache.order_writer import OrderRead, delete_orders, find_unseen_orders, write_order_audit, write_orders
 from aisle.cache.product_writer import (
     SkippedRow,
     WriteResult,
@@ -156,6 +156,14 @@ class CacheWriter:
         with self.transaction():
             write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))
+
+    def write_order_audit(self, number: str, entries: Sequence[Mapping[str, Any]], read_began: float) -> bool:
+        """Write who changed an order. Return True if that is news."""
+        with self.transaction():
+            is_new = write_order_audit(self._db, number, entries, read_began)
+            if is_new:
+                self._log_changes("order", (number,))
+        return is_new
 
     def write_logs(self, rows: Iterable[Any], since: str, losses_since: str = "") -> WriteResult:
         """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC).

@@ -12,7 +12,7 @@ SCROLL_PARAM = Param("scroll_id", "query", "string", max_length=2000, assumed=Tr
 
 _STORE_PATH = "/aisle/v1/stores/{store_number}"
 _PAGE_QUERY = "after:n limit:n"
-_AUDIT_QUERY = _PAGE_QUERY + " last_modified_date subject"
+_AUDIT_QUERY = _PAGE_QUERY + " last_modified_date subject key"
 
 
 def _define(name: str, method: str, path: str, body: str | None = None, query: str = "", header: str = "") -> Operation:

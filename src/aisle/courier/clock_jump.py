@@ -140,7 +140,7 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
 
 _READ_TIME_COLUMNS = (
     *(("orders", column) for column in ("header_read_began", "lines_read_began", "first_read_began")),
-    *((table, "read_began") for table in ("stock", "surrounding", "delivery", "store_details")),
+    *((table, "read_began") for table in ("stock", "surrounding", "delivery", "store_details", "order_audit")),
 )
 """Columns of the cache that keep when a read began: a later read must not count as older."""
 

@@ -65,6 +65,8 @@ class Features(NamedTuple):
 
     named_orders: bool = False
     """Several orders can be read in one request, by their numbers."""
+    audit: bool = False
+    """The service lists who changed an order."""
     known_keys: bool = False
     """The service lists the keys it does not know, so that operations lost in a restore can be found."""
     demo_store: bool = False

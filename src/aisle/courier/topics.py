@@ -29,6 +29,9 @@ RECOUNT = "recount"
 ASSIGNMENT = "assignment"
 """Moves that clearances require; read as one list, without keys."""
 
+AUDIT = "audit"
+"""Who changed an order at our own service; the key is the order number."""
+
 _READABLE_LANES = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
 """Prefixes of lanes that name a topic."""
 

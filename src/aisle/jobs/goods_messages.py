@@ -19,6 +19,8 @@ class GoodsAmount(NamedTuple):
     unit: str = ""
     is_change: bool = False
     """True if the quantity is a change of stock and is shown with its sign."""
+    is_estimate: bool = False
+    """True if the service has not confirmed the quantity."""
 
 
 def merge_goods(goods: Iterable[GoodsAmount]) -> tuple[GoodsAmount, ...]:
@@ -41,7 +43,8 @@ def goods_message(one: str, many: str, goods: Iterable[GoodsAmount], **args: str
 def goods_quantity(goods: GoodsAmount) -> Decimal | Msg:
     """Return the quantity with its unit, or with its sign if it is a change."""
     if goods.is_change:
-        return signed_message(goods.quantity)
+        change = signed_message(goods.quantity)
+        return msg("estimate", value=change) if goods.is_estimate else change
     return msg("move.measure", quantity=goods.quantity, unit=goods.unit) if goods.unit else goods.quantity
 
 

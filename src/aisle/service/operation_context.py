@@ -139,6 +139,11 @@ class Context:
         assert self.store is not None
         return self.store
 
+    @property
+    def store_number(self) -> str:
+        """Number of the store of the path."""
+        return self.current_store.number
+
     def time_zone(self, store: Store | str | None = None) -> TimeZone:
         """Return the time zone of a store; by default that of the path's store."""
         found = store or self.store
@@ -200,10 +205,7 @@ class Context:
                 first = await self.next_numbers(store_number, _CHANGE_COUNTER, more)
                 numbers += range(first, first + more)
             numbered_changes = zip(marks, numbers, strict=True)
-            self.defer(
-                changes_sql.CHANGE_SET,
-                [(store_number, *key, seq, self.now) for key, seq in numbered_changes],
-            )
+            self.defer(changes_sql.CHANGE_SET, [(store_number, *key, seq, self.now) for key, seq in numbered_changes])
             self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)

@@ -20,7 +20,6 @@ from aisle.scan.grammar_types import (
     Choice,
     Command,
     CursorKey,
-    Match,
     Meaning,
     Quantity,
     RefusedInput,
@@ -338,12 +337,8 @@ class InputHandler:
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
             self._drop_waiting_number(meaning, line.text)
             return line, meaning
-        if isinstance(meaning, Scan | Ambiguous) and self._is_for_covered_question(meaning):
-            self._refuse_beside_number(line, meaning)
-            return line, meaning
-        if isinstance(meaning, Scan | Ambiguous) and self._page.refuses_scan(meaning):
-            self._page.note_refused_scan()
-            self._refuse_scan(line, meaning)
+        if isinstance(meaning, Scan | Ambiguous) and self._must_wait(meaning):
+            self._refuse_until_answered(line, meaning)
             return line, meaning
         if isinstance(meaning, Quantity):  # the answer, or another number
             self._waiting_number = NO_NUMBER
@@ -351,7 +346,8 @@ class InputHandler:
             is_secret = True
             self._verdicts.show(verdict)
         elif isinstance(meaning, Quantity) and (record := self._resolver.record_at_question(line, meaning)):
-            meaning = self._refuse_record(line, record)
+            meaning = Scan((record,))
+            self._refuse_until_answered(line, meaning)
         elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_fast_choice(line, meaning):
@@ -422,13 +418,6 @@ class InputHandler:
         self._meanings.apply(refused, line.text)
         self._meanings.record(refused)
 
-    def _refuse_record(self, line: Line, record: Match) -> Scan:
-        """Refuse the label of a record while a number is in question: its question stays."""
-        refused = Scan((record,))
-        self._event_runner.answer(Verdict(WRONG, msg("count.answer_first", what=name_of(record))), refused, line.text)
-        self._meanings.record(refused)
-        return refused
-
     def _answer_to_number(self, line: Line) -> Choice | None:
         """Return the answer that a letter is to the question about a number; None if it is none."""
         letters, letter = self._waiting_number.letters, _letter_of(line.text)
@@ -438,7 +427,7 @@ class InputHandler:
     def _refuse_label_beside_number(self, line: Line, refused: RefusedInput) -> None:
         """Refuse a letter that may be the label of a location while a number is asked about; the question stays."""
         self._refuse_line(line, refused.reason)
-        self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
+        self._keep_waiting_number()
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""
@@ -460,6 +449,10 @@ class InputHandler:
         if isinstance(meaning, Back | Command) or _letter_of(raw) == DROP:
             self._waiting_number = NO_NUMBER
 
+    def _must_wait(self, meaning: Scan | Ambiguous) -> bool:
+        """Return whether a scan has to wait until the question on the screen, or the one under it, is answered."""
+        return self._is_for_covered_question(meaning) or self._page.refuses_scan(meaning)
+
     def _is_for_covered_question(self, meaning: Scan | Ambiguous) -> bool:
         """Return whether a scan would answer a question of the page that the question about a number covers."""
         if not self._waiting_number.text:
@@ -467,18 +460,20 @@ class InputHandler:
         asked = self._page.question.is_asked or self._covered_question.question_of_page()
         return bool(self._page.accepts().choices or asked) and not (isinstance(meaning, Scan) and meaning.is_look_up)
 
-    def _refuse_beside_number(self, line: Line, meaning: Scan | Ambiguous) -> None:
-        """Refuse a scan while a number is asked about: the question about the number stays."""
-        self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
-        self._refuse_scan(line, meaning)
-
-    def _refuse_scan(self, line: Line, meaning: Scan | Ambiguous) -> None:
+    def _refuse_until_answered(self, line: Line, meaning: Scan | Ambiguous) -> None:
         """Refuse a scan until the question on the screen is answered, which stays."""
+        self._keep_waiting_number()
+        self._page.note_refused_scan()
         scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
         text = msg("count.answer_first", what=name_of(scan.matches[0]))
         self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
         self._meanings.add_remarks(meaning)
         self._meanings.record(meaning)
+
+    def _keep_waiting_number(self) -> None:
+        """Go on asking about the number that the line before asked about, if it did."""
+        if self._waiting_number.text:
+            self._page.asked_number, self._waiting_number = self._waiting_number, NO_NUMBER
 
     def _report_number_not_taken(self) -> None:
         """Add to the verdict that a number which was asked about is not taken, because nobody answered."""

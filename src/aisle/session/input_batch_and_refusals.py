@@ -10,6 +10,7 @@ from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_types import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
+from aisle.session.shown_verdict import without_reports
 from aisle.session.unclear_number_question import AFTER_REFUSED_SCAN, AskedNumber
 
 
@@ -41,7 +42,7 @@ class RefusedInputs(NamedTuple):
             refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
             question = self.question if choices == self.choices else None
         elif verdict and kind == ASK and choices and is_scan:
-            question = _without_reports(verdict.text)
+            question = without_reports(verdict.text)
         return refused._replace(question=question, choices=choices)
 
     def final_verdict(self, verdict: Verdict | None) -> Verdict | None:
@@ -66,15 +67,9 @@ def is_named_not_taken(text: Msg, number: str) -> bool:
     return isinstance(why, Msg) and number in (str(value) for _, value in why.args)
 
 
-def _without_reports(text: Msg) -> Msg:
-    """Return a question without what it reports of earlier inputs."""
-    said = dict(text.args)["said"] if text.id == "session.not_applied" else None
-    return _without_reports(said) if isinstance(said, Msg) else text
-
-
 def _counts_on(question: Msg, next_question: Msg) -> bool:
     """Return whether a question is the same for more: the next scan was added to the one in question."""
-    next_question = _without_reports(next_question)
+    next_question = without_reports(next_question)
     before, after = dict(question.args), dict(next_question.args)
     if question.id != next_question.id or before.keys() != after.keys():
         return False

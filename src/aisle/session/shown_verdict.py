@@ -121,8 +121,13 @@ class Verdicts:
 
 def without_report(verdict: Verdict) -> Verdict:
     """Return a verdict without the report of earlier scans that were not taken."""
-    said = dict(verdict.text.args)["said"] if verdict.text.id == "session.not_applied" else None
-    return verdict._replace(text=said) if isinstance(said, Msg) else verdict
+    return verdict._replace(text=without_reports(verdict.text))
+
+
+def without_reports(text: Msg) -> Msg:
+    """Return a message without what it reports of earlier inputs that were not taken."""
+    said = dict(text.args)["said"] if text.id == "session.not_applied" else None
+    return without_reports(said) if isinstance(said, Msg) else text
 
 
 class ScanRemarks:

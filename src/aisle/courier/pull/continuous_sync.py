@@ -36,6 +36,7 @@ from aisle.courier.pull.read_queue import ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads
 from aisle.courier.topics import (
     ASSIGNMENT,
+    AUDIT,
     CATALOGUE,
     DELIVERY,
     LOCATION,
@@ -199,7 +200,7 @@ class ContinuousSync:
     def _take_read_requests(self) -> bool:
         requests = list(self.read_requests())
         for topic, key in requests:
-            if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY) and key:
+            if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY, AUDIT) and key:
                 self.request_read([Topic(topic, key)])
                 if topic == PRODUCT:
                     self.request_read([Topic(CATALOGUE, key)])
@@ -321,6 +322,7 @@ class ContinuousSync:
         assert features is not None
         self.single_reads.can_list_changed = features.changes
         self.single_reads.can_name_orders = features.named_orders
+        self.single_reads.can_list_audit = features.audit
         self.single_reads.store_reader.has_details = features.changes
         self.single_reads.assignment_reader.is_supported = features.assignments
         self._timetable.select_tasks(features.changes, self.single_reads.now())

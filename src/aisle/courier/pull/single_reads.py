@@ -26,6 +26,7 @@ from aisle.courier.pull.store_lists_reader import AssignmentReader, PeopleReader
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics import (
     ASSIGNMENT,
+    AUDIT,
     CATALOGUE,
     DELIVERY,
     LOCATION,
@@ -42,6 +43,8 @@ from aisle.host.notify_sockets import format_topic
 Query = dict[str, QueryValue]
 MAX_CHANGED_PRODUCTS = 200
 """Number of products that one list of changed stock returns at most."""
+MAX_AUDIT_ENTRIES = 500
+"""Number of changes of an order that are read at most."""
 _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
 """Statuses that do not change when the request is repeated."""
 
@@ -72,6 +75,8 @@ class SingleReads:
         self.service_check = ServiceCheck(self.client, self.store)
         self.can_name_orders = False
         """True if several orders can be requested at once."""
+        self.can_list_audit = False
+        """True if the service lists who changed an order."""
         self.can_list_changed = False
         """True for our own service: it filters the catalogue by product, and stock by the exact time of its last
         change.
@@ -110,6 +115,8 @@ class SingleReads:
             await self.log_reader.read(topic.key)
         elif topic.name == SURROUNDING:
             await self.read_surrounding(topic.key)
+        elif topic.name == AUDIT:
+            await self.read_audit(topic.key)
         return ()
 
     async def read_order(self, number: str) -> list[Row]:
@@ -218,6 +225,25 @@ class SingleReads:
         else:
             self.cache.write_surrounding(number, _rows_of_response(response, name), began)
         self.notify([format_topic(SURROUNDING, number)])
+
+    async def read_audit(self, number: str) -> None:
+        """Read who changed an order, if the service lists that for the token of this host."""
+        if not self.can_list_audit:
+            return
+        began = self.now()
+        path = f"/aisle/v1/stores/{encode_segment(self.store)}/audit"
+        query: Query = {"subject": ORDER, "key": number, "limit": MAX_AUDIT_ENTRIES}
+        response = await self.client.request_extension("GET", path, query=query)
+        if response.status in _PERMANENT_STATUSES:
+            return
+        if not response.is_success:
+            raise status_error("list-audit", response)
+        try:
+            entries = [dict(entry) for entry in response.json()["audit"]]
+        except (ValueError, TypeError, LookupError) as error:
+            raise InvalidResponse("The answer to list-audit holds no audit.") from error
+        if self.cache.write_order_audit(number, entries, began):
+            self.notify([format_topic(ORDER, number)])
 
     async def read_location(self, code: str) -> None:
         """Read one location. The search also matches parts of codes, so all pages are searched."""

@@ -38,3 +38,5 @@ class SentCount(NamedTuple):
     listed_key: str = ""
     counted_since: Decimal | None = None
     """Last count of the same goods that somebody made since, so that these are not undone; None without one."""
+    is_waiting: bool = False
+    """True while the service has not confirmed it: what it books is known later, and only then reversed."""

@@ -59,15 +59,16 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
 
 def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
     """Return a sent count with the differences that the service booked, without goods that were counted since."""
-    booked, counted_since = [], None
+    booked, counted_since, is_waiting = [], None, False
     for change in sent.changes:
         row = entry_of(change, rows)
+        is_waiting = is_waiting or bool(row and row["outcome"] != "confirmed")
         if row and row["later_count"] is not None:
             counted_since = row["later_count"]
         else:
             difference = row["difference"] if row and row["counted_quantity"] is not None else None
             booked.append(change if difference is None else change._replace(quantity=difference))
-    return sent._replace(changes=tuple(booked), counted_since=counted_since)
+    return sent._replace(changes=tuple(booked), counted_since=counted_since, is_waiting=is_waiting)
 
 
 def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
@@ -126,7 +127,10 @@ def undo_count(
 
 
 def _undo_message(sent: SentCount) -> Msg:
-    """Return the message for a reversed count: its stock changes by product, or by location for one product."""
+    """Return the message for a reversed count: its stock changes by product, or by location for one product.
+
+    Of a count that waits they are estimates.
+    """
     has_locations = len({each.location for each in sent.changes}) > 1
     changes = []
     for each in sent.changes:
@@ -135,6 +139,7 @@ def _undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        changes.append(goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True))
+        amount = goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting)
+        changes.append(amount)
     text = goods_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text

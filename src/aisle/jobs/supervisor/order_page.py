@@ -14,6 +14,7 @@ from aisle.jobs.quantities_and_plausibility import goods_text
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.searchable_list import open_record
+from aisle.jobs.store_time import to_local_text
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor.order_action_job import (
     ACTION_LETTERS,
@@ -103,6 +104,9 @@ _EVENT_TEXTS = {
     "finished": "order.event_finished",
     "finish": "order.event_finish",
     "reopened": "order.event_reopened",
+    "assigned": "order.event_assigned",
+    "quantity": "order.event_quantity",
+    "due": "order.event_due",
 }
 
 _STATE_TEXTS = {
@@ -278,7 +282,9 @@ def _history_cells(row: OrderHistoryRow) -> Cells:
     what = msg(event, what=row["event"], quantity=row["quantity"], label=row["label"])
     if row["location"]:
         what = msg("order.event_at", what=what, place=row["location"])
-    if row["why"]:
+    if row["event"] == "due":
+        what = msg(event, due=msg("moment", at=to_local_text(row["why"])))
+    elif row["why"]:
         what = msg("order.event_reason", what=what, why=read_message(row["why"]))
     state_text = msg(_STATE_TEXTS[row["outcome"]]) if row["outcome"] in _STATE_TEXTS else raw("")
     if row["event"] == "claimed" and row["user"]:  # the order names who has it, and not who gave it
@@ -492,7 +498,9 @@ class OrderJob(PageJob[OrderState]):
 
     def _open_order(self, number: str, context: Context) -> Result:
         state = OrderState(number, opened_at=context.now)
-        return Turn(state, (*self.queries(state, context), Refresh("order", number), Refresh("logs")))
+        return Turn(
+            state, (*self.queries(state, context), Refresh("order", number), Refresh("audit", number), Refresh("logs"))
+        )
 
     def queries(self, state: OrderState, context: Context) -> tuple[Effect, ...]:
         order, args = state.number, {"order_number": state.number}

@@ -1,8 +1,8 @@
-"""SQLite engine with apsw: one writer thread and several reader threads in each process.
+"""SQLite engine with apsw: one writer thread and one reader thread in each process.
 
 Several processes share one file: WAL, `BEGIN IMMEDIATE` for every writer, no state in memory between transactions.
 
-Short reads run on the event loop's own thread (`sqlite_inline_reader`), longer ones on a reader's thread.
+Short reads run on the event loop's own thread (`sqlite_inline_reader`), longer ones on the reader's thread.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import cycle
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
@@ -62,18 +61,14 @@ class SqliteDatabase:
     Raise StorageError if the file cannot be used or is newer than this program.
     """
 
-    def __init__(self, path: Path, *, readers: int = 1, busy_ms: int = 5000) -> None:
+    def __init__(self, path: Path, *, busy_ms: int = 5000) -> None:
         check_sqlite_version()
         self.path = path
         _create_private(path)
         self.monitor = DatabaseMonitor()
         self._writer = SqliteWriter(lambda: _open_for_writing(path, busy_ms), self.monitor)
-        self._readers = [
-            ReaderThread(lambda: open_connection(path, busy_ms, read_only=True), f"aisle-read-{n}")
-            for n in range(readers)
-        ]
-        self._reader_cycle = cycle(self._readers)
-        self._turns = FairTurns(readers)
+        self._reader = ReaderThread(lambda: open_connection(path, busy_ms, read_only=True))
+        self._turns = FairTurns(1)
         self._inline_reader = InlineReader(open_connection(path, busy_ms, read_only=True))
 
     @property
@@ -83,7 +78,7 @@ class SqliteDatabase:
         return (*counts, "SELECT '*', p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s")
 
     async def read(self, work: Work[T]) -> T:
-        """Run `work` over one consistent state of the database: on this thread if it is short, else on a reader's."""
+        """Run `work` over one consistent state of the database: on this thread if it is short, else on the reader's."""
         try:
             if self.monitor.is_available:
                 return self._inline_reader.run(work)
@@ -91,14 +86,13 @@ class SqliteDatabase:
             pass
         began = monotonic()
         async with self._turns.turn(_READ_TURN_S):
-            reader = next(self._reader_cycle)
 
             def run() -> T:
                 self.monitor.report_wait("pool", monotonic() - began)
-                return reader.run(work)
+                return self._reader.run(work)
 
             with self._monitored("reads"):
-                return await asyncio.get_running_loop().run_in_executor(reader.thread, run)
+                return await asyncio.get_running_loop().run_in_executor(self._reader.thread, run)
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` as the only writer of all processes, whatever its stores are, and commit."""
@@ -107,9 +101,8 @@ class SqliteDatabase:
 
     def read_now(self, work: Work[T]) -> T:
         """Run `read`, for callers without an event loop."""
-        reader = next(self._reader_cycle)
         with self._monitored("reads"):
-            return reader.thread.submit(reader.run, work, is_for_clients=False).result()
+            return self._reader.thread.submit(self._reader.run, work, is_for_clients=False).result()
 
     def write_now(self, work: Work[T]) -> T:
         """Run `write`, for callers without an event loop."""
@@ -130,16 +123,15 @@ class SqliteDatabase:
     def close(self) -> None:
         """Finish the running transactions, close the connections and end the threads."""
         self._inline_reader.close()
-        for reader in self._readers:
-            reader.close()
+        self._reader.close()
         self._writer.close()
 
 
 class ReaderThread:
     """Read-only connection and the only thread that uses it."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], name: str) -> None:
-        self.thread = ThreadPoolExecutor(1, name)
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self.thread = ThreadPoolExecutor(1, "aisle-read")
         self._connection = self.thread.submit(connect).result()
         self._transaction = ReadTransaction(self._connection)
 

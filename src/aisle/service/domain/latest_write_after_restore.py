@@ -26,8 +26,7 @@ def key_of(first: str, second: object) -> str:
 def record_write_times(ctx: Context, subject: str, keys: Iterable[str]) -> None:
     """Record the time of this write, so that an earlier one that is repeated later is ignored."""
     ctx.defer(
-        writes_sql.LATEST_WRITE_SET,
-        [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))],
+        writes_sql.LATEST_WRITE_SET, [(ctx.store_number, subject, key, ctx.occurred_on) for key in sorted(set(keys))]
     )
 
 
@@ -35,9 +34,7 @@ async def find_later_writes(ctx: Context, subject: str, keys: Sequence[str]) -> 
     """Return the keys that were changed after this repeated write, with the times. Empty for other writes."""
     if not ctx.replay or not keys:
         return {}
-    rows = await ctx.tx.all(
-        writes_sql.LATER_WRITES, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on
-    )
+    rows = await ctx.tx.all(writes_sql.LATER_WRITES, ctx.store_number, subject, sorted(set(keys)), ctx.occurred_on)
     return {row[0]: row[1] for row in rows}
 
 
@@ -48,7 +45,7 @@ async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, st
     for line in lines if ctx.replay else ():
         row = await ctx.tx.one(
             sql.PICKED_LATER,
-            ctx.current_store.number,
+            ctx.store_number,
             line.product_number,
             ctx.occurred_on,
             line.order_number,

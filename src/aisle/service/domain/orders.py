@@ -261,7 +261,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     end_claim(order)
     if not is_claimed:
         return
-    row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.current_store.number, user)
+    row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.store_number, user)
     fields = {"claimed_by": user, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
     order.item |= {name: value for name, value in (fields | {"claimed_terminal": terminal}).items() if value}
     order.is_claimed = True
@@ -411,4 +411,4 @@ async def note_order(ctx: Context, order: Order, before: dict[str, object], line
         before, after = (
             {name: settings[name] for name in settings if name not in _CLAIM_FIELDS} for settings in (before, after)
         )
-    await audit.record_changes(ctx, ctx.current_store.number, [audit.AuditChange("order", order.number, before, after)])
+    await audit.record_changes(ctx, ctx.store_number, [audit.AuditChange("order", order.number, before, after)])

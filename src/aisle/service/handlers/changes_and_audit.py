@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from aisle.service.db.database import Row
 from aisle.service.db.statements import changes_and_writes as changes_sql
@@ -49,16 +49,16 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
     if (since or 0) < 0 or not 1 <= limit <= _MAX_CHANGES:
         raise bad_request(f"since is 0 or a cursor, limit 1 to {_MAX_CHANGES}.", "since")
     known = _parse_keys(call, "known", MAX_KNOWN_KEYS)
-    last = (await ctx.last_number(ctx.current_store.number, "change"), await ctx.last_number(CHAIN, "change"))
+    last = (await ctx.last_number(ctx.store_number, "change"), await ctx.last_number(CHAIN, "change"))
     read = last if since is None else _decode_cursor(since)
-    unknown = await unknown_keys(ctx, ctx.current_store.number, known) if known else []
+    unknown = await unknown_keys(ctx, ctx.store_number, known) if known else []
     made = await _last_writes(ctx, read)
     is_ahead = read[0] > last[0] or read[1] > last[1]
     restored = is_ahead or await _is_other_history(ctx, read, made, call.query.get("mark", ""))
     if unknown or restored:
         log.warning(
             "A host of store %s knows what this database does not: it was put back from an earlier copy.",
-            ctx.current_store.number,
+            ctx.store_number,
         )
     forgotten = since is not None and not restored and await _is_forgotten(ctx, read, last)
     if since is None or restored or forgotten:
@@ -72,7 +72,7 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
 
 async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, int]) -> bool:
     """Return True if unread changes are purged. No query runs for a store or chain without changes."""
-    for scope, number, reached in zip((ctx.current_store.number, CHAIN), read, last, strict=True):
+    for scope, number, reached in zip((ctx.store_number, CHAIN), read, last, strict=True):
         if number < reached and number < await ctx.last_number(scope, CHANGES_FORGOTTEN):
             return True
     return False
@@ -86,7 +86,7 @@ async def _changes_since(
     No query runs for a scope without changes.
     """
     reached, changes, more = list(cursor), list[_Change](), False
-    for index, scope in enumerate((ctx.current_store.number, CHAIN)):
+    for index, scope in enumerate((ctx.store_number, CHAIN)):
         remaining = limit - len(changes)
         rows = (
             await ctx.tx.all(changes_sql.CHANGES_SINCE, scope, cursor[index], remaining + 1)
@@ -101,7 +101,7 @@ async def _changes_since(
 
 async def _last_writes(ctx: Context, cursor: tuple[int, int]) -> tuple[str, str]:
     """Return the writes of the last changes of the store and of the chain before a cursor."""
-    return await _last_write(ctx, ctx.current_store.number, cursor[0]), await _last_write(ctx, CHAIN, cursor[1])
+    return await _last_write(ctx, ctx.store_number, cursor[0]), await _last_write(ctx, CHAIN, cursor[1])
 
 
 async def _last_write(ctx: Context, store_number: str, number: int) -> str:
@@ -112,7 +112,7 @@ async def _last_write(ctx: Context, store_number: str, number: int) -> str:
 
 async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple[str, str], mark: str) -> bool:
     """Return True if other writes led to this cursor than a host knows. Purged writes prove nothing."""
-    scopes = (ctx.current_store.number, CHAIN)
+    scopes = (ctx.store_number, CHAIN)
     for store_number, number, now, known in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
         if now and known and now != known:
             first = await ctx.tx.one(writes_sql.WRITE_HISTORY_FIRST, store_number)
@@ -123,9 +123,7 @@ async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple
 
 async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
     """List those of the named keys under which nothing was carried out: the writes that a restore has lost."""
-    return to_json_bytes(
-        {"unknown": await unknown_keys(ctx, ctx.current_store.number, _parse_keys(call, "keys", MAX_KEYS))}
-    )
+    return to_json_bytes({"unknown": await unknown_keys(ctx, ctx.store_number, _parse_keys(call, "keys", MAX_KEYS))})
 
 
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
@@ -154,7 +152,7 @@ async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[s
     return [key for key in keys if key not in known]
 
 
-def _parse_keys(call: OperationCall, name: Literal["known", "keys"], maximum: int) -> list[str]:
+def _parse_keys(call: OperationCall, name: str, maximum: int) -> list[str]:
     """Return the keys of a query. Raise Refusal (422) if there are too many."""
     keys = [key for key in call.query.get(name, "").split(",") if key]
     if len(keys) > maximum:
@@ -181,7 +179,7 @@ def _decode_cursor(cursor: int) -> tuple[int, int]:
 
 async def list_audit(ctx: Context, call: OperationCall) -> bytes:
     """List the changes of the store, oldest first."""
-    return await _list_entries(ctx, call, ctx.current_store.number)
+    return await _list_entries(ctx, call, ctx.store_number)
 
 
 async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
@@ -192,7 +190,7 @@ async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
 async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
     modified_date = call.query.get("last_modified_date", "")
     since = parse_timestamp(modified_date, "last_modified_date", ctx.time_zone()) if modified_date else ""
-    first = call.query.get("after", 0), since, call.query.get("subject", "")
+    first = call.query.get("after", 0), since, call.query.get("subject", ""), call.query.get("key", "")
     return await extension_page(
         "audit", call.query, partial(ctx.tx.all, logs_sql.AUDIT_LIST, scope, *first), _entry_json
     )

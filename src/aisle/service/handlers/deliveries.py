@@ -55,7 +55,7 @@ from aisle.service.handlers.list_page import (
     reduced_envelope,
 )
 from aisle.service.handlers.products import find_products_by_codes
-from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.http.request_head import check_code
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
@@ -67,7 +67,7 @@ _STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_or
 _SHIPMENT_LINE_FIELD: Final = "customer_order_shipment_number_line_number"
 # Columns of a page's row with the number that orders it.
 _DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
-_EQUALITY_FILTERS: Final = ("order_number", "status", "supplier_code", "group_code")
+_EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
 
 
 class NewDeliveryLine(MultiStoreDeliveryLineCreate, total=False):
@@ -105,9 +105,8 @@ async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """List a page of deliveries with their lines, oldest first, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     filters, store = await store_filter(ctx, query)
-    filters |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
-    if "supplier_name" in query:
-        filters |= search_filter("supplier_name", query["supplier_name"])
+    filters |= pick_members(query, _EQUALITY_FILTERS)
+    filters |= search_filter("supplier_name", query.get("supplier_name", ""))
     if "delivery_date" in query:
         filters["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
     filters |= common_filters(query, ctx.time_zone(store))
@@ -219,8 +218,7 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
     marks: list[DeliveryMark] = call.body["deliveries"]
     numbers = sorted({mark["order_number"] for mark in marks})
     known = {
-        row[0]: parse_json_object(row[1])
-        for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.current_store.number, numbers)
+        row[0]: parse_json_object(row[1]) for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.store_number, numbers)
     }
     changed: dict[str, tuple[str, str, str, str]] = {}
     for index, mark in enumerate(marks):
@@ -230,8 +228,8 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
         if known[number] | fields == known[number]:
             continue
         known[number] |= fields
-        changed[number] = (ctx.current_store.number, number, to_json(known[number]), ctx.now)
-        ctx.mark_changed(ctx.current_store.number, "delivery", number)
+        changed[number] = (ctx.store_number, number, to_json(known[number]), ctx.now)
+        ctx.mark_changed(ctx.store_number, "delivery", number)
     ctx.defer(sql.DELIVERY_ITEM_SET, changed.values())
     return SUCCESS
 

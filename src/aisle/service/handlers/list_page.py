@@ -13,7 +13,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from aisle.contract.extensions import SCROLL_PARAM
 from aisle.service.auth.authorization import authorize_stores
@@ -22,7 +22,7 @@ from aisle.service.db.list_query_builder import Query, count_query, page_query
 from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
-from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.http.request_head import MAX_PAGE_NUMBER, parse_integer
 from aisle.service.operation_context import Context, OperationCall, ParamValues
 
 DEFAULT_PAGE_SIZE = 100
@@ -70,7 +70,7 @@ class Page(NamedTuple):
         return {**filters, "after": self.after_key} if self.after_key else dict(filters)
 
 
-def parse_page(query: ParamValues, number_parameter: Literal["page_start", "page_number"] = "page_start") -> Page:
+def parse_page(query: ParamValues, number_parameter: str = "page_start") -> Page:
     """Return the requested page: the first by default, of 100 rows, at most 1,000.
 
     Raise Refusal (400) if it is invalid.
@@ -381,10 +381,7 @@ async def _search_span(
         return _PageSpan(behind, page.offset)
     stores, last = await ctx.tx.one(
         stores_sql.COUNTER_RANGE_OF_TOKEN, ctx.principal.token_id, multi_store_list.counter
-    ) or (
-        0,
-        0,
-    )
+    ) or (0, 0)
     if not 0 < stores <= max(MAX_SEARCHED_STORES, page.offset + page.limit):
         return _PageSpan(behind, page.offset)
     low, offset = await _skip_rows(ctx, page, multi_store_list, behind, stores)

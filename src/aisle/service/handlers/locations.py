@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from aisle.contract.request_bodies.extension_bodies import LocationWrite
 from aisle.service.auth.authorization import rows_by_store
@@ -17,6 +16,7 @@ from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,
     parse_json_object,
+    pick_members,
     pool_members,
     quoted,
     shipment_members,
@@ -29,23 +29,22 @@ from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
-from aisle.service.http.value_checks_and_unknown_names import check_code
-from aisle.service.operation_context import Context, OperationCall, ParamValues, Store
+from aisle.service.http.request_head import check_code
+from aisle.service.operation_context import Context, OperationCall, Store
 
 # First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
-_ORDER_FILTERS: Final = ("customer_order_number", "customer_order_shipment_number")
+_ORDER_FILTERS = ("customer_order_number", "customer_order_shipment_number")
 
 
 async def list_locations(ctx: Context, call: OperationCall) -> bytes:
     """List a page of locations in walking order, with the stock of each."""
     query, page = call.query, parse_scroll_page(call, (int, str, str))
     ctx.app_user = query.get("app_username", ctx.app_user)
-    filters: dict[str, object] = {"store": ctx.current_store.number}
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters: dict[str, object] = {"store": ctx.store_number}
+    filters |= search_filter("search", query.get("search_text", ""))
     # The store's counters have the number if there is no filter.
-    one = Query(locations_sql.LOCATION_COUNT_OF_STORE, (ctx.current_store.number,))
+    one = Query(locations_sql.LOCATION_COUNT_OF_STORE, (ctx.store_number,))
     every = (
         one
         if len(filters) == 1
@@ -129,9 +128,11 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
     query, page, code = call.query, parse_scroll_page(call, (str, str, int)), call.path["location_code"]
     if await StoreCatalogue(ctx, ctx.current_store).find_location(code) is None:
         raise not_found(f"There is no location {code}.")
-    filters: dict[str, object] = {"store": ctx.current_store.number, "place": code, "stocked": 0}
-    filters |= {name: query[name] for name in _ORDER_FILTERS if name in query}
-    filters |= _search_filters(query)
+    filters: dict[str, object] = {"store": ctx.store_number, "place": code, "stocked": 0}
+    filters |= pick_members(query, _ORDER_FILTERS)
+    # An advanced search looks through all fields of the product.
+    searched = "detail" if query.get("advance_search") else "search"
+    filters |= search_filter(searched, query.get("search_text", ""))
     total = await _count_query(filters).fetch_count(ctx.tx)
     order = stock_sql.GOODS_AT_LOCATION_GROUP + " " + stock_sql.GOODS_AT_LOCATION_SORT
     found = filter_query(
@@ -151,13 +152,6 @@ def _count_query(filters: Mapping[str, object]) -> Query:
         filters,
         stock_sql.GOODS_AT_LOCATION_GROUP + ") counted",
     )
-
-
-def _search_filters(query: ParamValues) -> dict[str, object]:
-    """Return the filter of a search in name and barcode, or of an advanced search in all fields of the product."""
-    if "search_text" not in query:
-        return {}
-    return {**search_filter("detail" if query.get("advance_search") else "search", query["search_text"])}
 
 
 def _product_json(row: Row, name: str) -> str:

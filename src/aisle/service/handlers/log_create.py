@@ -24,7 +24,7 @@ from aisle.service.domain.counts_and_adjustments import (
 from aisle.service.domain.json_fragments import parse_json_object, pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
-from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
@@ -40,7 +40,7 @@ from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.http.request_parsing import clamp_occurred_on
+from aisle.service.http.request_head import clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
 _POOL_FIELDS = pool_fields("stock_pool_")
@@ -139,12 +139,10 @@ def is_count(query: ParamValues, body: ExtendedLogEntry) -> bool:
 
 async def _find_line(ledger: Ledger, body: ExtendedLogEntry, product: Product, field: str) -> OrderLine | None:
     order = body.get("customer_order_number", "")
-    if "customer_order_line_number" not in body:
-        if order:
-            raise unprocessable("A customer order needs its line.", f"{field}.customer_order_line_number")
+    if not order and "customer_order_line_number" not in body:
         return None
-    if not order:
-        raise unprocessable("A line needs its customer order.", f"{field}.customer_order_number")
+    if not order or "customer_order_line_number" not in body:
+        raise half_order_line(field, has_order=bool(order))
     number = parse_whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
     where = f"{field}.customer_order_line_number"
     return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)
@@ -324,7 +322,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
     with 409 if there is nothing to review.
     """
     wanted = [_parse_review(ctx, review, f"reviews[{index}]") for index, review in enumerate(call.body["reviews"])]
-    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.current_store.number, [seq for seq, _ in wanted])
+    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.store_number, [seq for seq, _ in wanted])
     known: dict[int, int] = {row[0]: row[1] for row in rows}
     reused = {row[0] for row in rows if ctx.is_number_reused(row[2])}
     for index, (seq, status) in enumerate(wanted):
@@ -334,7 +332,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
         if seq in reused:
             raise unprocessable(NUMBER_REUSED, f"{field}.id")
         check_transition("review", "The review", str(known[seq]), str(status), f"{field}.review_status")
-        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.current_store.number, seq, status, ctx.now)
+        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.store_number, seq, status, ctx.now)
         known[seq] = status
     return SUCCESS
 

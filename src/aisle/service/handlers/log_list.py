@@ -66,9 +66,9 @@ async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
     Refuse with 404 if the store has no such entry.
     """
     seq, ordinal = split_wire_id(call.query["id"])
-    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.current_store.number, seq)
+    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.store_number, seq)
     if row is None or row[1] != ordinal:
-        raise not_found(f"Store {ctx.current_store.number} has no entry {call.query['id']}.")
+        raise not_found(f"Store {ctx.store_number} has no entry {call.query['id']}.")
     return _entry_json(row[:5], f'"aisle":{row[5]}').encode()
 
 

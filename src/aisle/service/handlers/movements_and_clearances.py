@@ -72,7 +72,7 @@ async def _has_order_ended(ctx: Context, item: MovementItem) -> bool:
     lines = [[end.get(field) for field in _LINE_FIELDS] for end in ends]
     if lines[0] != lines[1] or None in lines[0]:
         return False
-    head = await ctx.tx.one(order_sql.ORDER_GET, ctx.current_store.number, lines[0][0])
+    head = await ctx.tx.one(order_sql.ORDER_GET, ctx.store_number, lines[0][0])
     return head is not None and bool(not head[1] or head[4])
 
 
@@ -165,7 +165,7 @@ def _log_entry(
 
 async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:
     """List goods of rejected orders that must be put back, with the locations they came from."""
-    read = partial(ctx.tx.all, stock_sql.PUT_BACKS, ctx.current_store.number, _after_seq(call))
+    read = partial(ctx.tx.all, stock_sql.PUT_BACKS, ctx.store_number, _after_seq(call))
     return await extension_page("put_backs", call.query, read, partial(_put_back_json, ctx.current_store))
 
 
@@ -236,7 +236,7 @@ async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: fro
 
 async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
     """List the assigned goods that are still held at their location, each page in walking order."""
-    read = partial(ctx.tx.all, assignments_sql.ASSIGNMENTS, ctx.current_store.number, _after_seq(call))
+    read = partial(ctx.tx.all, assignments_sql.ASSIGNMENTS, ctx.store_number, _after_seq(call))
     to_json = partial(_assignment_json, ctx.current_store)
     return await extension_page("assignments", call.query, read, to_json, _walking_order)
 

@@ -80,9 +80,7 @@ async def _orders_json(ctx: Context, query: ParamValues, rows: list[Row]) -> lis
 
 async def list_orders_by_number(ctx: Context, call: OperationCall) -> bytes:
     """List the named orders of the store in any state, with their lines and the locations of their goods."""
-    rows = await ctx.tx.all(
-        sql.ORDERS_BY_NUMBER, ctx.current_store.number, _parse_order_numbers(call.query.get("numbers", ""))
-    )
+    rows = await ctx.tx.all(sql.ORDERS_BY_NUMBER, ctx.store_number, _parse_order_numbers(call.query.get("numbers", "")))
     lines = await _lines_json(ctx, [row[1] for row in rows], include_locations=True)
     entries = [_order_json(row, lines.get(row[1], [])) for row in rows]
     if len(entries) > 1 and sum(map(len, entries)) > MAX_PAGE_BYTES:
@@ -99,7 +97,7 @@ def _parse_order_numbers(text: str) -> list[str]:
 
 
 def _parse_filters(ctx: Context, query: ParamValues) -> dict[str, object]:
-    filters: dict[str, object] = {"store": ctx.current_store.number}
+    filters: dict[str, object] = {"store": ctx.store_number}
     if query.get("is_active", True):
         filters["is_active"] = 1
     if "is_picked" in query:
@@ -107,14 +105,13 @@ def _parse_filters(ctx: Context, query: ParamValues) -> dict[str, object]:
     if "order_number" in query:
         filters["order_number"] = query["order_number"]
     if "reference" in query:
-        filters["reference"] = (query["reference"], ctx.current_store.number, query["reference"])
+        filters["reference"] = (query["reference"], ctx.store_number, query["reference"])
     if "fulfillment_status" in query:
         state = query["fulfillment_status"]
         filters |= {"fulfilment": state.lower()} if state.lower() in STATUS_IDS else {"line_fulfilment": state}
     if "pickup_offset" in query:
         filters["pickup_until"] = day_after_days(ctx.now_seconds, query["pickup_offset"], ctx.time_zone())
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     return filters
 
 
@@ -130,14 +127,14 @@ def _order_json(row: Row, lines: list[str] | None) -> str:
 
 async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) -> dict[str, list[str]]:
     """Return the lines of these orders as JSON."""
-    rows = await ctx.tx.all(sql.LINES_OF_ORDERS, ctx.current_store.number, orders)
+    rows = await ctx.tx.all(sql.LINES_OF_ORDERS, ctx.store_number, orders)
     kept = await StoreCatalogue(ctx, ctx.current_store).has_locations()
     goods_by_product: Mapping[str, list[GoodsAtLocation]] = {}
     preferred: dict[str, int] = {}
     if kept:
         goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
         goods_by_product = await _load_goods(ctx, goods)
-        preferred = dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.current_store.number, codes))
+        preferred = dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.store_number, codes))
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         text = _line_json(
@@ -150,7 +147,7 @@ async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) 
 async def _load_goods(ctx: Context, products: list[str]) -> dict[str, list[GoodsAtLocation]]:
     """Return the goods of these products at locations, each in walking order."""
     found: defaultdict[str, list[GoodsAtLocation]] = defaultdict(list)
-    for product, *rest in await ctx.tx.all(sql.LOCATIONS_OF_PRODUCTS, ctx.current_store.number, products):
+    for product, *rest in await ctx.tx.all(sql.LOCATIONS_OF_PRODUCTS, ctx.store_number, products):
         found[product].append(GoodsAtLocation(*rest))
     return found
 

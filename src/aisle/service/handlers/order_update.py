@@ -56,7 +56,7 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     if "orders" not in request:
         return SUCCESS
     body = _drop_implied_picked(request["orders"])
-    order = await Order.load(ctx, ctx.current_store.number, body["order_number"])
+    order = await Order.load(ctx, ctx.store_number, body["order_number"])
     if order is None:
         raise not_found(f"There is no order {body['order_number']}.")
     check_version(ctx, order)
@@ -130,7 +130,7 @@ async def _collect_carried_picks(ctx: Context, pairs: Iterable[LinePair]) -> lis
     """Return and reset the quantities that wait with lines of an order that has ended."""
     rows: list[LineJson] = []
     for line, _ in pairs:
-        key = (ctx.current_store.number, *line.key)
+        key = (ctx.store_number, *line.key)
         row = await ctx.tx.one(sql.CARRIED_PICK, *key)
         if row and row[0]:
             await ctx.tx.run(sql.CARRIED_PICK_SET, *key, 0)
@@ -370,7 +370,7 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
     """
     request: LineRejectionsRequest = call.body
     number = request["order_number"]
-    order = await Order.load(ctx, ctx.current_store.number, number)
+    order = await Order.load(ctx, ctx.store_number, number)
     if order is None:
         raise not_found(f"There is no order {number}.")
     check_version(ctx, order)

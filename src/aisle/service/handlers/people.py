@@ -48,7 +48,7 @@ class Person(NamedTuple):
 
 async def list_people(ctx: Context, call: OperationCall) -> bytes:
     """List the people of the store by user name. PINs are not returned, only whether there is one."""
-    read = partial(ctx.tx.all, people_sql.PEOPLE_PAGE, ctx.current_store.number, call.query.get("after_user", ""))
+    read = partial(ctx.tx.all, people_sql.PEOPLE_PAGE, ctx.store_number, call.query.get("after_user", ""))
     return await extension_page("people", call.query, read, _person_json)
 
 
@@ -79,7 +79,7 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
 
 async def _pin_hashes(ctx: Context) -> dict[str, str]:
     """Return the hashes of the PINs of the store's people, by badge."""
-    return dict(await ctx.tx.all(people_sql.PIN_HASHES, ctx.current_store.number))
+    return dict(await ctx.tx.all(people_sql.PIN_HASHES, ctx.store_number))
 
 
 async def _hash_pin(pin: str, stored: str) -> str:
@@ -96,7 +96,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     with 422 if two people would have one user name or badge, so that no badge changes its owner unintentionally.
     Refuse with 403 for a role that the token may not assign.
     """
-    store = ctx.current_store.number
+    store = ctx.store_number
     rows = await ctx.tx.all(people_sql.PEOPLE, store)
     badges = {user: badge for badge, user, *_ in rows}
     pins_of = await _pin_hashes(ctx)
@@ -159,7 +159,7 @@ class _PeopleWrites(NamedTuple):
 
 async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[Person]) -> None:
     """Delete people, then store these with their new PINs, so that a user name is free again."""
-    store, run_many = ctx.current_store.number, ctx.tx.run_many
+    store, run_many = ctx.store_number, ctx.tx.run_many
     await run_many(people_sql.PERSON_DELETE, writes.deleted)
     await run_many(people_sql.PERSON_SET, [(store, one.badge, one.user, one.name, one.role) for one in people])
     await run_many(people_sql.PERSON_PIN_SET, [(store, *pin) for pin in writes.pins.items()])

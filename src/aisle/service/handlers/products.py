@@ -21,7 +21,8 @@ from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
-from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS, check_code
+from aisle.service.http.request_body import PRICE_FIELDS
+from aisle.service.http.request_head import check_code
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 Body = dict[str, Any]
@@ -211,13 +212,12 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
     query = call.query
     page = parse_page(query, "page_number" if "page_number" in query else "page_start")
     filters: dict[str, object] = {"known": ()}
-    filters |= {name: query[name] for name in ("product_number", "category_code") if name in query}
+    filters |= pick_members(query, ("product_number", "category_code"))
     if "is_active" in query:
         filters["is_active"] = int(query["is_active"])
     if "barcode" in query:
         filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     if "last_modified_date" in query:
         filters["modified"] = parse_timestamp(
             query["last_modified_date"], "last_modified_date", ctx.time_zone(query.get("store_number"))

@@ -45,7 +45,7 @@ async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
 async def _load_rows(ctx: Context, statement: str, wire_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Return two columns of the store's rows with these ids, by number."""
     numbers = sorted({seq for seq, ordinal in map(split_wire_id, wire_ids) if ordinal == ctx.current_store.ordinal})
-    rows = await ctx.tx.all(statement, ctx.current_store.number, numbers) if numbers else ()
+    rows = await ctx.tx.all(statement, ctx.store_number, numbers) if numbers else ()
     return {int(row[0]): (str(row[1]), str(row[2])) for row in rows}
 
 
@@ -70,7 +70,7 @@ class _RecountWrites:
     @classmethod
     async def load(cls, ctx: Context, recounts: Sequence[RecountWrite]) -> _RecountWrites:
         """Read what the rows of the request name, and reserve a number for each that may be new."""
-        store = ctx.current_store.number
+        store = ctx.store_number
         entry_ids = [
             parse_row_id(body["log_id"], f"recounts[{n}].log_id") for n, body in enumerate(recounts) if "log_id" in body
         ]
@@ -119,7 +119,7 @@ class _RecountWrites:
             # After a restore, the original time: counts made for the recount would otherwise precede it.
             since = ctx.occurred_on if ctx.replay else ctx.now
             row = (seq, product, location, log_seq, note, RECOUNT_OPEN, user, since)
-            self.new_rows.append((ctx.current_store.number, *row))
+            self.new_rows.append((ctx.store_number, *row))
             self._mark_changed(seq)
         self.numbers.append(seq)
 
@@ -142,7 +142,7 @@ class _RecountWrites:
         if before != state:
             self.states[seq] = (state, ordered_on)
             user = self.ctx.app_user or self.ctx.principal.name
-            self.ended_rows.append((self.ctx.current_store.number, seq, state, user, self.ctx.now, None))
+            self.ended_rows.append((self.ctx.store_number, seq, state, user, self.ctx.now, None))
             self._mark_changed(seq)
         self.open = {key: one for key, one in self.open.items() if one != seq}
         self.numbers.append(seq)
@@ -162,17 +162,12 @@ async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
     state = call.query.get("state", RECOUNT_OPEN)
     if state != _ALL_STATES and state not in TRANSITIONS["recount"]:
         raise bad_request(f"state is {', '.join(TRANSITIONS['recount'])} or {_ALL_STATES}.", "state")
-    filters: dict[str, object] = {"store": ctx.current_store.number}
+    filters: dict[str, object] = {"store": ctx.store_number}
     if state != _ALL_STATES:
         filters["state"] = state
     if "after" in call.query:
         filters["after"] = split_wire_id(call.query["after"])[0]
-    found = filter_query(
-        sql.RECOUNT_LIST,
-        sql.RECOUNT_FILTERS,
-        filters,
-        sql.RECOUNT_SORT,
-    )
+    found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, filters, sql.RECOUNT_SORT)
 
     async def read(count: int) -> list[Row]:
         return await page_query(found, count, 0).all(ctx.tx)

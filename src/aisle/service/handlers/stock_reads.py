@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.service.auth.authorization import authorize_store, authorize_stores
@@ -40,7 +40,7 @@ from aisle.service.handlers.list_page import (
 from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
-_EQUALITY_FILTERS: Final = ("article_no", "product_number", "category_code", "parent_category_code")
+_EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.
 _MAX_NAMED_PRODUCTS = 50
 # First column of a balance in a row of the page, after those of the entry.
@@ -129,7 +129,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
 
 
 async def _parse_filters(ctx: Context, query: ParamValues, store: Store | None) -> dict[str, object]:
-    filters: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
+    filters: dict[str, object] = pick_members(query, _EQUALITY_FILTERS)
     if store:
         filters["store"] = store.number
     elif not ctx.principal.all_stores:
@@ -143,8 +143,7 @@ async def _parse_filters(ctx: Context, query: ParamValues, store: Store | None) 
         filters |= {"until": seq - (store.ordinal > ordinal)} if store else {"to_id": (seq, ordinal)}
     if "barcode" in query:
         filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     if "last_modified_date" in query:
         since = parse_timestamp(query["last_modified_date"], "last_modified_date", ctx.time_zone(store))
         products = await ctx.tx.all(product_sql.PRODUCTS_MODIFIED_SINCE, since, _MAX_NAMED_PRODUCTS + 1)
@@ -332,7 +331,7 @@ def stock_locations_json(balances: Iterable[Row], free_only: bool, zero_lines: b
 
 async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> bytes:
     """Return the stock of one product; no item if the store does not range it. Raise Refusal (404) if it is unknown."""
-    store, product, query = ctx.current_store.number, call.path["product_number"], call.query
+    store, product, query = ctx.store_number, call.path["product_number"], call.query
     rows = await ctx.tx.all(sql.STOCK_OF_PRODUCT, store, product)
     if not rows:
         if await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
@@ -372,7 +371,7 @@ def _store_settings(own: Mapping[str, object], product: Mapping[str, object]) ->
 async def retrieve_store_product_surrounding(ctx: Context, call: OperationCall) -> bytes:
     """Return one sum for each store of the same area and each warehouse, including stores beyond the token's."""
     product = call.path["product_number"]
-    rows = await ctx.tx.all(stores_sql.SURROUNDING_STOCK, ctx.current_store.number, product)
+    rows = await ctx.tx.all(stores_sql.SURROUNDING_STOCK, ctx.store_number, product)
     if not rows and await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
         raise not_found(f"There is no product {product}.")
     stores: dict[str, tuple[Row, dict[int, int]]] = {}

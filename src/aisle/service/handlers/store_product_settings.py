@@ -19,7 +19,7 @@ from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantit
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import Body, load_products
-from aisle.service.http.value_checks_and_unknown_names import PRICE_FIELDS
+from aisle.service.http.request_body import PRICE_FIELDS
 from aisle.service.operation_context import Context, OperationCall, Store
 
 MergeStoreProduct = Callable[[Body, Body, Body], Body]

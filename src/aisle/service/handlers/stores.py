@@ -16,7 +16,7 @@ from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
-from aisle.service.http.value_checks_and_unknown_names import check_code
+from aisle.service.http.request_head import check_code
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _POOL_NAMES = {f"store_stock_pool_{pool}": f"storeStockPool{pool}" for pool in POOL_NUMBERS}
@@ -31,8 +31,7 @@ async def list_stores(ctx: Context, call: OperationCall) -> bytes:
         filters["token"] = ctx.principal.token_id
     if "is_warehouse" in query:
         filters["is_warehouse"] = int(query["is_warehouse"])
-    if "search_text" in query:
-        filters |= search_filter("search", query["search_text"])
+    filters |= search_filter("search", query.get("search_text", ""))
     if "secondary_key" in query:
         filters["secondary_key"] = query["secondary_key"]
     total = await filter_query(stores_sql.STORE_COUNT, stores_sql.STORE_FILTERS, filters).fetch_count(ctx.tx)
@@ -145,7 +144,7 @@ async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
     """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
     zone = ctx.time_zone()
     ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
-    row = await ctx.tx.one(stores_sql.STORE_DATA, ctx.current_store.number)
+    row = await ctx.tx.one(stores_sql.STORE_DATA, ctx.store_number)
     assert row is not None
     data: str = row[0]
     return data.encode()

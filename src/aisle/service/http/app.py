@@ -30,7 +30,7 @@ from aisle.service.handlers.registry import Handler, ServedOperation, served_ope
 from aisle.service.http.endpoint import OperationEndpoint, refusal_response
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
-from aisle.service.http.request_parsing import query_values
+from aisle.service.http.request_head import query_values
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 from aisle.service.options import ServiceOptions
 

@@ -43,7 +43,7 @@ from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.http import request_parsing
+from aisle.service.http import request_body, request_head
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.rate_and_body_limits import SMALL, HeldBytes, RateLimiter, Turn, Turns
@@ -140,16 +140,16 @@ class OperationEndpoint:
         return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
-        parsed = ParsedRequest(request_parsing.bearer_token(headers), self.clock())
+        parsed = ParsedRequest(request_head.bearer_token(headers), self.clock())
         try:
             call = OperationCall(
-                request_parsing.path_values(request),
-                request_parsing.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
-                header=request_parsing.header_values(headers, operation.params),
+                request_head.path_values(request),
+                request_head.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
+                header=request_head.header_values(headers, operation.params),
             )
             if not operation.operation.write:
                 return parsed._replace(call=call)
-            return parsed._replace(call=call, headers=request_parsing.write_headers(headers, parsed.received_at))
+            return parsed._replace(call=call, headers=request_head.write_headers(headers, parsed.received_at))
         except Refusal as problem:
             return parsed._replace(refusal=problem)
 
@@ -179,7 +179,7 @@ class OperationEndpoint:
     async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
         operation, request, asked = exchange.operation, exchange.request, exchange.parsed
         raw, body = await self._read_authorized_body(exchange, turn)
-        fingerprint = request_parsing.fingerprint(request, raw, exchange.headers)
+        fingerprint = request_head.fingerprint(request, raw, exchange.headers)
         call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=fingerprint)
 
@@ -206,11 +206,11 @@ class OperationEndpoint:
         CALLER.set(token_id)  # However many addresses its writes come from, they wait for each other.
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
-        raw = await request_parsing.read_body(exchange.request.receive, exchange.headers, took, begin)
+        raw = await request_body.read_body(exchange.request.receive, exchange.headers, took, begin)
         await turn.carry_out()
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)
-        return raw, await request_parsing.parsed_body(raw, request_body_adapter(operation.operation), needed=needed)
+        return raw, await request_body.parsed_body(raw, request_body_adapter(operation.operation), needed=needed)
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""

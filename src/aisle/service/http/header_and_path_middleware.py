@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes, RequestRecord
-from aisle.service.http.value_checks_and_unknown_names import is_valid_code
+from aisle.service.http.request_head import is_valid_code
 from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, ServiceOptions
 
 _FEATURES = (

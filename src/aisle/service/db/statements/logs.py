@@ -65,4 +65,5 @@ AUDIT_LIST = """
     SELECT seq, recorded_on, token_id, token_name, app_user, subject, item_key, value_before, value_after
     FROM audit
     WHERE store_number = $1 AND seq > $2 AND recorded_on >= $3 AND ($4 = '' OR subject = $4)
-    ORDER BY seq LIMIT $5"""
+        AND ($5 = '' OR item_key = $5)
+    ORDER BY seq LIMIT $6"""

@@ -2,7 +2,7 @@
 
 Descriptions of extensions are the docstrings of their handlers.
 
-`parameters.json`: text, example and perhaps schema of each parameter, or the name of a schema here. `examples.json`:
+`parameters.json`: text, example and perhaps schema (or its name here) of each parameter and header. `examples.json`:
 bodies that the demo store accepts in this order. `links.json`: links by the operation that returns the answer.
 `results.json`: shapes of the extensions' results (`contract.answer_schemas`). `problem.json`: the schema of a refusal.
 """
@@ -30,21 +30,17 @@ from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIM
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
 from aisle.service.handlers.list_page import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
-from aisle.service.http.request_parsing import (
+from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+from aisle.service.http.request_head import (
     CLOCK_AHEAD,
     CONFIRMED_KEYS,
     IDEMPOTENCY_KEY,
     IF_MATCH,
+    MAX_CODE_LENGTH,
     MAX_PAGE_NUMBER,
+    MAX_TEXT_LENGTH,
     REPLAY,
     HeaderRule,
-)
-from aisle.service.http.value_checks_and_unknown_names import (
-    COUNT_FIELDS,
-    ID_FIELDS,
-    MAX_CODE_LENGTH,
-    MAX_TEXT_LENGTH,
-    PRICE_FIELDS,
 )
 from aisle.service.operation_context import ParamValues
 

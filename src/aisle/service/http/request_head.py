@@ -1,55 +1,29 @@
-"""Parsing of an HTTP request into validated values: path, query, body and headers."""
+"""Path, query and headers of a request, parsed into validated values; unknown parameters and codes are refused."""
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC
 from decimal import Decimal
-from functools import lru_cache, partial
-from typing import Any, NamedTuple, NoReturn
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from pydantic import TypeAdapter
-from pydantic_core import ErrorDetails
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import Receive
+from starlette.requests import Request
 
 from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.domain.timestamps import format_timestamp, parse_timestamp, subtract_seconds
-from aisle.service.errors import Refusal, bad_request
-from aisle.service.http.rate_and_body_limits import MIB, SMALL
-from aisle.service.http.value_checks_and_unknown_names import (
-    MAX_ITEMS,
-    MAX_TEXT_LENGTH,
-    check_values,
-    describe_unknown_field,
-    nesting_refusal,
-    too_many_items,
-    unknown_parameter_refusal,
-    validation_errors,
-)
+from aisle.service.errors import Refusal, bad_request, unprocessable
 from aisle.service.operation_context import ParamValues, Replay, WriteHeaders
 
-_PARSER = ThreadPoolExecutor(1, "aisle-parse")
-"""Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
-MOST_BODY_BYTES = MIB
-"""Maximum length of a body. It is one transaction, for which other writers wait."""
-_MOST_DISCARDED = 16 * MIB
-MOST_VALUES, MOST_LISTS = 150_000, 25_000
-"""Maximum number of values, and of lists and objects, in a large body: 30 and 5 for each row.
-
-The JSON parser blocks other threads, and more values would take much memory. Empty lists cost most.
-"""
-_MAX_ERRORS = 50
-_MOST_NAMES = 1000
+MAX_TEXT_LENGTH = 1_000
+"""Maximum number of characters of a text without a limit of its own."""
 _INTEGER = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
 _DAYS_KEPT = 7
 _REPLAY_DAYS_KEPT = 31
@@ -57,11 +31,19 @@ _REPLAY_DAYS_KEPT = 31
 _FINGERPRINT_HEADERS = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 # Longest query that is cached; most requests use the same few.
 _CACHED_LENGTH = 64
-_MAX_DIGITS = 20
+MAX_DIGITS = 20
 """Maximum number of digits that are parsed; a longer number exceeds every limit."""
 MAX_PAGE_NUMBER = 1 << 40
 _MAX_VALUES = {"page_start": MAX_PAGE_NUMBER, "page_number": MAX_PAGE_NUMBER}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_MAX_NAME_LENGTH = 80
+_MIN_PREFIX_LENGTH = 3
+_MAX_NAMED = 50
+_UNKNOWN_PARAMETER = "There is no such parameter here."
+_OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It stands in the path of this operation."}
+MAX_CODE_LENGTH = 1000
+"""Maximum number of characters of a code, and so of a part of a path."""
+_INVALID_CODES = ("", ".", "..")
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:
@@ -248,7 +230,7 @@ def parse_integer(text: str, field: str) -> int:
         raise bad_request(f"{text!r} is not a whole number.", field)
     sign, digits = parts[1], parts[2].lstrip("0") or "0"
     largest = _MAX_VALUES.get(field, INT64_LIMIT)
-    if len(digits) <= _MAX_DIGITS and int(digits) <= largest:
+    if len(digits) <= MAX_DIGITS and int(digits) <= largest:
         return int(sign + digits)
     if sign == "-":
         least = 1 if field in _MAX_VALUES else -INT64_LIMIT
@@ -256,213 +238,63 @@ def parse_integer(text: str, field: str) -> int:
     raise bad_request(f"This number is too large: {largest} is the largest that is taken.", field)
 
 
-async def read_body(
-    receive: Receive,
-    headers: Mapping[str, str],
-    took: Callable[[int], None],
-    begin: Callable[[int], None],
-) -> bytes:
-    """Read the body, and report the size of each part to `took`.
+def is_valid_code(text: str) -> bool:
+    """Return True if a path can contain this number or code."""
+    return text not in _INVALID_CODES and len(text) <= MAX_CODE_LENGTH
 
-    `begin` is told how many bytes will be read. The connection limits the time of the sender. Raise Refusal: 413 as
-    soon as it is too long, 415 if it is compressed; ClientDisconnect if the sender ends before its end.
+
+def check_code(text: str, subject: str, field: str) -> None:
+    """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
+    if not is_valid_code(text):
+        reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
+        raise unprocessable(f"This cannot be {subject}{reason}", field)
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar, or None.
+
+    Case and separators are ignored. Few letters may differ, or the name may be a prefix.
     """
-    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
-    length = headers.get("content-length", "")
-    declared = int(length[:_MAX_DIGITS]) if length.isascii() and length.isdecimal() else 0
-    if declared > MOST_BODY_BYTES:
-        await _discard(receive, took, 0 if "expect" in headers else declared)
-        raise _too_large()
-    begin(declared)
-    body, size, more = bytearray(), 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        part, more = message.get("body", b""), message.get("more_body", False)
-        size += len(part)
-        took(len(part))
-        if size > MOST_BODY_BYTES:
-            await _discard(receive, took, _MOST_DISCARDED if more else 0)
-            raise _too_large()
-        body += part
-        if size > declared:
-            begin(size)
-    return bytes(body)
+    normalized_names, normalized = (
+        {_normalize_name(one): one for one in known},
+        _normalize_name(name[:_MAX_NAME_LENGTH]),
+    )
+    close = get_close_matches(normalized, normalized_names, n=1, cutoff=0.6)
+    close = close or sorted(
+        (one for one in normalized_names if len(normalized) >= _MIN_PREFIX_LENGTH and one.startswith(normalized)),
+        key=len,
+    )
+    return normalized_names[close[0]] if close else None
 
 
-async def _discard(receive: Receive, took: Callable[[int], None], size: int) -> None:
-    """Receive the rest of a body that is refused, if its size is at most `_MOST_DISCARDED`.
-
-    A sender that is still sending when the connection ends does not hear the answer.
-    """
-    left, more = _MOST_DISCARDED, 0 < size <= _MOST_DISCARDED
-    while more and left > 0:
-        message = await receive()
-        part, more = message.get("body", b""), message.get("more_body", False)
-        took(len(part))
-        left -= len(part)
+def _normalize_name(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
-def _too_large() -> Refusal:
-    return Refusal(413, f"At most {MOST_BODY_BYTES // MIB} MiB are taken in one request.")
-
-
-async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], *, needed: bool = False) -> Any:
-    """Call `parse_body`; for large bodies one after the other, in a thread."""
-    if len(raw) <= SMALL:
-        return parse_body(raw, adapter, is_required=needed)
-    parse = partial(parse_body, raw, adapter, is_required=needed)
-    return await asyncio.get_running_loop().run_in_executor(_PARSER, parse)
-
-
-def parse_body(raw: bytes, adapter: TypeAdapter[Any], *, is_required: bool = False) -> Any:
-    """Parse the body into values that fit the contract's model. Decimals keep every digit.
-
-    A missing body is an empty object, unless `is_required`. Raise Refusal: 400 if it is not JSON or does not fit, 413
-    if it has too many rows or values, 422 if a number or text cannot be stored.
-    """
-    if not raw.strip():
-        return _empty_body(adapter, is_required=is_required)
-    if len(raw) > SMALL:
-        _check_shape(raw)
-    try:
-        with _uncollected():
-            value = json.loads(
-                raw,
-                parse_float=_fraction,
-                parse_int=_parse_json_integer,
-                parse_constant=_no_constant,
-                object_hook=_names_counted(),
-            )
-    except ArithmeticError:
-        raise bad_request("The body holds a number that is none.") from None
-    except RecursionError:
-        raise nesting_refusal() from None
-    except UnicodeDecodeError:
-        raise bad_request("The body is not JSON: it is no valid UTF-8.") from None
-    except ValueError as problem:
-        raise bad_request(f"The body is not JSON: {problem}.") from None
-    if check_values(value) > MAX_ITEMS:
-        raise too_many_items()
-    if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
-        raise _validation_refusal(adapter, errors)
-    return _without_nulls(value) if b"null" in raw else value
-
-
-def _without_nulls(value: Any) -> Any:
-    """Return a body without the fields that are null, which count as not given."""
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
-    return value
-
-
-def _check_shape(raw: bytes) -> None:
-    """Raise Refusal (413) if the body would result in too many values, before any is created."""
-    lists = raw.count(b"[") + raw.count(b"{")
-    if lists + raw.count(b",") > MOST_VALUES:
-        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
-    if lists > MOST_LISTS:
-        raise Refusal(413, f"At most {MOST_LISTS:,} lists and objects are taken in one request.")
-
-
-def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
-    """Return the value of a missing body. Raise Refusal (400) if the operation requires one."""
-    if is_required:
-        raise bad_request(
-            "There is no body. What it does not name is taken away here: say {} where that is all.", "body"
-        )
-    nothing: dict[str, object] = {}
-    if errors := validation_errors(adapter, nothing):
-        if errors[0]["type"] == "list_type":
-            raise bad_request(f"There is no body; {_EXPECTED['list_type']}", "body")
-        raise _validation_refusal(adapter, errors)
-    return nothing
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Disable the garbage collector. It would scan the many lists of a large body repeatedly."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _names_counted() -> Callable[[dict[str, object]], dict[str, object]]:
-    """Return a hook for each parsed object, which also lets other threads run during the parser's C code.
-
-    It raises Refusal (400) for more field names than all bodies have, since the parser keeps each name.
-    """
-    names: set[str] = set()
-
-    def look(found: dict[str, object]) -> dict[str, object]:
-        names.update(found)
-        if len(names) > _MOST_NAMES:
-            raise bad_request(f"No body has more than {_MOST_NAMES:,} names of fields here.")
-        return found
-
-    return look
-
-
-def _fraction(text: str) -> Decimal:
-    """Parse a fraction. This Python function lets other threads run, too."""
-    return Decimal(text)
-
-
-def _parse_json_integer(text: str) -> int | Decimal:
-    """Parse an integer. Very long ones become Decimal, to avoid Python's own limit and its message."""
-    return int(text) if len(text) <= _MAX_DIGITS else Decimal(text)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number in JSON")
-
-
-def _validation_refusal(adapter: TypeAdapter[Any], found: Sequence[ErrorDetails]) -> Refusal:
+def unknown_parameter_refusal(names: Iterable[str], params: Sequence[Param]) -> Refusal:
+    """Return the refusal (400) of unknown query parameters."""
+    unique_names = dict.fromkeys(names)
     errors = [
-        {"field": _field_path(error["loc"]), "message": _describe_error(adapter, error)}
-        for error in found[:_MAX_ERRORS]
+        {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, params)}
+        for name in list(unique_names)[:_MAX_NAMED]
     ]
     refusal = bad_request(errors[0]["message"], errors[0]["field"])
     refusal.extra["errors"] = errors
     return refusal
 
 
-_EXPECTED = {
-    "dict_type": 'an object is wanted, with its fields in braces: {"…": …}.',
-    "list_type": "a list is wanted, in brackets: […].",
-    "string_type": 'a text is wanted, in quotes: "…".',
-    "number_type": "a number is wanted, without quotes.",
-    "bool_type": "true or false is wanted, without quotes.",
-}
-_ERROR_TEXTS = {"missing": "This field is missing, and it is required."}
-"""Texts of validation errors, for callers who do not know the validator."""
-
-
-def _describe_error(adapter: TypeAdapter[Any], error: ErrorDetails) -> str:
-    kind = error["type"]
-    if kind == "extra_forbidden":
-        return describe_unknown_field(adapter, error["loc"])
-    wanted = _EXPECTED.get(kind)
-    return f"This is {_describe_value(error['input'])}; {wanted}" if wanted else _ERROR_TEXTS.get(kind, error["msg"])
-
-
-def _describe_value(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    kinds = ((dict, "an object"), (list, "a list"), (str, "a text"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
-
-
-def _field_path(path: Sequence[int | str]) -> str:
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.lstrip(".") or "body"
+def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:
+    known = [param.name for param in params if param.where == "query"]
+    close = nearest_name(name, known)
+    if close and _normalize_name(close) == _normalize_name(name):
+        return f"{_UNKNOWN_PARAMETER} The nearest is {close}."
+    for param in params:
+        if param.where in _OTHER_POSITIONS and _normalize_name(param.name) == _normalize_name(name):
+            return f"{_UNKNOWN_PARAMETER} {_OTHER_POSITIONS[param.where]}"
+    if close:
+        return f"{_UNKNOWN_PARAMETER} The nearest is {close}."
+    return (
+        f"{_UNKNOWN_PARAMETER} Known are {', '.join(known)}."
+        if known
+        else f"{_UNKNOWN_PARAMETER} This operation takes none."
+    )
