@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import apsw
 import pytest
 
-from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, LateList, OrderBoard, parse_filter
-from aisle.cache.overlaid_order import load_order_header
+from aisle.cache import overlaid_order
+from aisle.cache.order_board_queries import BoardFilter, BoardList, FilteredList, OrderBoard, parse_filter
 from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
@@ -475,19 +474,19 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
 
 TO_PICK = BoardFilter(("open", "partial"))
 INDEXED_LISTS = [
-    *((BoardList, TO_PICK._replace(sort=sort)) for sort in SORTS),
-    (partial(LateList, total=0), TO_PICK._replace(due_before=NOW)),
+    *((None, TO_PICK._replace(sort=sort)) for sort in SORTS),
+    (0, TO_PICK._replace(due_before=NOW)),
 ]
 
 
-@pytest.mark.parametrize(("kind", "board_filter"), INDEXED_LISTS)
+@pytest.mark.parametrize(("total", "board_filter"), INDEXED_LISTS)
 def test_a_list_of_states_is_read_from_an_index_in_its_order(
-    cache_db: apsw.Connection, cache: CacheWriter, kind: Callable[..., BoardList], board_filter: BoardFilter
+    cache_db: apsw.Connection, cache: CacheWriter, total: int | None, board_filter: BoardFilter
 ) -> None:
     """No list is sorted, and none is read whole: the last window of many costs what the first of few does."""
     asked: list[str] = []
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    listed = kind(cache_db, board_filter, [], {})
+    listed = BoardList(cache_db, board_filter, [], {}, total)
     listed.window(30, 9, (listed.key_of("4001") or ("x",), 20))
     assert listed.total == 0
     cache_db.trace_v2(0, None)
@@ -520,7 +519,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
 
     def noted(context: QueryContext, number: str) -> Any:
         made.append(number)
-        return load_order_header(context, number)
+        return overlay(context, number)
 
     def pick(number: str, lines: dict[int, int]) -> None:
         with transaction(outbox_db):
@@ -531,7 +530,8 @@ def test_of_what_waits_only_what_changed_is_made_anew(
         reads.query("order_board", {"size": 0})
         return sorted(made)
 
-    monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)
+    overlay = overlaid_order.overlaid_order
+    monkeypatch.setattr(overlaid_order, "overlaid_order", noted)
     for number in orders:
         pick(number, {1: 1})
     assert anew() == orders

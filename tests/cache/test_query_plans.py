@@ -21,6 +21,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.reason_messages import NO_MESSAGE
 from tests.cache.service_rows import order, product, put_orders, store
 from tests.writes import ANNA, STORE, enqueue, movement, update
@@ -33,12 +34,13 @@ def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
         asked.append(told["sql"])
 
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, note)
-    Overlay(outbox_db).by_order()
+    assert "4101" not in Overlay(outbox_db).by_order()
+    Overlay(outbox_db).operations(CREATE_MOVEMENT)
     OperationQueue(outbox_db).pending_operations()
     OperationQueue(outbox_db).pending_counts()
     outbox_db.trace_v2(0, None)
     queries = [sql for sql in asked if re.search(r"^\s*SELECT .*\boperation\b", sql, re.DOTALL)]
-    assert len(queries) == 3
+    assert len(queries) == 4
     for sql in queries:
         plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         assert not [step for step in plan if step.startswith("SCAN") and "INDEX operation_live" not in step], sql

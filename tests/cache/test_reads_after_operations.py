@@ -12,7 +12,6 @@ import pytest
 
 from aisle.cache.pending_operations import Overlay
 from aisle.cache.reader import CacheReader
-from aisle.cache.stock_overlay import StockOverlay
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
@@ -169,14 +168,13 @@ def test_occasional_reads_see_every_operation_outcome(
     fill(cache, random, clock())
     with closing(open_outbox(home.folder)) as elsewhere:
         looks = ((0.5, Overlay(elsewhere)), (0.2, Overlay(outbox_db)))
-        stays = [(often, overlay, StockOverlay(overlay)) for often, overlay in looks]
         for step in range(STEPS):
             clock.pass_(1)
             world.turn()
             fresh = Overlay(elsewhere)
-            there = pending(fresh, StockOverlay(fresh))
-            for often, overlay, goods in stays:
-                assert random.random() > often or pending(overlay, goods) == there
+            there = pending(fresh)
+            for often, overlay in looks:
+                assert random.random() > often or pending(overlay) == there
             if step % SELDOM == 0:
                 fill(cache, random, clock())
                 with closing(CacheReader(home, elsewhere)) as newcomer:

@@ -11,11 +11,12 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache import overlaid_order, pending_order_states
+from aisle.cache import overlaid_order
 from aisle.cache.order_overlay import apply_to_order
 from aisle.cache.pending_operations import Overlay
+from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
-from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.stock_overlay import pending_by_product, products_touched_at
 from aisle.cache.stored_row_values import Row
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
@@ -37,6 +38,19 @@ PLACE = "PU-01"
 STEPS = 120
 ASKED = ("in_doubt", "needs_person", "done")
 """States of operations of which it matters what was found out about them."""
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The orders that were laid over, by their numbers."""
+    found: list[str] = []
+
+    def noted(header: Row, lines: list[Row], operations: Iterable[Operation], began: float | None) -> None:
+        found.append(str(header["order_number"]))
+        apply_to_order(header, lines, operations, began)
+
+    monkeypatch.setattr(overlaid_order, "apply_to_order", noted)
+    return found
 
 
 def fill(cache: CacheWriter, random: Random, began: float) -> None:
@@ -101,12 +115,14 @@ def is_open(reads: CacheReader) -> Callable[[str], bool]:
     return found
 
 
-def pending(overlay: Overlay, goods: StockOverlay) -> tuple[Any, ...]:
+def pending(overlay: Overlay) -> tuple[Any, ...]:
     """What lies over the cache, as far as it matters there."""
-    by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.by_order(), goods.by_product()))
+    by_key = (
+        {key: told(found) for key, found in of.items()} for of in (overlay.by_order(), pending_by_product(overlay))
+    )
     return (
         *by_key,
-        sorted(goods.products_touched_at(PLACE)),
+        sorted(products_touched_at(overlay, PLACE)),
         *(told(overlay.operations(kind)) for kind in (CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER)),
     )
 
@@ -127,7 +143,6 @@ def test_whoever_stays_sees_what_a_newcomer_sees(
     random, outbox = Random(seed), OperationQueue(outbox_db, clock=clock)
     fill(cache, random, clock())
     overlay = Overlay(outbox_db)
-    goods = StockOverlay(overlay)
     for step in range(STEPS):
         clock.pass_(1)
         with transaction(outbox_db):
@@ -138,7 +153,7 @@ def test_whoever_stays_sees_what_a_newcomer_sees(
         if random.random() < 0.5:
             overlay.refresh()
         if random.random() < 0.5:
-            assert pending(overlay, goods) == pending(fresh, StockOverlay(fresh))
+            assert pending(overlay) == pending(fresh)
         if random.random() < 0.5:
             continue
         with closing(CacheReader(home, outbox_db)) as newcomer:
@@ -194,10 +209,14 @@ def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock
 
 
 def test_however_much_waits_an_order_is_reckoned_once(
-    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    cache: CacheWriter,
+    reads: CacheReader,
+    outbox_db: apsw.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    made: list[str],
 ) -> None:
     """Whoever stands at a place asks for few of the orders that something is on its way for, home for all of them."""
-    monkeypatch.setattr(pending_order_states, "MAX_KEPT_STATES", 3)
+    monkeypatch.setattr(overlaid_order, "MAX_KEPT_STATES", 0)
     cache.write_locations([location(PLACE, 1)])
     cache.write_stock([stock("P1", places={PLACE: 9})])
     numbers = [f"41{number:02}" for number in range(12)]
@@ -206,44 +225,38 @@ def test_however_much_waits_an_order_is_reckoned_once(
         lines = [line(1, "P1", 5, 1, store_locations=held), line(2, "P2", 5)]
         put_orders(cache, order(number, *lines))
     outbox = OperationQueue(outbox_db)
-    reckoned: list[str] = []
-    base = pending_order_states._load_base
-
-    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> pending_order_states.OrderBase | None:
-        reckoned.append(number)
-        return base(cache, number, read)
-
-    monkeypatch.setattr(pending_order_states, "_load_base", note)
     for picked in (1, 2, 3):
         for number in numbers:
+            made.clear()
             enqueue(outbox, update(number, {2: picked}, merge=False))
             assert len(reads.query("location", {"location_code": PLACE})[0][0]["products"][0]["held"]) == 2
             reads.query("orders", {})
-    assert sorted(reckoned) == numbers
+            assert made == [number]
 
 
 def test_read_interrupted_between_two_orders_leaves_no_stale_state(
-    cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_orders(cache, *(order(number, line(1, "P1", 3)) for number in ("4101", "4102")))
-    outbox, overlay, standings = (
-        OperationQueue(outbox_db),
-        Overlay(outbox_db),
-        pending_order_states.PendingOrderStates(),
-    )
+    outbox = OperationQueue(outbox_db)
+    states = overlaid_order.PendingOrders()
 
     def is_open(*numbers: str) -> list[bool]:
-        return [each.is_open for each in standings.states_of(cache_db, overlay.by_order(), numbers).values()]
+        return [each.now.state == 0 for each in states.some(reads.context, numbers).values()]
 
-    def broken(*_: Any) -> None:
-        raise apsw.BusyError("somebody writes")
+    compute = overlaid_order.overlaid_order
+
+    def broken(context: QueryContext, number: str) -> overlaid_order.OverlaidOrder | None:
+        if number == "4102":
+            raise apsw.BusyError("somebody writes")
+        return compute(context, number)
 
     enqueue(outbox, update("4101", {1: 1}, merge=False))
     assert is_open("4101") == [True]
     filled = update("4101", {1: 3}, merge=False, is_picked=True)
     enqueue(outbox, filled, update("4102", {1: 1}, merge=False))
     with monkeypatch.context() as patch:
-        patch.setattr(pending_order_states, "_load_base", broken)  # nobody has asked for that of the second one yet
+        patch.setattr(overlaid_order, "overlaid_order", broken)
         with pytest.raises(apsw.BusyError):
             is_open("4101", "4102")
     assert is_open("4101", "4102") == [False, True]
@@ -252,17 +265,17 @@ def test_read_interrupted_between_two_orders_leaves_no_stale_state(
 def test_what_is_over_is_remembered_no_more(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pending_order_states, "MAX_KEPT_STATES", 5)
+    monkeypatch.setattr(overlaid_order, "MAX_KEPT_STATES", 5)
     outbox = OperationQueue(outbox_db)
     put_orders(cache, *(order(str(number), line(1, "P1")) for number in range(30)))
     for number in range(30):
         enqueue(outbox, update(str(number), {1: 1}, merge=False))
-        assert not reads.context.closed_orders([str(number)])
+        assert not overlaid_order.closed_orders(reads.context, [str(number)])
         (op,) = outbox.live_operations()
         outbox.begin_sending(op.op_id, b"")
         outbox.confirm(op.op_id)
         outbox.mark_read_back(op.op_id)
-    assert len(reads.context._order_states._states) <= pending_order_states.MAX_KEPT_STATES
+    assert len(reads.context.keep(overlaid_order.PendingOrders)._orders) <= 5 + 1
 
 
 @pytest.mark.parametrize("sent", [True, False])
@@ -326,19 +339,6 @@ def test_what_was_rolled_back_leaves_its_number_to_another(outbox_db: apsw.Conne
 
 
 ORDERS_OPEN = [str(number) for number in range(100, 110)]
-
-
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The orders that were laid over, by their numbers."""
-    found: list[str] = []
-
-    def noted(header: Row, lines: list[Row], operations: Iterable[Operation], began: float | None) -> None:
-        found.append(str(header["order_number"]))
-        apply_to_order(header, lines, operations, began)
-
-    monkeypatch.setattr(overlaid_order, "apply_to_order", noted)
-    return found
 
 
 def _pick(outbox_db: apsw.Connection, number: str, lines: dict[int, int]) -> None:

@@ -157,7 +157,7 @@ def kept(home: StoreFolder) -> list[list[tuple[object, ...]]]:
         "log": "key, at",
         "log_hour": "hour, kind, n",
         "log_tally": "hour, n",
-        "loss_sum": "span, at, reason, n, quantity",
+        "loss": "key, at",
     }
     with closing(apsw.Connection(str(home.cache))) as connection:
         return [

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, SortKey, WindowRows, read_window, window_bounds
+from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_window, window_bounds
 from aisle.cache.product_queries import MAX_HITS, query_product, search_products, search_within
+from aisle.cache.product_writer import FLAG_BITS
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
-from aisle.cache.service_row_parsing import FLAG_BITS
 from aisle.cache.stored_row_values import parse_row, product_names
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
@@ -58,14 +58,9 @@ def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow
     where, values = _sql_conditions(args)
     if not normalise_text(str(args.get("search") or "")).split():
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *values)  # noqa: S608
-
-        by_name, is_reversed = args.get("order_by") == "product_name", bool(args.get("descending"))
-
-        def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-            way = "DESC" if from_end != is_reversed else "ASC"
-            by = f"ORDER BY {f'p.name {way}, ' if by_name else ''}p.product_number {way} LIMIT ? OFFSET ?"
-            return fetch(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{where} {by}", *values, count, skip)
-
+        columns = ("p.name", "p.product_number") if args.get("order_by") == "product_name" else ("p.product_number",)
+        order = [f"{column} DESC" for column in columns] if args.get("descending") else columns
+        read = read_along(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{where}", order, *values)
         rows = read_window(read, int(total), first, size)
         return WindowRows([_catalogue_row(*row) for row in rows], int(total))
     hits, count, partly = search_products(cache, {"search": args["search"], "size": MAX_HITS})

@@ -7,8 +7,9 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
@@ -16,7 +17,14 @@ import apsw
 from aisle.cache.claim_and_priority_queries import current_workers
 from aisle.cache.delivery_receipt_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.delivery_writer import NO_DATE
-from aisle.cache.list_window import QueryResult, SortKey, read_merged_window, read_window, window_bounds
+from aisle.cache.list_window import (
+    QueryResult,
+    SortKey,
+    page,
+    read_along,
+    read_merged_window,
+    window_bounds,
+)
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
@@ -29,7 +37,7 @@ from aisle.jobs.store_time import start_of_today
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
-from aisle.search_text import natural_key, normalise_text, search_words
+from aisle.search_text import search_words
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import (
@@ -38,10 +46,9 @@ if TYPE_CHECKING:
         DeliveryLineRow,
         DeliveryRow,
         PartlyReceivedRow,
-        ReceiptKindsRow,
-        ReceiptsRow,
         ReceivedLine,
     )
+    from aisle.jobs.row_types.products import NextDeliveriesRow
     from aisle.operation_body_types import LogEntry
 
 _DELIVERIES_BY_NUMBER = """
@@ -64,16 +71,8 @@ FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
 LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
 
-_DELIVERIES_WITH_PRODUCT = f"""
-SELECT DISTINCT l.order_number FROM delivery_line l INDEXED BY delivery_line_missing
-JOIN delivery d ON d.order_number = l.order_number
-WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
-UNION SELECT l.order_number FROM json_each(?2) e JOIN delivery_line l ON l.order_number = e.value
-WHERE l.product_number = ?1
-"""  # noqa: S608 - conditions of our own
-"""Deliveries that may expect a product: those in the cache, and those with a pending operation."""
 
-_PRODUCT_NAMES = """
+PRODUCT_NAMES = """
 SELECT p.product_number, p.name, p.unit, p.allow_decimal FROM json_each(?) e
 JOIN product p ON p.product_number = e.value
 """
@@ -165,13 +164,7 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     is_late = listed.due_before != AFTER_ALL_DATES
     if is_late:
         where, values = f"{where} AND due < ?", [*values, listed.due_before]
-
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        direction = "DESC" if from_end else "ASC"
-        by = ", ".join(f"{column} {direction}" for column in listed.columns)
-        sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
-        return fetch(cache, sql, *values, count, skip)
-
+    read = read_along(cache, f"SELECT {', '.join(listed.columns)} {source} WHERE {where}", listed.columns, *values)
     if words or touched or is_late:
         settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *values)[0][0])
     else:
@@ -215,23 +208,6 @@ def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]
     lines = load_lines(cache, [head], pending_receipts(context))[number]
     workers = current_workers(cache, context.outbox, delivery_in_work(head.number))
     return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines, "at_work": workers}], 1
-
-
-@declare_query("deliveries_expecting", "product_number first size", whole_topics("delivery"))
-def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[DeliveriesExpectingRow]:
-    """Return the deliveries that still expect a product, each with the quantity (`missing`), earliest first."""
-    cache, pending, product = context.cache, pending_receipts(context), str(args["product_number"])
-    numbers = [str(name) for (name,) in fetch(cache, _DELIVERIES_WITH_PRODUCT, product, to_text(list(pending)))]
-    heads = load_headers(cache, numbers)
-    lines = load_lines(cache, heads, pending)
-    rows: list[DeliveriesExpectingRow] = []
-    for head in sorted(heads, key=lambda each: (each.expected or NO_DATE, natural_key(each.number))):
-        own_lines = [line for line in lines[head.number] if line["product_number"] == product]
-        missing = missing_quantity(own_lines)
-        if missing is None or missing > 0:
-            rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
-    first, size = window_bounds(args)
-    return rows[first : first + size], len(rows)
 
 
 def missing_quantity(lines: Iterable[ReceivedLine]) -> Decimal | None:
@@ -424,9 +400,98 @@ def apply_service_receipt(
 def _name_unannounced(cache: apsw.Connection, lines: list[DeliveryLineRow]) -> None:
     """Name unannounced products from the catalogue, in place."""
     new = {line["product_number"]: line for line in lines if not line["line_number"]}
-    for product, name, unit, decimals in fetch(cache, _PRODUCT_NAMES, to_text(list(new))) if new else ():
+    for product, name, unit, decimals in fetch(cache, PRODUCT_NAMES, to_text(list(new))) if new else ():
         line = new[product]
         line["description"], line["unit"], line["allow_decimal"] = name or product, str(unit or ""), bool(decimals)
+
+
+# Deliveries that expect a product
+
+
+DELIVERY_BATCH = 20
+"""Deliveries that are read at once."""
+
+
+_NEXT_DELIVERIES = f"""
+SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.read_began
+FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order_number = l.order_number
+WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
+UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
+FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
+"""  # noqa: S608 - a condition of our own
+
+
+_LINES_OF_PRODUCT = """
+SELECT l.order_number, l.line_number, l.quantity, l.received, ifnull(l.raw ->> 'barcode', '') FROM json_each(?2) e
+JOIN delivery_line l INDEXED BY delivery_line_product ON l.product_number = ?1 AND l.order_number = e.value
+ORDER BY l.order_number, l.line_number
+"""
+
+
+class _NextDelivery(NamedTuple):
+    due: str
+    sort: str
+    number: str
+    expected: str
+    read_began: float
+
+
+def expecting_deliveries(context: QueryContext, product: str) -> Iterator[NextDeliveriesRow]:
+    """Yield the deliveries that still expect a product, each with the quantity (`missing`), earliest first.
+
+    They are found by the index of missing quantities, without reading lines of other products, because pages repeat it.
+    """
+    receipts = [
+        operation for operation in context.pending_products.get(product, ()) if any(deliveries_of_receipt(operation))
+    ]
+    touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
+    found = sorted(_NextDelivery(*row) for row in fetch(context.cache, _NEXT_DELIVERIES, product, touched))
+    for first in range(0, len(found), DELIVERY_BATCH):
+        yield from _next_delivery_rows(context.cache, product, found[first : first + DELIVERY_BATCH], receipts)
+
+
+def _next_delivery_rows(
+    cache: apsw.Connection, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
+) -> list[NextDeliveriesRow]:
+    lines: dict[str, list[ReceivedLine]] = {head.number: [] for head in deliveries}
+    service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
+    for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
+        announced = None if quantity is None else to_decimal(quantity)
+        lines[number].append(
+            {
+                "line_number": int(line),
+                "product_number": product,
+                "quantity": announced,
+                "received": to_decimal(received),
+            }
+        )
+        service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
+    rows: list[NextDeliveriesRow] = []
+    for head in deliveries:
+        own_lines = lines[head.number]
+        apply_service_receipt(cache, head.number, own_lines, service_lines[head.number])
+        apply_local_receipts(own_lines, head.number, receipts, head.read_began)
+        missing = missing_quantity(line for line in own_lines if line["product_number"] == product)
+        if missing is None or missing > 0:
+            rows.append({"order_number": head.number, "missing": missing, "datetime_expected": head.expected})
+    return rows
+
+
+@declare_query("next_deliveries", "product_number size", whole_topics("delivery"))
+def next_deliveries(context: QueryContext, args: Args) -> QueryResult[NextDeliveriesRow]:
+    """Return the next deliveries of a product, earliest first. The total counts only the returned rows."""
+    _, size = window_bounds(args, 3)
+    rows = list(islice(expecting_deliveries(context, str(args["product_number"])), size))
+    return rows, len(rows)
+
+
+@declare_query("deliveries_expecting", "product_number first size", whole_topics("delivery"))
+def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[DeliveriesExpectingRow]:
+    """Return a window on the deliveries that still expect a product, each with the quantity (`missing`)."""
+    shown, total = page(list(expecting_deliveries(context, str(args["product_number"]))), args)
+    missing = {row["order_number"]: row["missing"] for row in shown}
+    found = _headers_with_sums(context.cache, list(missing), pending_receipts(context))
+    return [{**_delivery_row(head, sums), "missing": missing[head.number]} for head, sums in found], total
 
 
 # Pending operations
@@ -500,90 +565,6 @@ def unannounced_line(product: str) -> DeliveryLineRow:
         "unit": "",
         "allow_decimal": False,
     }
-
-
-_RECEIPTS_BY_NUMBER = """
-SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value ORDER BY e.key
-"""
-
-
-@declare_query("receipts", "kind search first size", whole_topics("delivery"))
-def list_receipts(context: QueryContext, args: Args) -> QueryResult[ReceiptsRow]:
-    """Return a window on the receipts of the service, of one `kind` or of all, youngest first."""
-    cache = context.cache
-    words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
-    of_kind, kind_values = ("kind = ?", [kind]) if kind else ("1", [])
-    where, values = of_kind + " AND instr(text, ?)" * len(words), [*kind_values, *words]
-
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        by = "ORDER BY import_id, order_number DESC" if from_end else "ORDER BY import_id DESC, order_number"
-        sql = f"SELECT order_number FROM receipt WHERE {where} {by} LIMIT ? OFFSET ?"  # noqa: S608
-        return fetch(cache, sql, *values, count, skip)
-
-    if words:
-        ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *values)  # noqa: S608
-    else:
-        ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *kind_values)  # noqa: S608
-    numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args))]
-    found = [
-        (str(number), str(of), parse_row(str(raw)))
-        for number, of, raw in fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
-    ]
-    measured = _measured_products(cache, (raw for _, _, raw in found))
-    return [_receipt_row(*receipt, measured) for receipt in found], int(total)
-
-
-@declare_query("receipt_kinds", "", whole_topics())
-def count_receipt_kinds(context: QueryContext, _: Args) -> QueryResult[ReceiptKindsRow]:
-    """Return the known types of receipts with the number of each."""
-    rows: list[ReceiptKindsRow] = [
-        {"kind": str(kind), "count": int(count)}
-        for kind, count in fetch(context.cache, "SELECT kind, n FROM receipt_tally WHERE n > 0 ORDER BY kind")
-    ]
-    return rows, len(rows)
-
-
-def _receipt_row(number: str, kind: str, raw: Row, measured: Collection[str]) -> ReceiptsRow:
-    """Return a receipt; `measured` are the products sold by measure."""
-    lines = raw.get("receipt_lines") or ()
-    moments = [str(line.get("updated_on") or "") for line in lines]
-    sums = sum_lines([_line_to_sum(line, measured) for line in lines])
-    unannounced = sum(line.get("shipped_quantity") is None for line in lines)
-    has_announced = unannounced < len(lines)
-    received = sums.received if has_announced else sum((_received(line) for line in lines), Decimal(0))
-    return {
-        "order_number": number,
-        "kind": kind,
-        "status": str(raw.get("status") or ""),
-        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
-        "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
-        "lines": len(lines),
-        "complete_lines": sums.complete_lines,
-        "is_mixed": sums.has_no_sum if has_announced else any(_is_measured(line, measured) for line in lines),
-        "received_quantity": None if sums.is_unknown or not lines else received,
-        "shipped_quantity": None if unannounced or not lines else sums.quantity,
-    }
-
-
-def _line_to_sum(line: Row, measured: Collection[str]) -> LineToSum:
-    shipped = line.get("shipped_quantity")
-    is_unknown = line.get("received_quantity") is None
-    announced = None if shipped is None else to_decimal(shipped)
-    return LineToSum(announced, _received(line), _is_measured(line, measured), is_unknown)
-
-
-def _received(line: Row) -> Decimal:
-    return to_decimal(line.get("received_quantity"))
-
-
-def _is_measured(line: Row, measured: Collection[str]) -> bool:
-    return str(line.get("product_number") or "") in measured
-
-
-def _measured_products(cache: apsw.Connection, receipts: Iterable[Row]) -> set[str]:
-    """Return the products of these receipts that are sold by measure."""
-    products = {str(line.get("product_number") or "") for raw in receipts for line in raw.get("receipt_lines") or ()}
-    return {str(number) for number, *_, decimals in fetch(cache, _PRODUCT_NAMES, to_text(sorted(products))) if decimals}
 
 
 _RECEIVED_AMONG = (

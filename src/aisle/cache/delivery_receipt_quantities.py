@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import apsw
 
-from aisle.cache.product_writer import encode_keys
+from aisle.cache.row_writing import encode_keys
 from aisle.cache.service_row_parsing import InvalidRow, number_field, require_object, text_field
 from aisle.host.database import fetch
 

@@ -1,4 +1,4 @@
-"""Writing of deliveries and receipts.
+"""Deliveries and receipts: parsing and writing.
 
 `delivery_receipt_quantities` stores with each delivery whether it is received in full.
 """
@@ -6,17 +6,151 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import apsw
 
-from aisle.cache.delete_unnamed_codes import barcodes_of_delivery, delete_unnamed_codes
-from aisle.cache.delivery_parsing import DeliveryLineRow, DeliveryRow, ReceiptRow
+from aisle.barcode_keys import index_keys
 from aisle.cache.delivery_receipt_quantities import update_received
-from aisle.cache.product_writer import Code, changed_rows, delete_codes, encode_keys, insert_codes, unseen_sql
+from aisle.cache.product_codes import Code, barcodes_of_delivery, delete_codes, delete_unnamed_codes, insert_codes
+from aisle.cache.row_writing import encode_keys, unseen_sql, upsert, write_changed
+from aisle.cache.service_row_parsing import (
+    InvalidRow,
+    RawRow,
+    dump_row,
+    index_texts,
+    key_field,
+    number_field,
+    require_object,
+    text_field,
+)
 from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.grammar_types import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
+
+
+class DeliveryLineRow(NamedTuple):
+    """A line of a delivery as stored."""
+
+    order_number: str
+    line_number: int
+    product_number: str
+    quantity: int | float | None
+    received: int | float | None
+    """Announced and received quantity; None if the delivery does not state it."""
+    raw: str
+
+
+class DeliveryRow(NamedTuple):
+    """A delivery as stored. `codes` are the scannable codes of its numbers and containers, one per text line."""
+
+    order_number: str
+    expected: str
+    text: str
+    codes: str
+    raw: str
+    lines: tuple[DeliveryLineRow, ...]
+    product_codes: tuple[tuple[str, str, str], ...]
+    """Triples (code, product, base units) from its lines."""
+
+
+class ReceiptRow(NamedTuple):
+    """The receipt of a delivery; `kind` is its type."""
+
+    order_number: str
+    kind: str
+    import_id: int | float
+    raw: str
+    text: str
+
+
+def parse_delivery(service_row: object, store: str) -> DeliveryRow:
+    """Parse a delivery. Raise InvalidRow if it is malformed or of another store. interface: Delivery order."""
+    raw = require_object(service_row)
+    text = dump_row({field: raw[field] for field in raw if field != "order_lines"})
+    name = key_field(raw, "order_number")
+    _check_store(text_field(raw, "store_number"), store)
+    service_lines = raw.get("order_lines") or ()
+    if not isinstance(service_lines, list | tuple):
+        raise InvalidRow("order_lines is no list", "order_lines")
+    lines = tuple(_parse_delivery_line(name, at, line) for at, line in enumerate(service_lines, 1))
+    if len({line.line_number for line in lines}) < len(lines):
+        raise InvalidRow("a line_number stands there twice", "line_number")
+    rows = [require_object(line) for line in service_lines]
+    containers = dict.fromkeys(text_field(row, "container_barcode") for row in rows)
+    named = (name, text_field(raw, "external_reference_number"), *containers)
+    codes = dict.fromkeys(code for text in named if text.strip() for code in index_keys(text))
+    supplier = (text_field(raw, "supplier_name"), text_field(raw, "supplier_code"))
+    return DeliveryRow(
+        name,
+        text_field(raw, "datetime_expected"),
+        index_texts(*named, *supplier),
+        "\n".join(codes),
+        text,
+        lines,
+        tuple(code for row in rows for code in _product_codes(row)),
+    )
+
+
+def _check_store(number: str, store: str) -> None:
+    if number not in ("", store):
+        raise InvalidRow(f"it belongs to store {number}", "store_number")
+
+
+def _parse_delivery_line(order_number: str, position: int, service_row: object) -> DeliveryLineRow:
+    raw = require_object(service_row)
+    line = number_field(raw, "line_number")
+    if line is not None and not isinstance(line, int):
+        raise InvalidRow(f"line_number is {line!r}", "line_number")
+    received = number_field(raw, "received_quantity")
+    quantity = number_field(raw, "quantity")
+    return DeliveryLineRow(
+        order_number,
+        position if line is None else line,
+        text_field(raw, "product_number"),
+        quantity,
+        received,
+        dump_row(raw),
+    )
+
+
+def _product_codes(raw: object) -> Iterable[tuple[str, str, str]]:
+    """Yield the product codes that a line names, so that goods can be received before the catalogue is cached."""
+    row = require_object(raw)
+    product = text_field(row, "product_number")
+    if not product:
+        return
+    for text in (product, text_field(row, "barcode")):
+        yield from ((code, product, "1") for code in index_keys(text))
+    each = number_field(row, "purchase_unit_quantity")
+    if each and each > 0:
+        yield from ((code, product, str(each)) for code in index_keys(text_field(row, "purchase_unit_barcode")))
+
+
+def parse_receipt(service_row: object, store: str) -> ReceiptRow:
+    """Parse a receipt. Raise InvalidRow if it is malformed or of another store. interface: Receipt order."""
+    raw = require_object(service_row)
+    name = key_field(raw, "order_number")
+    _check_store(text_field(raw, "store_number"), store)
+    if not isinstance(raw.get("receipt_lines") or [], list):
+        raise InvalidRow("receipt_lines is no list", "receipt_lines")
+    for line in raw.get("receipt_lines") or ():
+        number_field(require_object(line), "received_quantity")
+    text = index_texts(name, text_field(raw, "supplier_name"), text_field(raw, "supplier_code"))
+    return ReceiptRow(name, text_field(raw, "order_type_id"), _parse_import_id(raw), dump_row(raw), text)
+
+
+def _parse_import_id(raw: RawRow) -> int | float:
+    """Return the sort number of a receipt; 0 if it has no valid one."""
+    try:
+        return number_field(raw, "import_id") or 0
+    except InvalidRow:
+        return 0
+
+
+# Writing
+
 
 NO_DATE = "~"
 """Sort value after every day."""
@@ -63,11 +197,7 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
     return tuple(changed)
 
 
-_UPSERT_DELIVERY = """
-INSERT INTO delivery (order_number, expected, due, sort, text, codes, read_began, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (order_number) DO UPDATE SET expected = excluded.expected, due = excluded.due, text = excluded.text,
-  codes = excluded.codes, read_began = excluded.read_began, raw = excluded.raw
-"""
+_DELIVERY_COLUMNS = ("order_number", "expected", "due", "sort", "text", "codes", "read_began", "raw")
 
 
 def _write_delivery(
@@ -77,10 +207,9 @@ def _write_delivery(
     if codes != row.codes:
         delete_codes(connection, _delivery_codes(name, codes))
         insert_codes(connection, _delivery_codes(name, row.codes))
-    connection.execute(
-        _UPSERT_DELIVERY,
-        (name, row.expected, _due_time(row.expected), natural_key(name), row.text, row.codes, read_began, row.raw),
-    )
+    due, sort = _due_time(row.expected), natural_key(name)
+    columns = (name, row.expected, due, sort, row.text, row.codes, read_began, row.raw)
+    upsert(connection, "delivery", _DELIVERY_COLUMNS, [columns])
     barcodes = barcodes_of_delivery(connection, name)
     connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
     delete_unnamed_codes(connection, barcodes)  # so that a corrected number of base units is inserted
@@ -110,14 +239,7 @@ def recompute_due_times(connection: apsw.Connection) -> int:
 
 def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> tuple[str, ...]:
     """Write receipts inside a transaction. Return the numbers of the deliveries whose receipt changed."""
-    fresh = changed_rows(connection, "receipt", "order_number", {row.order_number: row for row in rows})
-    connection.executemany(
-        "INSERT INTO receipt (order_number, kind, import_id, raw, text) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (order_number) DO UPDATE SET kind = excluded.kind, import_id = excluded.import_id,"
-        " raw = excluded.raw, text = excluded.text",
-        fresh,
-    )
-    changed = tuple(row.order_number for row in fresh)
+    changed = write_changed(connection, "receipt", rows)
     update_received(connection, changed)
     return changed
 
@@ -154,17 +276,6 @@ def delete_unseen_receipts(connection: apsw.Connection, seen: Iterable[str]) -> 
     )
     connection.executemany("DELETE FROM receipt WHERE order_number = ?", deleted)
     return tuple(str(name) for (name,) in deleted)
-
-
-def delete_orphan_codes(connection: apsw.Connection) -> None:
-    """Delete the codes of products that are not cached and that no delivery or order line names any more."""
-    connection.execute(
-        "DELETE FROM code WHERE kind = ?"
-        " AND NOT EXISTS (SELECT 1 FROM product p WHERE p.product_number = code.key)"
-        " AND NOT EXISTS (SELECT 1 FROM delivery_line d WHERE d.product_number = code.key)"
-        " AND NOT EXISTS (SELECT 1 FROM line l WHERE l.product_number = code.key)",
-        (PRODUCT,),
-    )
 
 
 def _delivery_codes(name: str, codes: str) -> list[Code]:

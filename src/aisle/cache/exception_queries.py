@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.cache.excess_receipt_queries import find_excess_lines
-from aisle.cache.list_window import QueryResult, SortKey, read_window, window_bounds
+from aisle.cache.list_window import QueryResult, page, read_along, read_window, window_bounds
 from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_parsing import find_inconsistency
+from aisle.cache.order_writer import find_inconsistency
 from aisle.cache.people_and_rights_queries import announces_features, person_name
-from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.review_queries import count_entries_to_review
-from aisle.cache.stored_row_values import Row, iso_time, parse_row, product_names, round_sum
+from aisle.cache.stored_row_values import Row, iso_time, parse_row, prices_of, product_names, round_sum
 from aisle.cache.undone_entries import undone_locally
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
@@ -59,9 +58,6 @@ SELECT p.product_number FROM (
 WHERE round(h.hand - s.quantity + {_AT_LOCATIONS_SQL}, 6) > 0
 """  # noqa: S608
 """Candidates for over-picked products, found without parsing JSON."""
-_PRODUCTS_IN_HAND_OF = """
-SELECT DISTINCT l.product_number FROM json_each(?) e JOIN line l ON l.order_number = e.value WHERE l.in_hand > 0
-"""
 _PICKED_OVER_STOCK = f"""
 SELECT product_number, name, more FROM (
   SELECT l.product_number, p.name, s.read_began, max(o.lines_read_began) AS seen, {_EXCESS_SQL} AS more
@@ -78,15 +74,6 @@ AND product_number NOT IN (SELECT product_number FROM negative_stock) ORDER BY n
 Stock and orders are read one after the other. Stock that was read before its picks counts only after `REREAD_S`, when
 both must have been read again.
 """
-_STILL_CANDIDATES = f"""
-SELECT product_number FROM (
-  SELECT l.product_number, {_EXCESS_SQL} AS more
-  FROM json_each(?) e JOIN line l INDEXED BY line_in_hand ON l.product_number = e.value
-  JOIN orders o ON o.order_number = l.order_number
-  JOIN product p ON p.product_number = l.product_number JOIN stock s ON s.id = p.id
-  WHERE l.in_hand > 0 AND o.state < 2 GROUP BY l.product_number
-) WHERE more > 0
-"""  # noqa: S608
 
 
 class OverPickedProduct(NamedTuple):
@@ -98,46 +85,25 @@ class OverPickedProduct(NamedTuple):
 
 
 class PickedOverStock:
-    """Finder of over-picked products. It caches the candidates and updates them from the change feed."""
+    """Over-picked products, found again only if the cache changed."""
 
     def __init__(self) -> None:
-        self._cache: apsw.Connection | None = None
-        self._position = 0
-        self._candidates: set[str] = set()
+        self._cache: tuple[apsw.Connection, int] | None = None
+        self._found: list[OverPickedProduct] = []
 
-    def find(self, cache: apsw.Connection) -> list[OverPickedProduct]:
+    def find(self, context: QueryContext) -> list[OverPickedProduct]:
         """Return all over-picked products by name; none if the service is not known to count goods in hand."""
-        if not announces_features(cache):
-            return []
-        self._refresh(cache)
-        if not self._candidates:
-            return []
-        found = fetch(cache, _PICKED_OVER_STOCK, to_text(sorted(self._candidates)))
-        return [OverPickedProduct(str(number), str(name or number), float(more)) for number, name, more in found]
-
-    def _refresh(self, cache: apsw.Connection) -> None:
-        ((first, last),) = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")
-        is_known = cache is self._cache and first - 1 <= self._position <= last and self._position > 0
-        changed = _changed_products(cache, self._position) if is_known and last > self._position else set[str]()
-        self._cache = None  # an exception below leads to a full search next time
-        if not is_known or changed is None:
-            self._candidates = {str(number) for (number,) in fetch(cache, _ALL_CANDIDATES)}
-        elif changed:
-            possible = to_text(sorted(self._candidates | changed))
-            self._candidates = {str(number) for (number,) in fetch(cache, _STILL_CANDIDATES, possible)}
-        self._cache, self._position = cache, last
+        cache, version = context.cache, context.cache_version
+        if self._cache != (cache, version):
+            self._found = list(_find_over_picked(cache)) if announces_features(cache) else []
+            self._cache = cache, version
+        return self._found
 
 
-def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
-    """Return the products whose stock or goods in hand may have changed since a position; None if it may be all."""
-    sql = "SELECT DISTINCT topic, key FROM change WHERE seq > ? AND topic IN ('order', 'product')"
-    found = fetch(cache, sql, since)
-    if any(not key for _, key in found):
-        return None
-    orders = to_text([str(key) for topic, key in found if topic == "order"])
-    return {str(key) for topic, key in found if topic == "product"} | {
-        str(number) for (number,) in fetch(cache, _PRODUCTS_IN_HAND_OF, orders)
-    }
+def _find_over_picked(cache: apsw.Connection) -> Iterator[OverPickedProduct]:
+    candidates = [number for (number,) in fetch(cache, _ALL_CANDIDATES)]
+    for number, name, more in fetch(cache, _PICKED_OVER_STOCK, to_text(candidates)) if candidates else ():
+        yield OverPickedProduct(str(number), str(name or number), float(more))
 
 
 ProductLocation = tuple[str, str]
@@ -170,8 +136,7 @@ def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow
     if args.get("keys"):
         matching = [row for row in rows if row["key"] in args["keys"]]
         return matching, len(matching)
-    first, size = window_bounds(args, 50)
-    return rows[first : first + size], len(rows)
+    return page(rows, args, 50)
 
 
 def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:
@@ -300,7 +265,7 @@ LEFT JOIN person m ON m.user = l.app_user_name ORDER BY e.key
 """
 _DIFFERENCE_KEYS = "SELECT key FROM difference WHERE is_undone = 0"
 _EXCLUDE_KEYS = " AND key NOT IN (SELECT value FROM json_each(?))"
-_DIFFERENCE_ORDER = "ORDER BY worth {way}, size {way}, key {other}"
+_DIFFERENCE_ORDER = ("worth DESC", "size DESC", "key")
 _RESOLVED_DIFFERENCES = """
 SELECT d.key, d.worth FROM difference d WHERE d.is_undone = 0 AND d.key IN (
   SELECT value FROM json_each(?1)
@@ -311,7 +276,6 @@ SELECT d.key, d.worth FROM difference d WHERE d.is_undone = 0 AND d.key IN (
 
 _NEGATIVE_STOCK = """
 SELECT product_number, name, location_code, quantity FROM negative_stock
-ORDER BY name {way}, product_number {way}, n {way} LIMIT ? OFFSET ?
 """
 _INCONSISTENT_LINES = """
 FROM line l INDEXED BY line_inconsistent JOIN orders o ON o.order_number = l.order_number
@@ -347,20 +311,12 @@ def open_differences(context: QueryContext, args: Args) -> QueryResult[Differenc
     hidden = [to_text(resolved.keys)] if resolved.keys else []
     among = f"{_DIFFERENCE_KEYS}{_EXCLUDE_KEYS if hidden else ''}"
     if args.get("keys"):
-        sql = f"{among} AND key IN (SELECT value FROM json_each(?)) {_DIFFERENCE_ORDER.format(way='DESC', other='ASC')}"  # noqa: S608
+        sql = f"{among} AND key IN (SELECT value FROM json_each(?)) ORDER BY {', '.join(_DIFFERENCE_ORDER)}"  # noqa: S608
         rows = fetch(cache, sql, *hidden, to_text(list(args["keys"])))
         return _difference_rows(cache, [str(key) for (key,) in rows]), len(rows)
 
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        by = (
-            _DIFFERENCE_ORDER.format(way="ASC", other="DESC")
-            if from_end
-            else _DIFFERENCE_ORDER.format(way="DESC", other="ASC")
-        )
-        return fetch(cache, f"{among} {by} LIMIT ? OFFSET ?", *hidden, count, skip)
-
     total, _ = totals_without(cache, resolved)
-    keys = read_window(read, total, *window_bounds(args, 50))
+    keys = read_window(read_along(cache, among, _DIFFERENCE_ORDER, *hidden), total, *window_bounds(args, 50))
     return _difference_rows(cache, [str(key) for (key,) in keys]), total
 
 
@@ -427,7 +383,7 @@ def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeSto
     below, inconsistent = _count_cached(cache)
     over_picked_rows = [
         _negative_stock_row("overdrawn", each.product_number, each.name, "", to_decimal(each.excess))
-        for each in context.keep(PickedOverStock).find(cache)
+        for each in context.keep(PickedOverStock).find(context)
     ]
     total = below + inconsistent + len(over_picked_rows)
     if args.get("keys"):
@@ -453,9 +409,7 @@ def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
 
 
 def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) -> list[NegativeStockRow]:
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        return fetch(cache, _NEGATIVE_STOCK.format(way="DESC" if from_end else "ASC"), count, skip)
-
+    read = read_along(cache, _NEGATIVE_STOCK, ("name", "product_number", "n"))
     return [
         _negative_stock_row("below", str(product), str(name or product), str(location), to_decimal(quantity))
         for product, name, location, quantity in read_window(read, total, first, size)
@@ -534,7 +488,7 @@ def query_exceptions(context: QueryContext, args: Args) -> QueryResult[Exception
         "unconfirmed": count_needing_person(outbox),
         "differences": differences,
         "value": value,
-        "negative_stock": sum(_count_cached(cache)) + len(context.keep(PickedOverStock).find(cache)),
+        "negative_stock": sum(_count_cached(cache)) + len(context.keep(PickedOverStock).find(context)),
         "stuck": len(stuck_orders(cache, outbox, args)),
         "late": context.keep(OrderBoard).count_late(context, str(args["now"])),
         "recounts": len(open_recounts(cache, outbox)),

@@ -11,6 +11,7 @@ import apsw
 from aisle.cache.claim_and_priority_queries import add_claims, add_workers
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
+from aisle.cache.order_writer import in_hand_and_held
 from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
@@ -58,18 +59,8 @@ def _product_in_hand_of_order(context: QueryContext, number: str, product: str) 
 
 
 def _line_in_hand(line: Row, number: str) -> Decimal:
-    """Return the quantity of a line that is picked and neither moved nor at a location."""
-    locations = line.get("store_locations")
-    entries = [each for each in locations if isinstance(each, dict)] if isinstance(locations, list) else []
-    held_here = [each for each in entries if each.get("customer_order_number") == number and each.get("location_code")]
-    if any(
-        each.get("quantity") is None for each in held_here
-    ):  # a location without a quantity holds all that is not in hand
-        return Decimal(0)
-    put_down = sum((to_decimal(each.get("quantity")) for each in held_here), Decimal(0))
-    return max(
-        Decimal(0), to_decimal(line.get("picked_quantity")) - max(to_decimal(line.get("moved_quantity")), put_down)
-    )
+    picked = to_decimal(line.get("picked_quantity"))
+    return to_decimal(in_hand_and_held(number, line["line_number"], line, picked)[0])
 
 
 WORK_SHIFT_S = 16 * 3600.0

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import apsw
+
+from aisle.host.database import fetch
 from aisle.jobs.job import MAX_SORTED, Args, Json
 from aisle.jobs.walk_order import natural_key
 
@@ -37,6 +40,26 @@ SortKey = tuple[Any, ...]
 
 ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
 """Function (from the end, count, skip) that returns keys in reading direction."""
+
+
+def read_along(connection: apsw.Connection, select: str, order: Sequence[str], *values: Any) -> ReadKeys:
+    """Return a function that reads the rows of a query in this order: columns, each perhaps with ` DESC`."""
+
+    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
+        by = ", ".join(_reverse(column) if from_end else column for column in order)
+        return fetch(connection, f"{select} ORDER BY {by} LIMIT ? OFFSET ?", *values, count, skip)
+
+    return read
+
+
+def _reverse(column: str) -> str:
+    return column.removesuffix(" DESC") if column.endswith(" DESC") else f"{column} DESC"
+
+
+def page(rows: list[R], args: Args, size: int = 20) -> QueryResult[R]:
+    """Return the requested window on rows that are all known."""
+    first, size = window_bounds(args, size)
+    return rows[first : first + size], len(rows)
 
 
 def read_window(read: ReadKeys, total: int, first: int, size: int) -> list[SortKey]:

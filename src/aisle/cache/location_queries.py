@@ -7,19 +7,18 @@ customers. interface: Location, Stock location entry, Line location.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from aisle.cache.held_goods_queries import free_locations, held_by_location
+from aisle.cache.held_goods_queries import free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
-from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
-from aisle.cache.stock_overlay import apply_to_held, apply_to_stock
+from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
 from aisle.cache.stored_row_values import (
     Row,
     entry_quantity,
@@ -36,12 +35,10 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.put_down_at_location import is_pickup_location
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
-from aisle.outbox.operation_record import Operation
 from aisle.search_text import search_words
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import (
-        HeldGoodsRow,
         LocationHeader,
         LocationRow,
         LocationsOfProductsRow,
@@ -100,14 +97,6 @@ JOIN product p ON p.product_number = e.value JOIN stock_location x ON x.id = p.i
 WHERE x.location_code IN (SELECT value FROM json_each(?))
 """
 """Stock of these products at these locations as cached."""
-
-_HELD_AT_LOCATION = """
-SELECT h.product_number, h.order_number, h.line_number, h.quantity FROM json_each(?) e
-JOIN put_down h ON h.location_code = ? AND h.product_number = e.value JOIN orders o ON o.order_number = h.order_number
-WHERE o.state < 2
-"""
-_SOME_HELD = f"{_HELD_AT_LOCATION} LIMIT ?"
-_ALL_HELD = f"{_HELD_AT_LOCATION} ORDER BY h.order_number, h.line_number"
 
 
 def aisle_of(code: str) -> str:
@@ -175,15 +164,9 @@ def load_location(context: QueryContext, args: Args) -> QueryResult[LocationRow]
         else stock.products(code, -1 if size is None else max(0, int(size)))
     )
     rows = [each.row for each in found]
-    pending = context.pending_products
-    held = held_goods(cache, code, [row["product_number"] for row in rows])
-    began = lines_read_times(cache, [operation for row in rows for operation in pending.get(row["product_number"], ())])
+    held = held_by_location(context, {row["product_number"]: [code] for row in rows})
     for row in rows:
-        number = row["product_number"]
-        row["held"] = apply_to_held(held.get(number, []), code, number, pending.get(number, ()), began)
-    closed = context.closed_orders({each["order_number"] for row in rows for each in row["held"]})
-    for row in rows if closed else ():
-        row["held"] = [each for each in row["held"] if each["order_number"] not in closed]
+        row["held"] = held[row["product_number"]].get(code, [])
     tags: list[str] = next((each.tags for each in found if each.tags), [])
     sums = stock.sums(code)
     location: LocationRow = {
@@ -248,12 +231,13 @@ class _StockHere:
         ):
             self._cached[code][number] = (bool(has_goods), quantity)
         computed = {
-            code: {*self._cached[code], *context.stock_overlay.products_touched_at(code), *([only] if only else [])}
+            code: {*self._cached[code], *products_touched_at(context.overlay, code), *([only] if only else [])}
             for code in codes
         }
         self._overlaid: dict[str, list[ProductHere]] = {code: [] for code in codes}
         """Computed products with stock, by location."""
         numbers = sorted(set().union(*computed.values()))
+        self._pending.preload(numbers)
         for *product, stock, began in fetch(cache, _STOCK_WITH_OVERLAY, to_text(numbers)) if numbers else ():
             number = str(product[0])
             overlaid = apply_to_stock(parse_row(stock), number, self._pending.get(number, ()), began)
@@ -337,29 +321,6 @@ def _parse_value(text: str | None) -> Json:
     return parse_row(text) if text else None
 
 
-def lines_read_times(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:
-    """Return by order the time at which the read of its lines began, for orders whose goods these operations move."""
-    numbers = sorted({number for operation in operations for number in orders_of_operation(operation)})
-    sql = "SELECT o.order_number, o.lines_read_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
-    return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
-
-
-def held_goods(
-    cache: apsw.Connection, code: str, numbers: Sequence[str], limit: int = 0
-) -> dict[str, list[HeldGoodsRow]]:
-    """Return the goods of these products held at this location for order lines, by product.
-
-    Without `limit` all of them are returned, by order and line; else the first `limit` in any order.
-    """
-    held: dict[str, list[HeldGoodsRow]] = {}
-    query_args = (to_text(list(numbers)), code)
-    found = fetch(cache, _SOME_HELD, *query_args, limit) if limit else fetch(cache, _ALL_HELD, *query_args)
-    for product, order, line, quantity in found:
-        row: HeldGoodsRow = {"order_number": order, "line_number": line, "quantity": to_decimal(quantity)}
-        held.setdefault(product, []).append(row)
-    return held
-
-
 PRODUCT_BATCH = 10
 """Products whose lines are queried at once. At a location in use for orders the first batch mostly tells."""
 
@@ -388,10 +349,12 @@ def location_use(context: QueryContext, args: Args) -> QueryResult[LocationUseRo
     tags: list[str] = location_header(context.cache, code, None)["tags"]
     if is_pickup_location(tags):
         return _use_row(tags)
-    use = _LocationUse(context, code)
-    if use.is_used():
+    cached_numbers = [str(number) for (number,) in fetch(context.cache, _PRODUCTS_AT_LOCATION, code)]
+    # Those of pending operations first: a location in use for orders mostly gets goods by them.
+    numbers = list(dict.fromkeys([*products_touched_at(context.overlay, code), *cached_numbers]))
+    if _holds_goods_of_orders(context, code, numbers):
         return _use_row(tags, is_used=True)
-    stock = list(use.stock(use.numbers))
+    stock = list(_stock_of_products_at(context, code, numbers))
     tags = tags or next((each.tags for each in stock if each.tags), [])
     return _use_row(tags, sum(each.quantity is None or each.quantity > 0 for each in stock))
 
@@ -400,49 +363,23 @@ def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> Query
     return [{"tags": tags, "goods": goods, "is_used": is_used}], 1
 
 
-class _LocationUse:
-    """Stock at one location with pending operations overlaid."""
+def _holds_goods_of_orders(context: QueryContext, code: str, numbers: Sequence[str]) -> bool:
+    for first in range(0, len(numbers), PRODUCT_BATCH):
+        codes = {number: [code] for number in numbers[first : first + PRODUCT_BATCH]}
+        for limit in (FIRST_LINES, -1):
+            held = held_by_location(context, codes, limit)
+            if any(_stock_of_products_at(context, code, [number for number, rows in held.items() if rows])):
+                return True
+    return False
 
-    def __init__(self, context: QueryContext, code: str) -> None:
-        self._cache, self._pending, self._closed_orders = context.cache, context.pending_products, context.closed_orders
-        self._code = code
-        cached_numbers = [str(number) for (number,) in fetch(context.cache, _PRODUCTS_AT_LOCATION, code)]
-        self.numbers = list(dict.fromkeys([*context.stock_overlay.products_touched_at(code), *cached_numbers]))
-        """Products at the location, those of pending operations first.
 
-        A location in use for orders mostly gets goods by pending operations.
-        """
-
-    def is_used(self) -> bool:
-        """Return True if goods of an order are here."""
-        firsts = range(0, len(self.numbers), PRODUCT_BATCH)
-        return any(self._is_held(self.numbers[first : first + PRODUCT_BATCH]) for first in firsts)
-
-    def _is_held(self, numbers: Sequence[str]) -> bool:
-        first_lines = held_goods(self._cache, self._code, numbers, FIRST_LINES)
-        if self._holds(numbers, first_lines):
-            return True
-        is_all = sum(map(len, first_lines.values())) < FIRST_LINES
-        return not is_all and self._holds(numbers, held_goods(self._cache, self._code, numbers))
-
-    def _holds(self, numbers: Sequence[str], held: Mapping[str, list[HeldGoodsRow]]) -> bool:
-        """Return True if these lines or pending operations put goods of an open order here."""
-        operations = {number: self._pending.get(number, ()) for number in numbers}
-        began = lines_read_times(self._cache, [each for own in operations.values() for each in own])
-        orders: dict[str, set[str]] = {}
-        for number, own in operations.items():
-            rows = apply_to_held(held.get(number, []), self._code, number, own, began)
-            orders[number] = {str(row["order_number"]) for row in rows}
-        closed = self._closed_orders({order for own in orders.values() for order in own})
-        return any(self.stock([number for number, own in orders.items() if own - closed]))
-
-    def stock(self, numbers: Sequence[str]) -> Iterator[StockAtLocation]:
-        """Yield the stock of these products here, by name; each is computed when its turn comes."""
-        found = (
-            stock_at(apply_to_stock(parse_row(raw), number, self._pending.get(number, ()), began), self._code)
-            for number, raw, began in (fetch(self._cache, _STOCK_BY_NAME, to_text(list(numbers))) if numbers else ())
-        )
-        return (each for each in found if each.quantity is None or each.quantity or each.pools)
+def _stock_of_products_at(context: QueryContext, code: str, numbers: Sequence[str]) -> Iterator[StockAtLocation]:
+    """Yield the stock of these products at a location, by name; each is computed when its turn comes."""
+    pending = context.pending_products
+    for number, raw, began in fetch(context.cache, _STOCK_BY_NAME, to_text(list(numbers))) if numbers else ():
+        found = stock_at(apply_to_stock(parse_row(raw), number, pending.get(number, ()), began), code)
+        if found.quantity is None or found.quantity or found.pools:
+            yield found
 
 
 _STOCK_OF_PRODUCTS = """
@@ -475,7 +412,9 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
                 "location_order": location["location_order"],
                 "quantity": location["quantity"],
             }
-            for location in free_locations(locations, held_by_location(context, {number: locations})[number])
+            for location in free_locations(
+                locations, held_by_location(context, {number: location_codes(locations)})[number]
+            )
         ]
     rows = sort_by_walk_order(found, load_walk_orders(cache, {location["location_code"] for location in found}))
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)
@@ -491,7 +430,7 @@ def held_goods_of_product(context: QueryContext, args: Args) -> QueryResult[Held
     for _, raw, began in fetch(context.cache, _STOCK_OF_PRODUCTS, to_text([number])):
         pending = context.pending_products.get(number, ())
         locations = stock_locations(apply_to_stock(parse_row(raw), number, pending, began))
-        held = held_by_location(context, {number: locations})[number]
+        held = held_by_location(context, {number: location_codes(locations)})[number]
         rows += [{"location_code": code, **row} for code, found in held.items() for row in found]
     return rows[:MAX_HELD_ROWS], len(rows)
 

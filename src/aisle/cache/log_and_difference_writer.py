@@ -10,9 +10,9 @@ from typing import Any
 import apsw
 
 from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
-from aisle.cache.price import prices_of
-from aisle.cache.product_writer import changed_rows, encode_keys
+from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
+from aisle.cache.stored_row_values import prices_of
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
 from aisle.jobs.quantities_and_plausibility import to_decimal
@@ -67,7 +67,7 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
 
     Return the keys of new and changed entries.
     """
-    fresh = changed_rows(connection, "log", "key", {row.key: row for row in rows})
+    fresh = changed_rows(connection, "log", rows)
     _replace_entries(connection, fresh, [row.key for row in fresh])
     connection.execute(_DELETE_OLD, (since, min(since, losses_since), DELETE_BATCH))
     return tuple(row.key for row in fresh)
@@ -250,12 +250,6 @@ def _reason_text(entry: RawRow) -> str:
 
 def _value(quantity: Decimal | float, price: Any) -> float:
     return float(min(MAX_VALUE, abs(to_decimal(quantity) * to_decimal(price))))
-
-
-def updated_values(connection: apsw.Connection, products: tuple[str, ...]) -> tuple[str, ...]:
-    """Update the differences of changed or deleted products, and return these products."""
-    update_values(connection, products)
-    return products
 
 
 def update_values(connection: apsw.Connection, products: Iterable[str]) -> None:

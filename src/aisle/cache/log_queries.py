@@ -18,10 +18,9 @@ from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_CONFIRMED
 from aisle.cache.people_and_rights_queries import names_by_user
-from aisle.cache.price import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import parse_row, product_names, round_sum
+from aisle.cache.stored_row_values import parse_row, prices_of, product_names, round_sum
 from aisle.cache.undone_entries import count_after, is_undo, is_undone, later_count, undone_entries
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
@@ -247,8 +246,7 @@ _MOST_ACTIVE = """
 SELECT h.app_user, ifnull(p.name, h.app_user) FROM log_hour h LEFT JOIN person p ON p.user = h.app_user
 WHERE h.hour >= ? AND h.app_user <> '' GROUP BY h.app_user ORDER BY sum(h.n) DESC, h.app_user LIMIT 7
 """
-_MINUTE_LENGTH = len("2026-01-01T08:15")
-_COUNT_LOSSES = "SELECT ifnull(sum(n), 0) FROM loss_sum WHERE span = 'quarter' AND at >= ?"
+_COUNT_LOSSES = "SELECT count(*) FROM loss INDEXED BY loss_at WHERE is_undone = 0 AND at >= ?"
 _SELECT_ENTRIES_BY_KEY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM json_each(?) e JOIN log l ON l.key = e.value
 LEFT JOIN product p ON p.product_number = l.product_number ORDER BY e.key
@@ -417,7 +415,7 @@ def log_sums(context: QueryContext, args: Args) -> QueryResult[LogSumsRow]:
     prices = prices_of(cache, {str(product) for product, price, _ in lost if price is None})
     since = str(values.get("since", ""))
     counts = {str(kind): int(n) for kind, n in fetch(cache, _COUNT_KINDS, since[:_HOUR_LENGTH])}
-    ((losses,),) = fetch(cache, _COUNT_LOSSES, since[:_MINUTE_LENGTH])
+    ((losses,),) = fetch(cache, _COUNT_LOSSES, since)
     quantity, value, unpriced = Decimal(0), Decimal(0), Decimal(0)
     for product, own_price, amount in lost:
         price = prices.get(str(product)) if own_price is None else to_decimal(own_price)

@@ -65,9 +65,9 @@ def _sum_triggers(name: str, event: str, row: str, sign: int) -> str:
     cleanup = "" if sign > 0 else cleanup
     return f"""
 CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
-  INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
+  INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}
     FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND (k.kind <> 'move' OR {quantity} > 0)
-    ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;
+    ON CONFLICT DO UPDATE SET n = n + excluded.n;
   INSERT INTO log_location SELECT substr({row}.at, 1, 13), k.kind, {location}, {sign}
     FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {location} <> ''
     ON CONFLICT DO UPDATE SET n = n + excluded.n;
@@ -84,29 +84,6 @@ def _restore_undone(table: str) -> str:
     UNION SELECT key FROM {table} WHERE moment_name = old.name AND moment_name <> ''
   ) AND NOT EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name));
 """  # noqa: S608 - names of our own
-
-
-QUARTER_MINUTES = 15
-"""Minutes of a quarter hour. Offsets of zones are multiples of it, so every local day consists of whole quarters."""
-
-_QUARTER = "substr({row}.at, 1, 14) || printf('%02d', substr({row}.at, 15, 2) / {minutes} * {minutes})"
-
-
-def _loss_sum_trigger(row: str, sign: int) -> str:
-    """Return the SQL that adds a loss to the sums of its day and quarter hour, or subtracts it."""
-    spans = (("day", f"substr({row}.at, 1, 10)"), ("quarter", _QUARTER.format(row=row, minutes=QUARTER_MINUTES)))
-    added = "".join(
-        f"""
-  INSERT INTO loss_sum SELECT '{span}', {at}, {row}.reason, {sign}, {sign} * {row}.quantity WHERE true
-    ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;"""
-        for span, at in spans
-    )
-    cleanup = "".join(
-        f"""
-  DELETE FROM loss_sum WHERE span = '{span}' AND at = {at} AND reason = {row}.reason AND n = 0;"""  # noqa: S608
-        for span, at in spans
-    )
-    return added + (cleanup if sign < 0 else "") + "\n"
 
 
 LOG_TABLES = f"""
@@ -166,23 +143,10 @@ CREATE TABLE loss (
   moment_name TEXT NOT NULL,
   is_undone INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
+CREATE INDEX loss_at ON loss (at, reason, quantity) WHERE is_undone = 0;
 CREATE INDEX loss_number ON loss (number_name) WHERE number_name <> '';
 CREATE INDEX loss_moment ON loss (moment_name) WHERE moment_name <> '';
 CREATE TABLE loss_reason (reason TEXT PRIMARY KEY, description TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE loss_sum (
-  span TEXT NOT NULL,
-  at TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  n INTEGER NOT NULL,
-  quantity REAL NOT NULL,
-  PRIMARY KEY (span, at, reason)
-) WITHOUT ROWID;
-CREATE TRIGGER loss_in AFTER INSERT ON loss BEGIN{_loss_sum_trigger("new", 1)}END;
-CREATE TRIGGER loss_out AFTER DELETE ON loss WHEN old.is_undone = 0 BEGIN{_loss_sum_trigger("old", -1)}END;
-CREATE TRIGGER loss_undone AFTER UPDATE OF is_undone
-ON loss WHEN new.is_undone > old.is_undone BEGIN{_loss_sum_trigger("new", -1)}END;
-CREATE TRIGGER loss_restored AFTER UPDATE OF is_undone
-ON loss WHEN new.is_undone < old.is_undone BEGIN{_loss_sum_trigger("new", 1)}END;
 CREATE TRIGGER log_lost_out AFTER DELETE ON log WHEN instr(old.raw, '{REASON_MARK}') BEGIN
   DELETE FROM loss WHERE key = old.key;
 END;
@@ -199,7 +163,6 @@ CREATE TABLE log_hour (
   kind TEXT NOT NULL,
   app_user TEXT NOT NULL,
   n INTEGER NOT NULL,
-  quantity NUMERIC NOT NULL,
   PRIMARY KEY (hour, kind, app_user)
 ) WITHOUT ROWID;
 CREATE TABLE log_tally (hour TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aisle.cache.list_window import QueryResult
@@ -23,45 +24,34 @@ if TYPE_CHECKING:
 LOSS_WEEKS = 8
 """Weeks of losses, the current one included."""
 
-_LOSSES_BY_DAY = """
-SELECT s.at, s.reason, r.description, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
-WHERE s.span = 'day' AND s.at >= ?
+_LOSSES_BY_WEEK = """
+SELECT w.key, l.reason, r.description, sum(l.quantity) FROM json_each(?) w
+CROSS JOIN loss l INDEXED BY loss_at ON l.is_undone = 0 AND l.at >= w.value ->> 0 AND l.at < w.value ->> 1
+LEFT JOIN loss_reason r ON r.reason = l.reason GROUP BY 1, 2
 """
-
-_LOSSES_BY_QUARTER = """
-SELECT s.at, s.reason, r.description, s.quantity FROM json_each(?) e
-JOIN loss_sum s ON s.span = 'quarter' AND s.at >= e.value AND s.at < e.value || '~'
-LEFT JOIN loss_reason r ON r.reason = s.reason
-"""
-
-_DAY_LENGTH, _MINUTE_LENGTH = len("2026-01-01"), len("2026-01-01T08:15")
+AFTER_ALL = "~"
+"""Text after all moments."""
 
 
 @declare_query("losses", "now", whole_topics("log"))
 def losses_by_week(context: QueryContext, args: Args) -> QueryResult[LossesRow]:
     """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
 
-    Undone losses do not count; weeks begin on
-    Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
+    Undone losses do not count; weeks begin on Monday.
     """
-    cache = context.cache
     starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
-    split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
-    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]
-    sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(split_days)))
+    weeks = to_text(list(pairwise([*starts, AFTER_ALL])))
     found: dict[str, LossesRow] = {}
-    for at, code, words, quantity in sums:
-        week = sum(at >= begin[: len(at)] for begin in starts) - 1
-        if week >= 0:
-            empty: LossesRow = {
-                "reason_code": str(code),
-                "description": str(words or ""),
-                "weeks": [Decimal(0)] * LOSS_WEEKS,
-                "total": Decimal(0),
-            }
-            reason = found.setdefault(code, empty)
-            reason["weeks"][week] += round_sum(quantity)
-            reason["total"] += round_sum(quantity)
+    for week, code, words, quantity in fetch(context.cache, _LOSSES_BY_WEEK, weeks):
+        empty: LossesRow = {
+            "reason_code": str(code),
+            "description": str(words or ""),
+            "weeks": [Decimal(0)] * LOSS_WEEKS,
+            "total": Decimal(0),
+        }
+        reason = found.setdefault(code, empty)
+        reason["weeks"][week] += round_sum(quantity)
+        reason["total"] += round_sum(quantity)
     ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
     return ranked, len(ranked)
 

@@ -9,7 +9,6 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
@@ -17,26 +16,30 @@ import apsw
 from aisle.cache.claim_and_priority_queries import add_batch_pickers, add_claims, add_priority
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_overlay import is_line_complete
 from aisle.cache.order_queries import add_pieces
-from aisle.cache.overlaid_order import load_order_header, overlaid_lines
-from aisle.cache.pending_order_states import ORDER_BATCH
+from aisle.cache.overlaid_order import (
+    STATE_BY_STATUS,
+    OrderColumns,
+    PendingOrder,
+    PendingOrders,
+    is_short_line,
+    load_order_header,
+    order_status,
+    overlaid_lines,
+)
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
-from aisle.cache.stored_row_values import Row, iso_time
+from aisle.cache.stored_row_values import iso_time
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
 from aisle.search_text import normalise_text
 
-ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
-"""States of an order, in the words of our own service. interface: fulfillment_status."""
-
+ORDER_STATUSES = tuple(STATE_BY_STATUS)
 STATUSES_TO_PICK = ("open", "partial")
 
 if TYPE_CHECKING:
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
         AbsentOrderRow,
         OrderBoardRow,
         OrderCountRow,
-        OrderHeader,
         OrdersByNumberRow,
         SavedViewsRow,
     )
@@ -114,31 +116,22 @@ def parse_filter(args: Args) -> BoardFilter:
     )
 
 
-def pending_sort_key(order: PendingOrder, sort: str) -> SortKey:
-    """Return the sort key of an order once its pending operations are done."""
-    row, cached = order.row, order.cached
-    picked, ordered = to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
-    changed = {
-        "status": row["status"],
-        "claimant": str(row.get("claimed_by") or "").lower() if row.get("is_claimed") else NO_CLAIMANT,
-        "progress": float(min(Decimal(1), picked / ordered)) if ordered > 0 else 0.0,
-    }
-    return tuple(changed.get(name, cached[name]) for name in SORT_COLUMNS[sort])
+def sort_key(order: OrderColumns, sort: str) -> SortKey:
+    """Return the sort key of an order."""
+    values = order._asdict()
+    return tuple(values[name] for name in SORT_COLUMNS[sort])
 
 
-def matches(row: OrdersByNumberRow | Row, cached: Row, board_filter: BoardFilter) -> bool:
+def matches(order: OrderColumns, board_filter: BoardFilter) -> bool:
     """Return True if an order with pending operations matches the filter once they are done."""
-    pickup = str(cached["pickup"])
+    pickup, due_before = order.pickup, board_filter.due_before
     return (
-        row["status"] in board_filter.status
-        and all(word in cached["text"] for word in board_filter.words)
-        and (not board_filter.reference or cached["reference"] == board_filter.reference)
-        and (board_filter.claimed is None or bool(row.get("is_claimed")) == board_filter.claimed)
-        and (not board_filter.short or bool(row["short"] > 0))
-        and (
-            not board_filter.due_before
-            or pickup < (board_filter.due_before if len(pickup) > 10 else board_filter.due_before[:10])
-        )
+        order.status in board_filter.status
+        and all(word in order.text for word in board_filter.words)
+        and (not board_filter.reference or order.reference == board_filter.reference)
+        and (board_filter.claimed is None or bool(order.claimed) == board_filter.claimed)
+        and (not board_filter.short or order.short > 0)
+        and (not due_before or pickup < (due_before if len(pickup) > 10 else due_before[:10]))
         and (not board_filter.due_until or pickup <= board_filter.due_until or pickup == "~")
     )
 
@@ -175,18 +168,9 @@ _SORTS_OF_LIST_INDEX = ("pickup", "age", "number")
 MAX_COUNTED_ORDERS = 5000
 """Most orders of a store among which those of any filter are counted for its chip."""
 
-NO_CLAIMANT = "~"
-"""Sort value of an order that nobody has claimed."""
-
 _LAST_TEXT, _LAST_NUMBER = "\U0010ffff", 1e18
 _END_KEYS = dict.fromkeys(SORT_COLUMNS, _LAST_TEXT) | {"age": _LAST_NUMBER, "progress": _LAST_NUMBER}
 """Keys that sort after all others."""
-
-_ORDER_COLUMNS = (
-    "o.order_number, o.status, o.pickup, o.sort, o.first_read_began, o.text, o.reference, o.claimed,"
-    " o.customer, o.claimant, o.progress, o.header_read_began, o.lines_read_began"
-)
-"""Cached columns of an order; the last two change with every read of it."""
 
 _COUNT_SHORT_LINES = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {IS_SHORT_SQL}"  # noqa: S608
 
@@ -197,16 +181,6 @@ _COUNT_DUE_TODAY = """
 SELECT count(*) FROM orders INDEXED BY orders_pickup
 WHERE pickup > ? AND pickup < ? AND status IN (SELECT value FROM json_each(?))
 """
-
-
-class PendingOrder(NamedTuple):
-    """An order with pending operations applied, and the data it was computed from."""
-
-    row: OrdersByNumberRow
-    cached: Row
-    """Cached columns of the order."""
-    revision: int
-    """Revision of its pending operations (`OverlayIndex.revision`)."""
 
 
 @declare_query("absent_order", "order_number since", topic_of("absent", "order_number"))
@@ -320,7 +294,7 @@ class OrderBoard:
 
     def __init__(self) -> None:
         self._revision: tuple[Any, ...] = ()
-        self._pending_orders: dict[str, PendingOrder] = {}
+        self._pending_orders: Mapping[str, PendingOrder] = {}
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
         self._window_rows: dict[str, OrdersByNumberRow | None] = {}
@@ -333,21 +307,19 @@ class OrderBoard:
         self._window_rows = {each: kept[each] if each in kept else _load_row(context, each) for each in numbers}
         return [row and row.copy() for row in self._window_rows.values()]
 
-    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList | ReversedList:
+    def filtered_list(self, context: QueryContext, board_filter: BoardFilter) -> BoardList:
         """Return the list of a filter."""
         self._refresh(context)
-        listed = BoardList(context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders)
-        ascending = board_filter._replace(is_descending=False)
+        ascending, parts = board_filter._replace(is_descending=False), (context.cache, board_filter)
+        if board_filter.is_plain:
+            return BoardList(*parts, self._pending_keys(board_filter), self._pending_orders)
         if board_filter.is_late and board_filter.sort == "pickup":
             total = self._count_late(context, board_filter)
-            listed = LateList(
-                context.cache, board_filter, self._pending_keys(board_filter), self._pending_orders, total
-            )
-        elif not board_filter.is_plain:
-            if ascending not in self._filtered_keys:
-                self._filtered_keys = {ascending: listed.all_keys()}
-            listed = FilteredList(context.cache, board_filter, self._filtered_keys[ascending], self._pending_orders)
-        return ReversedList(listed) if board_filter.is_descending else listed
+            return BoardList(*parts, self._pending_keys(board_filter), self._pending_orders, total)
+        if ascending not in self._filtered_keys:
+            listed = BoardList(*parts, self._pending_keys(board_filter), self._pending_orders, 0)
+            self._filtered_keys = {ascending: listed.all_keys()}
+        return FilteredList(*parts, self._filtered_keys[ascending], self._pending_orders)
 
     def count_late(self, context: QueryContext, now: str) -> int:
         """Return the number of unpicked orders that are overdue at `now`."""
@@ -359,59 +331,26 @@ class OrderBoard:
         ((before,),) = fetch(context.cache, _COUNT_DUE_DAYS, waiting, day)
         ((today,),) = fetch(context.cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
         change = sum(
-            matches(row, cached, late_filter) - matches({"status": cached["status"]}, cached, late_filter)
-            for row, cached, _ in self._pending_orders.values()
+            matches(order.now, late_filter) - matches(order.cached, late_filter)
+            for order in self._pending_orders.values()
         )
         return int(before) + int(today) + change
 
     def _refresh(self, context: QueryContext) -> None:
-        cache, pending = context.cache, context.pending_orders
-        stamp = (*context.overlay.revision(), context.cache_version, id(cache))
-        if stamp == self._revision:
-            return
-        self._window_rows = {}
-        self._revision, self._filtered_keys = (), {}  # an exception below leads to a full computation next time
-        sql = f"SELECT {_ORDER_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
-        names = [name.strip().removeprefix("o.") for name in _ORDER_COLUMNS.split(",")]
-        found = fetch(cache, sql, to_text(sorted(pending.possible_keys())))
-        cached_orders = {str(columns[0]): dict(zip(names, columns, strict=True)) for columns in found}
-        before, self._pending_orders = self._pending_orders, {}
-        for number in cached_orders.keys() & before.keys():
-            earlier = before[number]
-            if (earlier.cached, earlier.revision) == (cached_orders[number], pending.revision(number)):
-                self._pending_orders[number] = earlier
-        outdated = [number for number in cached_orders if number not in self._pending_orders]
-        for at, number in enumerate(outdated):
-            if at % ORDER_BATCH == 0:
-                pending.preload(outdated[at : at + ORDER_BATCH])
-            row = _load_row(context, number)
-            if row is not None:
-                self._pending_orders[number] = PendingOrder(row, cached_orders[number], pending.revision(number))
-        self._revision = stamp
+        stamp = (*context.overlay.revision(), context.cache_version, id(context.cache))
+        if stamp != self._revision:
+            self._window_rows, self._filtered_keys = {}, {}
+            self._revision = ()  # an exception below leads to another try next time
+            self._pending_orders = context.keep(PendingOrders).all(context)
+            self._revision = stamp
 
     def _pending_keys(self, board_filter: BoardFilter) -> list[SortKey]:
         """Return the sorted keys of the orders with pending operations that match the filter."""
         return sorted(
-            pending_sort_key(order, board_filter.sort)
+            sort_key(order.now, board_filter.sort)
             for order in self._pending_orders.values()
-            if matches(order.row, order.cached, board_filter)
+            if matches(order.now, board_filter)
         )
-
-
-def order_status(row: OrderHeader) -> str:
-    """Return the state of an order, one of `ORDER_STATUSES`."""
-    if row.get("is_rejected") and row.get("is_active", True):
-        return "rejected"
-    if not row.get("is_active", True):
-        return "finished"
-    if row.get("is_picked"):
-        return "picked"
-    return "partial" if to_decimal(row.get("picked_quantity")) > 0 else "open"
-
-
-def is_short_line(line: Row) -> bool:
-    """Return True if a line is closed short of the ordered quantity."""
-    return is_line_complete(line) and to_decimal(line.get("picked_quantity")) < to_decimal(line.get("quantity"))
 
 
 def _is_in_work(row: OrdersByNumberRow) -> bool:
@@ -419,7 +358,10 @@ def _is_in_work(row: OrdersByNumberRow) -> bool:
 
 
 class BoardList:
-    """List of a filter: cached orders without those with pending operations, and the matching ones of these."""
+    """List of a filter: cached orders without those with pending operations, and the matching ones of these.
+
+    `total` is its number of orders if it is known; else those of the states are counted.
+    """
 
     def __init__(
         self,
@@ -427,6 +369,7 @@ class BoardList:
         board_filter: BoardFilter,
         pending_keys: list[SortKey],
         pending_orders: Mapping[str, PendingOrder],
+        total: int | None = None,
     ) -> None:
         self._filter = board_filter
         self._cache = cache
@@ -438,12 +381,12 @@ class BoardList:
             conditions.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
             self._values.append(to_text(list(pending_orders)))
         self._where = " AND ".join(conditions)
-
-    @property
-    def total(self) -> int:
+        self.total = self._count() if total is None else total
         """Number of orders in the list."""
+
+    def _count(self) -> int:
         rows: dict[str, int] = dict(fetch(self._cache, "SELECT status, n FROM status_tally"))
-        hidden = sum(cached["status"] in self._filter.status for _, cached, _ in self._pending_orders.values())
+        hidden = sum(each.cached.status in self._filter.status for each in self._pending_orders.values())
         return sum(rows.get(status, 0) for status in self._filter.status) - hidden + len(self._pending_keys)
 
     def all_keys(self) -> list[SortKey]:
@@ -455,13 +398,18 @@ class BoardList:
     def key_of(self, number: str) -> SortKey | None:
         """Return the sort key of an order; None if it is not cached."""
         if number in self._pending_orders:
-            return pending_sort_key(self._pending_orders[number], self._filter.sort)
+            return sort_key(self._pending_orders[number].now, self._filter.sort)
         columns = ", ".join(self._columns)
         found = fetch_one(self._cache, f"SELECT {columns} FROM orders WHERE order_number = ?", number)  # noqa: S608
         return None if found is None else tuple(found)
 
     def rank(self, key: SortKey) -> int:
-        """Return the number of orders before this key."""
+        """Return the number of orders before this key in the list."""
+        rank = self._rank(key)
+        return max(0, self.total - 1 - rank) if self._filter.is_descending else rank
+
+    def _rank(self, key: SortKey) -> int:
+        """Return the number of orders with lower keys."""
         columns, marks = ", ".join(self._columns), ", ".join("?" * len(key))
         sql = f"SELECT count(*) FROM orders o WHERE ({columns}) < ({marks}) AND {self._where}"  # noqa: S608
         return int(fetch(self._cache, sql, *key, *self._values)[0][0]) + bisect_left(self._pending_keys, key)
@@ -473,6 +421,13 @@ class BoardList:
 
     def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         """Return the keys from a position on, read from the nearest row with a known position."""
+        if not self._filter.is_descending:
+            return self._window(first, size, start)
+        end = self.total - first
+        mirrored = (start[0], self.total - 1 - start[1]) if start else None
+        return self._window(max(0, end - size), min(size, end), mirrored)[::-1] if end > 0 else []
+
+    def _window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         ends: list[tuple[SortKey, int]] = [((), 0), ((_END_KEYS[self._filter.sort],), self.total)]
         key, at = min([*ends, *([start] if start else [])], key=lambda each: abs(each[1] - first))
         before, behind = max(0, at - first), max(0, first + size - at)
@@ -497,68 +452,14 @@ class BoardList:
         return sorted([*rows, *self._pending_keys[at : at + count]])[:count]
 
 
-class LateList(BoardList):
-    """List of the overdue orders by their pickup time, which is a range of an index."""
-
-    def __init__(
-        self,
-        cache: apsw.Connection,
-        board_filter: BoardFilter,
-        pending_keys: list[SortKey],
-        pending_orders: Mapping[str, PendingOrder],
-        total: int,
-    ) -> None:
-        super().__init__(cache, board_filter, pending_keys, pending_orders)
-        self._total = total
-
-    @property
-    def total(self) -> int:
-        """Number of orders in the list."""
-        return self._total
-
-
 class FilteredList(BoardList):
     """A list whose keys are all known."""
 
-    @property
-    def total(self) -> int:
-        """Number of orders in the list."""
+    def _count(self) -> int:
         return len(self._pending_keys)
 
-    def rank(self, key: SortKey) -> int:
-        """Return the number of orders before this key."""
+    def _rank(self, key: SortKey) -> int:
         return bisect_left(self._pending_keys, key)
 
-    def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
-        """Return the keys from a position on."""
+    def _window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
         return self._pending_keys[first : first + size]
-
-
-class ReversedList:
-    """A list from its last row to its first."""
-
-    def __init__(self, listed: BoardList) -> None:
-        self._listed = listed
-
-    @property
-    def total(self) -> int:
-        """Number of orders in the list."""
-        return self._listed.total
-
-    def key_of(self, number: str) -> SortKey | None:
-        """Return the sort key of an order; None if it is not cached."""
-        return self._listed.key_of(number)
-
-    def rank(self, key: SortKey) -> int:
-        """Return the number of orders before this key."""
-        return max(0, self.total - 1 - self._listed.rank(key))
-
-    def known_start(self, number: str, position: Json) -> tuple[SortKey, int] | None:
-        """Return key and position of a row that was read before; None if it is no longer cached."""
-        return self._listed.known_start(number, position)
-
-    def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
-        """Return the keys from a position on."""
-        end = self.total - first
-        mirrored = (start[0], self.total - 1 - start[1]) if start else None
-        return self._listed.window(max(0, end - size), min(size, end), mirrored)[::-1] if end > 0 else []

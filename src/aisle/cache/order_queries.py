@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -17,13 +16,19 @@ from aisle.cache.claim_and_priority_queries import (
     orders_ahead,
     orders_not_put_down,
 )
-from aisle.cache.held_goods_queries import free_locations, held_by_location
-from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
+from aisle.cache.held_goods_queries import free_locations, held_by_location, location_codes
+from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
-from aisle.cache.overlaid_order import load_order_header, overlaid_lines, picked_quantity
+from aisle.cache.overlaid_order import (
+    ListChange,
+    SortKey,
+    list_change,
+    load_order_header,
+    overlaid_lines,
+    picked_quantity,
+)
 from aisle.cache.pending_operations import is_included, may_be_included
-from aisle.cache.pending_order_states import ListChange, SortKey
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
@@ -77,15 +82,14 @@ def query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
 
     With search words a hundred at most. With `not_put_down`, before all others those picked and not put down.
     """
-    user, list_change = str(args.get("user") or ""), context.list_change()
+    user, change = str(args.get("user") or ""), list_change(context)
     in_hand: Mapping[str, Json] = {}
     search = bool(args.get("search"))
     wanted = bool(args.get("not_put_down"))
     not_put_down = orders_not_put_down(context.outbox, user, of_everybody=search) if wanted else []
     if not_put_down or (wanted and search):
-        list_change, in_hand = _add_orders_in_hand(context, list_change, args, not_put_down)
-    ahead = [*in_hand, *orders_ahead(context.outbox, user)]
-    found = _open_orders(context, list_change, ahead, args)
+        change, in_hand = _add_orders_in_hand(context, change, args, not_put_down)
+    found = _open_orders(context, change, [*in_hand, *orders_ahead(context.outbox, user)], args)
     _add_claims(context, found.rows)
     for row in found.rows if in_hand else ():
         row["not_put_down"] = in_hand.get(row["order_number"], 0)
@@ -97,34 +101,28 @@ def _add_claims(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
     add_priority(context.cache, context.outbox, rows)
 
 
-def _open_orders(
-    context: QueryContext, list_change: ListChange, ahead: Sequence[str], args: Args
-) -> WindowRows[OrdersRow]:
+def _open_orders(context: QueryContext, change: ListChange, ahead: Sequence[str], args: Args) -> WindowRows[OrdersRow]:
     """Return a window on the open orders: those `ahead`, then by pickup date and number."""
     cache = context.cache
     first, size = window_bounds(args, 50)
     search, product = normalise_text(str(args.get("search") or "")), str(args.get("product_number") or "")
     rank_by_number = {number: rank for rank, number in enumerate(ahead)}
     if search or product:
-        keys = _matching_keys(context, list_change, search.split(), product, list(rank_by_number))
+        keys = _matching_keys(context, change, search.split(), product, list(rank_by_number))
         keys.sort(key=lambda key: rank_by_number.get(key[2], len(rank_by_number)))
         partly = not product and len(keys) > MAX_HITS
         keys = keys[:MAX_HITS] if partly else keys
         return WindowRows(_load_headers(context, keys[first : first + size]), len(keys), partly)
-    total = (
-        fetch(cache, "SELECT ifnull(sum(n), 0) FROM order_tally WHERE state = ?", ORDER_OPEN)[0][0]
-        - len(list_change[0])
-        + len(list_change[1])
-    )
-    keys_ahead = _keys_ahead(cache, list_change, list(rank_by_number)) if rank_by_number else []
+    ((listed,),) = fetch(cache, "SELECT ifnull(sum(n), 0) FROM status_tally WHERE status IN ('open', 'partial')")
+    listed -= len(change.hidden)
+    keys_ahead = _keys_ahead(cache, change, list(rank_by_number)) if rank_by_number else []
     keys = keys_ahead[first : first + size]
-    list_change = (
-        (list_change[0].union(rank_by_number), [key for key in list_change[1] if key[2] not in rank_by_number])
-        if rank_by_number
-        else list_change
+    others = ListChange(
+        change.hidden.union(rank_by_number), [key for key in change.extra if key[2] not in rank_by_number]
     )
-    rest = _window_keys(cache, list_change, max(0, first - len(keys_ahead)), size - len(keys))
-    return WindowRows(_load_headers(context, [*keys, *rest]), total)
+    cached_others = listed - len(set(keys_ahead).difference(change.extra))
+    rest = _window_keys(cache, others, cached_others, max(0, first - len(keys_ahead)), size - len(keys))
+    return WindowRows(_load_headers(context, [*keys, *rest]), listed + len(change.extra))
 
 
 MAX_LISTED = 5
@@ -143,13 +141,13 @@ WHERE order_number IN (SELECT value FROM json_each(?)) AND state < 2
 
 
 def _add_orders_in_hand(
-    context: QueryContext, list_change: ListChange, args: Args, not_put_down: Sequence[str]
+    context: QueryContext, change: ListChange, args: Args, not_put_down: Sequence[str]
 ) -> tuple[ListChange, dict[str, Decimal]]:
     """Add orders with goods in hand to the list of open orders: those `not_put_down` here and those searched for.
 
     Return the changed list and the quantity in hand of each added order.
     """
-    cache, (hidden, extra) = context.cache, list_change
+    cache, (hidden, extra) = context.cache, change
     words = normalise_text(str(args.get("search") or "")).split()
     parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
     named = [str(row[0]) for row in fetch(cache, _FIND_IN_HAND, parts)] if parts else []
@@ -164,7 +162,7 @@ def _add_orders_in_hand(
     found = dict(islice(((number, count) for number, count in counts if count), MAX_LISTED))
     listed = {key[2] for key in extra}
     more = [keys[number] for number in found if number not in hidden and number not in listed]
-    return (hidden.difference(found), sorted([*extra, *more])), found
+    return ListChange(hidden.difference(found), sorted([*extra, *more])), found
 
 
 def _order_in_hand(context: QueryContext, number: str) -> Decimal:
@@ -176,7 +174,7 @@ def _order_in_hand(context: QueryContext, number: str) -> Decimal:
     return sum_in_hand(lines) if any(line.location for line in lines) else Decimal(0)
 
 
-def _keys_ahead(cache: apsw.Connection, list_change: ListChange, numbers: list[str]) -> list[SortKey]:
+def _keys_ahead(cache: apsw.Connection, change: ListChange, numbers: list[str]) -> list[SortKey]:
     """Return the keys of those of these orders that are in the list, in the given order."""
     rows = fetch(
         cache,
@@ -184,39 +182,24 @@ def _keys_ahead(cache: apsw.Connection, list_change: ListChange, numbers: list[s
         " WHERE o.state = 0",
         to_text(numbers),
     )
-    key_by_number = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in list_change[0]}
-    key_by_number |= {key[2]: key for key in list_change[1]}
+    key_by_number = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in change.hidden}
+    key_by_number |= {key[2]: key for key in change.extra}
     return [key_by_number[number] for number in numbers if number in key_by_number]
 
 
-def _window_keys(cache: apsw.Connection, list_change: ListChange, first: int, size: int) -> list[SortKey]:
-    """Return the keys of the window: the cached list without the hidden orders, with the extra ones merged in."""
-    hidden, extra = to_text(list(list_change[0])), list_change[1]
-    positions = []
-    for index, key in enumerate(extra):
-        before = fetch(
-            cache,
-            "SELECT count(*) FROM orders WHERE state = 0 AND (pickup, sort, order_number) < (?, ?, ?)"
-            " AND order_number NOT IN (SELECT value FROM json_each(?))",
-            *key,
-            hidden,
-        )
-        positions.append(int(before[0][0]) + index)
-    extra_before, extra_until = bisect_left(positions, first), bisect_left(positions, first + size)
-    keys = fetch(
-        cache,
-        "SELECT pickup, sort, order_number FROM orders"
-        " WHERE state = 0 AND order_number NOT IN (SELECT value FROM json_each(?))"
-        " ORDER BY pickup, sort, order_number LIMIT ? OFFSET ?",
-        hidden,
-        size - (extra_until - extra_before),
-        first - extra_before,
-    )
-    return sorted([(pickup, sort, number) for pickup, sort, number in keys] + extra[extra_before:extra_until])
+_OPEN_KEYS = """
+SELECT pickup, sort, order_number FROM orders WHERE state = 0 AND order_number NOT IN (SELECT value FROM json_each(?))
+"""
+
+
+def _window_keys(cache: apsw.Connection, change: ListChange, total: int, first: int, size: int) -> list[SortKey]:
+    """Return the keys of the window: the `total` cached ones without the hidden, with the extra ones merged in."""
+    read = read_along(cache, _OPEN_KEYS, ("pickup", "sort", "order_number"), to_text(list(change.hidden)))
+    return read_merged_window(read, total, change.extra, first, size)
 
 
 def _matching_keys(
-    context: QueryContext, list_change: ListChange, words: list[str], product: str, ahead: list[str]
+    context: QueryContext, change: ListChange, words: list[str], product: str, ahead: list[str]
 ) -> list[SortKey]:
     """Return the keys of all open orders with an open line of this product, or with these words.
 
@@ -231,13 +214,13 @@ def _matching_keys(
             product,
         )
     else:
-        rows = _orders_with_words(cache, list_change, words)
+        rows = _orders_with_words(cache, change, words)
         rows += fetch(cache, f"{_KEYS_OF_ORDERS} AND state = 0", to_text(ahead)) if ahead else []
-    rows += fetch(cache, _KEYS_OF_ORDERS, to_text([number for _, _, number in list_change[1]]))
+    rows += fetch(cache, _KEYS_OF_ORDERS, to_text([number for _, _, number in change.extra]))
     keys = {
         (pickup, sort, number)
         for pickup, sort, number, text in rows
-        if number not in list_change[0] and all(word in text for word in words)
+        if number not in change.hidden and all(word in text for word in words)
     }
     return [key for key in sorted(keys) if not product or _needs_product(context, key[2], product)]
 
@@ -251,7 +234,7 @@ WHERE id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT ?)
 """
 
 
-def _orders_with_words(cache: apsw.Connection, list_change: ListChange, words: list[str]) -> list[tuple[Any, ...]]:
+def _orders_with_words(cache: apsw.Connection, change: ListChange, words: list[str]) -> list[tuple[Any, ...]]:
     """Return the open orders with these words: all, or the first of the list if there are more than `MAX_HITS`."""
     has_words = " AND ".join("instr(text, ?)" for _ in words)
     parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
@@ -264,7 +247,7 @@ def _orders_with_words(cache: apsw.Connection, list_change: ListChange, words: l
             return [row[:4] for row in found if row[4] == ORDER_OPEN]
     hidden = "order_number NOT IN (SELECT value FROM json_each(?))"
     return fetch(
-        cache, f"{listed} AND {has_words} AND {hidden} {order}", *words, to_text(list(list_change[0])), MAX_HITS + 1
+        cache, f"{listed} AND {has_words} AND {hidden} {order}", *words, to_text(list(change.hidden)), MAX_HITS + 1
     )
 
 
@@ -288,8 +271,7 @@ def orders_with_product(context: QueryContext, args: Args) -> QueryResult[Orders
     keys = sorted(fetch(context.cache, sql, product))
     rows = [row for *_, number in keys if (row := _order_with_product(context, number, product))]
     rows.sort(key=lambda row: row["needed"] <= 0)
-    first, size = window_bounds(args, 50)
-    return rows[first : first + size], len(rows)
+    return page(rows, args, 50)
 
 
 def _order_with_product(context: QueryContext, number: str, product: str) -> OrdersWithProductRow | None:
@@ -318,22 +300,10 @@ def _load_headers(context: QueryContext, keys: Iterable[SortKey]) -> list[Orders
     return found
 
 
-_MEASURED_LINES = """
-SELECT l.order_number, l.product_number, p.unit, l.raw FROM json_each(?) e JOIN line l ON l.order_number = e.value
+_MEASURED_PRODUCTS = """
+SELECT DISTINCT l.order_number, l.product_number, p.unit FROM json_each(?) e JOIN line l ON l.order_number = e.value
 JOIN product p ON p.product_number = l.product_number WHERE p.allow_decimal
 """
-
-_COUNT_PIECES = """
-SELECT l.order_number, sum(CASE WHEN p.allow_decimal THEN 1 ELSE l.raw ->> 'quantity' END),
-  sum(CASE WHEN NOT ifnull(p.allow_decimal, 0) THEN l.raw ->> 'picked_quantity' ELSE l.raw ->> 'picked_quantity' > 0
-    AND (ifnull(l.raw ->> 'is_picked', 0) IN (1, 'true') OR l.raw ->> 'picked_quantity' >= l.raw ->> 'quantity') END),
-  sum(l.raw ->> 'picked_quantity' > 0
-    AND (ifnull(l.raw ->> 'is_picked', 0) IN (1, 'true') OR l.raw ->> 'picked_quantity' >= l.raw ->> 'quantity')),
-  count(*)
-FROM json_each(?) e JOIN line l ON l.order_number = e.value
-LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
-"""
-"""Counts the lines of orders without pending operations as `_add_pieces_of_lines` does."""
 
 
 def add_pieces(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
@@ -341,21 +311,12 @@ def add_pieces(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
 
     A measured line counts as one piece, as on the pick screen.
     """
-    cache = context.cache
     by_number = {str(row["order_number"]): row for row in rows}
     measured: dict[str, dict[str, str]] = {}
-    lines: dict[str, list[Row]] = {}
-    for number, product, unit, raw in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
+    for number, product, unit in fetch(context.cache, _MEASURED_PRODUCTS, to_text(list(by_number))):
         measured.setdefault(number, {})[product] = str(unit or "")
-        lines.setdefault(number, []).append({**parse_row(raw), "product_number": product})
-    without_pending = [number for number in measured if number not in context.pending_orders]
-    for number, ordered, picked, done, count in (
-        fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ()
-    ):
-        _add_progress(by_number[number], to_decimal(picked), to_decimal(ordered), int(done or 0), int(count))
-        by_number[number]["measured"] = _sum_measured(lines[number], measured[number])
-    for number in measured.keys() - set(without_pending):
-        _add_pieces_of_lines(by_number[number], overlaid_lines(context, number), measured[number])
+    for number, units in measured.items():
+        _add_pieces_of_lines(by_number[number], overlaid_lines(context, number), units)
 
 
 def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[Row | OrderLineRow], measured: Mapping[str, str]) -> None:
@@ -366,10 +327,11 @@ def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[Row | OrderLineRow]
     for line in lines:
         picked_here, ordered_here = to_decimal(line.get("picked_quantity")), to_decimal(line.get("quantity"))
         is_done = picked_here > 0 and is_line_complete(line)
-        if line.get("product_number") in measured:
+        if str(line.get("product_number")) in measured:
             picked_here, ordered_here = Decimal(is_done), Decimal(1)
         picked, ordered, done, count = picked + picked_here, ordered + ordered_here, done + is_done, count + 1
-    _add_progress(order, picked, ordered, done, count)
+    order["picked_pieces"], order["pieces"] = picked, ordered
+    order["complete_lines"], order["counted_lines"] = done, count
     order["measured"] = _sum_measured(lines, measured)
 
 
@@ -383,24 +345,21 @@ def _sum_measured(lines: Iterable[Row | OrderLineRow], units: Mapping[str, str])
         picked, ordered = to_decimal(line.get("picked_quantity")), to_decimal(line.get("quantity"))
         is_done = picked > 0 and is_line_complete(line)
         none = Decimal(0)
-        found = sums.setdefault(
-            unit,
-            {
-                "unit": unit, "quantity": none, "picked_quantity": none, "missing": none, "lines": 0,
-                "complete_lines": 0,
-            },
-        )  # fmt: skip
+        empty: MeasuredGoodsRow = {
+            "unit": unit,
+            "quantity": none,
+            "picked_quantity": none,
+            "missing": none,
+            "lines": 0,
+            "complete_lines": 0,
+        }
+        found = sums.setdefault(unit, empty)
         found["quantity"] += ordered
         found["picked_quantity"] += picked
         found["missing"] += none if is_done else ordered - picked
         found["lines"] += 1
         found["complete_lines"] += is_done
     return list(sums.values())
-
-
-def _add_progress(order: OrderHeader, picked: Decimal, ordered: Decimal, done: int, count: int) -> None:
-    order["picked_pieces"], order["pieces"] = picked, ordered
-    order["complete_lines"], order["counted_lines"] = done, count
 
 
 @declare_query("order", "order_number", topic_of("order", "order_number"))
@@ -494,7 +453,7 @@ def _load_full_lines(context: QueryContext, number: str) -> list[Row]:
 
 def _leave_out_held_goods(context: QueryContext, lines: Iterable[Row]) -> None:
     """Leave goods held for orders out of the locations of lines, in place; `held` tells where all is held."""
-    by_product = {str(line["product_number"]): line["locations"] for line in lines}
+    by_product = {str(line["product_number"]): location_codes(line["locations"]) for line in lines}
     held = held_by_location(context, by_product) if by_product else {}
     for line in lines:
         line["locations"] = free_locations(line["locations"], held[str(line["product_number"])])
@@ -563,7 +522,9 @@ def _add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) -
         for number, raw, began in stock
         if _LOCATIONS_MARK in raw
     }
-    held = held_by_location(context, {number: locations for number, locations in found.items() if locations})
+    held = held_by_location(
+        context, {number: location_codes(locations) for number, locations in found.items() if locations}
+    )
     for line in lines:
         line["stock"], line["stock_by_pool"], line["held_goods"] = {}, {}, []
     for line in from_store:

@@ -1,19 +1,23 @@
-"""Orders with pending operations applied, each computed once.
+"""Orders with pending operations applied, each computed once; and what these change in the lists of orders.
 
 A list is drawn again after every commit of any process; mostly the commit concerns one of its orders, or none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from aisle.cache.order_overlay import apply_to_order
+import apsw
+
+from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.query_context import QueryContext
+from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
 from aisle.cache.stored_row_values import ORDER_LINES, Row, parse_header, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
@@ -65,7 +69,7 @@ def overlaid_lines(context: QueryContext, number: str) -> list[Row]:
 
 def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
     """Return an order with pending operations; None if it is not cached."""
-    cache, operations, overlaid = context.cache, context.pending_orders[number], context.keep(OverlaidOrders)
+    cache, operations, overlaid = context.cache, context.pending_orders.get(number, ()), context.keep(OverlaidOrders)
     header = fetch_one(cache, _ORDER_HEADER, number)
     if header is None:
         return None
@@ -90,3 +94,167 @@ def picked_quantity(row: Row, picked: Any) -> Decimal:
     if picked is None:
         return to_decimal(row.get("total_quantity" if row["is_picked"] else "total_delivery_quantity"))
     return to_decimal(picked)
+
+
+# What pending operations change in the lists of orders
+
+NO_CLAIMANT = "~"
+"""Sort value of an order that nobody has claimed."""
+
+MAX_KEPT_STATES = 500
+"""Number of orders without pending operations that may be kept; beyond it they are dropped."""
+ORDER_BATCH = 25
+"""Orders whose operations are read at once."""
+
+STATE_BY_STATUS = {
+    "open": ORDER_OPEN,
+    "partial": ORDER_OPEN,
+    "picked": ORDER_PICKED,
+    "rejected": ORDER_CLOSED,
+    "finished": ORDER_CLOSED,
+}
+"""States of an order, in the words of our own service, and in the cache. interface: fulfillment_status."""
+
+
+class OrderColumns(NamedTuple):
+    """Cached columns of an order by which lists filter and sort; the reads' times change with every read of it."""
+
+    order_number: str
+    state: int
+    status: str
+    pickup: str
+    sort: str
+    first_read_began: float
+    text: str
+    reference: str
+    claimed: int
+    customer: str
+    claimant: str
+    progress: float
+    header_read_began: float
+    lines_read_began: float | None
+    short: int = 0
+    """Number of lines closed short; only set for an order with pending operations."""
+
+
+class PendingOrder(NamedTuple):
+    """An order with pending operations: its columns as cached and once these are done."""
+
+    cached: OrderColumns
+    now: OrderColumns
+    revision: int
+    """Revision of its pending operations (`OverlayIndex.revision`)."""
+
+
+_COLUMNS_OF_ORDERS = f"""
+SELECT {", ".join(f"o.{name}" for name in OrderColumns._fields[:-1])}
+FROM json_each(?) e JOIN orders o ON o.order_number = e.value
+"""  # noqa: S608 - names of our own
+
+SortKey = tuple[str, str, str]
+"""Sort key of the list of open orders: (pickup, sort, order_number)."""
+
+
+class ListChange(NamedTuple):
+    """Change of the list of open orders by pending operations."""
+
+    hidden: frozenset[str]
+    """Orders that leave it."""
+    extra: list[SortKey]
+    """Sorted keys of those that enter it."""
+
+
+class PendingOrders:
+    """All cached orders with pending operations. One is computed again only if its operations or its row changed."""
+
+    def __init__(self) -> None:
+        self._orders: dict[str, PendingOrder] = {}
+        self._cache: tuple[apsw.Connection, int] | None = None
+        """Cache and its version for which all orders were computed last."""
+        self._revision = 0
+        """Revision of the pending operations for which all orders were computed last."""
+
+    def all(self, context: QueryContext) -> Mapping[str, PendingOrder]:
+        """Return all of them by number."""
+        pending, cache = context.pending_orders, (context.cache, context.cache_version)
+        touched = pending.keys_changed_since(self._revision) if cache == self._cache else None
+        if touched is None:
+            touched = pending.possible_keys() | self._orders.keys()
+        revision, self._cache = pending.current_revision(), None  # an exception leads to a full computation next time
+        self.some(context, touched)
+        self._cache, self._revision = cache, revision
+        return self._orders
+
+    def some(self, context: QueryContext, numbers: Iterable[str]) -> dict[str, PendingOrder]:
+        """Return those of these orders that have pending operations."""
+        pending, found = context.pending_orders, dict[str, PendingOrder]()
+        wanted = [number for number in numbers if number in self._orders or pending.may_contain(number)]
+        for first in range(0, len(wanted), ORDER_BATCH):
+            found |= self._batch(context, wanted[first : first + ORDER_BATCH])
+        if len(self._orders) > MAX_KEPT_STATES + len(pending.possible_keys()):
+            self._orders = {number: each for number, each in self._orders.items() if pending.may_contain(number)}
+        return found
+
+    def _batch(self, context: QueryContext, numbers: Sequence[str]) -> dict[str, PendingOrder]:
+        pending = context.pending_orders
+        rows = (OrderColumns(*row) for row in fetch(context.cache, _COLUMNS_OF_ORDERS, to_text(numbers)))
+        cached = {row.order_number: row for row in rows}
+        known = {number: self._orders.pop(number) for number in numbers if number in self._orders}
+        pending.preload(cached)
+        for number, row in cached.items():
+            order, revision = known.get(number), pending.revision(number)
+            if order is None or (order.cached, order.revision) != (row, revision):
+                order = _compute_pending(context, row, revision) if number in pending else None
+            if order is not None:  # stored at once: the next order may raise
+                self._orders[number] = order
+        return {number: self._orders[number] for number in cached if number in self._orders}
+
+
+def _compute_pending(context: QueryContext, cached: OrderColumns, revision: int) -> PendingOrder | None:
+    order = overlaid_order(context, cached.order_number)
+    if order is None:
+        return None
+    row, status = order.row, order_status(order.row)
+    picked, ordered = to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
+    now = cached._replace(
+        state=STATE_BY_STATUS[status],
+        status=status,
+        claimed=int(bool(row.get("is_claimed"))),
+        claimant=str(row.get("claimed_by") or "").lower() if row.get("is_claimed") else NO_CLAIMANT,
+        progress=float(min(Decimal(1), picked / ordered)) if ordered > 0 else 0.0,
+        short=sum(map(is_short_line, order.lines)),
+    )
+    return PendingOrder(cached, now, revision)
+
+
+def closed_orders(context: QueryContext, numbers: Iterable[str]) -> set[str]:
+    """Return those of these orders that were rejected or finished here."""
+    found = context.keep(PendingOrders).some(context, numbers)
+    return {number for number, order in found.items() if order.now.state == ORDER_CLOSED}
+
+
+def list_change(context: QueryContext) -> ListChange:
+    """Return the change of the list of open orders by pending operations."""
+    orders = context.keep(PendingOrders).all(context).values()
+    changed = [order for order in orders if order.cached.state != order.now.state]
+    hidden = frozenset(order.cached.order_number for order in changed if order.cached.state == ORDER_OPEN)
+    extra = [
+        (order.now.pickup, order.now.sort, order.now.order_number) for order in changed if order.now.state == ORDER_OPEN
+    ]
+    return ListChange(hidden, sorted(extra))
+
+
+def order_status(row: OrderHeader | Row) -> str:
+    """Return the state of an order, one of `STATE_BY_STATUS`."""
+    if row.get("is_rejected") and row.get("is_active", True):
+        return "rejected"
+    if not row.get("is_active", True):
+        return "finished"
+    if row.get("is_picked"):
+        return "picked"
+    return "partial" if to_decimal(row.get("picked_quantity")) > 0 else "open"
+
+
+def is_short_line(line: Row) -> bool:
+    """Return True if a line is closed short of the ordered quantity."""
+    return is_line_complete(line) and to_decimal(line.get("picked_quantity")) < to_decimal(line.get("quantity"))

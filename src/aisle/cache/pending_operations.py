@@ -1,60 +1,19 @@
-"""Overlay of all pending operations, with an index by each key that they touch: order, product, location, delivery.
+"""Overlay of all pending operations by what they touch: an order, a product, a location or a delivery.
 
-An operation leaves the overlay when the cache has a read that began after its confirmation (`is_included`).
+The outbox lists the keys in each operation's body (table `operation_key`); here they are read by key. An operation
+leaves the overlay when the cache has a read that began after its confirmation (`is_included`).
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from sys import intern
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import apsw
 
 from aisle.host.database import fetch, fetch_one, storage_errors
-from aisle.named_tuple_json import from_text, to_text
+from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import REJECT_LINES, Operation, operation_from_row
-from aisle.outbox.operation_state_changes import IN_DOUBT, NEEDS_PERSON, QUEUED
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class RecentCache(Generic[K, V]):
-    """Values by key with a weight each.
-
-    Beyond `max_weight` the first inserted are removed; the last one always stays.
-    """
-
-    def __init__(self, max_weight: int) -> None:
-        self._max_weight = max_weight
-        self._kept: dict[K, tuple[V, int]] = {}
-        self._weight = 0
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def get(self, key: K) -> V | None:
-        """Return the value of a key; None if it is not kept."""
-        entry = self._kept.get(key)
-        return entry[0] if entry else None
-
-    def put(self, key: K, value: V, weight: int = 1) -> None:
-        """Store a value, replacing an earlier one."""
-        self.remove(key)
-        self._kept[key] = value, weight
-        self._weight += weight
-        while self._weight > self._max_weight and len(self._kept) > 1:
-            self.remove(next(iter(self._kept)))
-
-    def remove(self, key: K) -> None:
-        """Remove a key whose value is outdated."""
-        if key in self._kept:
-            self._weight -= self._kept.pop(key)[1]
-
 
 ORDER_FIELD, PRODUCT_FIELD, LOCATION_FIELD, REFERENCE_FIELD = (
     "order_number",
@@ -62,78 +21,36 @@ ORDER_FIELD, PRODUCT_FIELD, LOCATION_FIELD, REFERENCE_FIELD = (
     "location_code",
     "reference",
 )
-"""Ends of the field names that identify something in bodies."""
-
-_FIELD_TEXT = r'"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?'
-"""Pattern of the text of a field, after the end of its name. Those plain letters make the search fast."""
+"""Fields of `operation_key` that identify something in bodies."""
 
 KeysOf = Callable[[Operation], Iterable[str]]
 
-MAX_KEPT_OPERATIONS = 500
-"""Greatest weight of kept operations in an index."""
+MAX_KEPT_KEYS = 500
+"""Keys whose operations are kept; after an hour without a link many operations wait, in each session of the host."""
 
 _REVISIONS = count(1)
 """Counter for revisions. It is shared, so that a new index never repeats a revision of an earlier one."""
 
-
-class OperationStatus(NamedTuple):
-    """Columns of an operation that may change while it is pending."""
-
-    number: int
-    op_id: str
-    remaining_entries: Any
-    state: str
-    confirmed_at: float | None
-    first_sent_at: float | None
-    in_doubt_since: float | None
-    evidence: str | None
-    """Evidence as JSON text; None in states that have none."""
-
-
-class PendingOperation:
-    """One pending operation."""
-
-    __slots__ = ("_operation", "kind", "status")
-
-    def __init__(self, kind: str, status: OperationStatus) -> None:
-        self.kind = kind
-        self.status = status
-        self._operation: Operation | None = None
-
-    @property
-    def operation(self) -> Operation | None:
-        """The operation with its current status; None if it was not read."""
-        return self._operation
-
-    def load(self, row: Sequence[Any]) -> None:
-        """Set the operation from its row in the outbox."""
-        operation, status = operation_from_row(row), self.status
-        is_current = (operation.state, operation.confirmed_at, operation.first_sent_at) == status[
-            3:6
-        ] and not status.evidence
-        self._operation = operation if is_current else _with_status(operation, status)
-
-    def unload(self) -> None:
-        """Drop the body; it is read again on demand."""
-        self._operation = None
-
-    def update_status(self, status: OperationStatus) -> None:
-        """Set the current status."""
-        self.status = status
-        if self._operation is not None:
-            self._operation = _with_status(self._operation, status)
-
-
-class OperationSource(Protocol):
-    """Outbox as the source of pending operations."""
-
-    def bodies(self, entries: Sequence[PendingOperation]) -> Iterable[tuple[int, str]]:
-        """Yield the numbers of these operations and their bodies as text; deleted ones are left out."""
-        ...
-
-    def load(self, entries: Iterable[PendingOperation]) -> None:
-        """Read those of these operations that were not read yet, at once; deleted ones stay unread."""
-        ...
+_PENDING = "live = 1 AND state <> 'rejected'"
+_PENDING_KEYS = f"""
+SELECT DISTINCT k.key FROM operation o INDEXED BY operation_live CROSS JOIN operation_key k ON k.n = o.n AND k.field = ?
+WHERE o.{_PENDING}
+"""  # noqa: S608 - a condition of our own
+_PENDING_AMONG_KEYS = f"""
+SELECT DISTINCT k.key FROM json_each(?) e CROSS JOIN operation_key k ON k.field = ? AND k.key = e.value
+CROSS JOIN operation o ON o.n = k.n WHERE o.{_PENDING}
+"""  # noqa: S608 - a condition of our own
+_PENDING_BY_KEY = f"""
+SELECT k.key, o.* FROM json_each(?) e CROSS JOIN operation_key k ON k.field = ? AND k.key = e.value
+CROSS JOIN operation o ON o.n = k.n WHERE o.{_PENDING} ORDER BY k.n
+"""  # noqa: S608 - a condition of our own
+_PENDING_OF_KIND = f"""
+SELECT * FROM operation WHERE n IN (SELECT n FROM operation WHERE {_PENDING}) AND operation = ? ORDER BY n
+"""  # noqa: S608 - a condition of our own
+_CHANGED_KEYS = """
+SELECT DISTINCT k.field, k.key FROM operation_change c CROSS JOIN operation_key k ON k.n = c.n WHERE c.seq > ?
+"""
+_CHANGE_RANGE = "SELECT (SELECT min(seq) FROM operation_change), (SELECT max(seq) FROM operation_change)"
 
 
 def _keys_touched(operation: Operation, keys_of: KeysOf) -> set[str]:
@@ -144,161 +61,95 @@ def _keys_touched(operation: Operation, keys_of: KeysOf) -> set[str]:
         return set()
 
 
-def _with_status(operation: Operation, status: OperationStatus) -> Operation:
-    evidence = from_text(Any, status.evidence) if status.evidence else operation.evidence
-    return operation._replace(
-        state=status.state, confirmed_at=status.confirmed_at, first_sent_at=status.first_sent_at, evidence=evidence
-    )
-
-
-def _field_values(text: str, field: str) -> Iterable[str] | None:
-    """Return the values of the fields with this ending; None if one is no text, so that the body has to be parsed."""
-    if field not in text:
-        return ()
-    names = re.findall(field + _FIELD_TEXT, text)
-    return None if "" in names else {json.loads(f'"{name}"') if "\\" in name else name for name in names}
-
-
 class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
     """Pending operations by a key that they touch, oldest first.
 
-    A value is the same object as long as its operations are unchanged. Bodies of operations that nobody looks at are
-    not kept: after an hour without a link many operations wait, and each session of the host would keep all of them.
+    A value is the same object as long as its operations are unchanged, unless it was dropped for others.
     """
 
-    def __init__(self, field: str, keys_of: KeysOf, source: OperationSource) -> None:
+    def __init__(self, outbox: apsw.Connection, field: str, keys_of: KeysOf) -> None:
+        self._db = outbox
         self._field = field
         self._keys_of = keys_of
-        self._source = source
-        self._entries: dict[str, dict[int, PendingOperation]] = {}
-        """Operations that may touch a key, by number."""
-        self._keys_by_number: dict[int, tuple[str, ...]] = {}
-        """Keys that an operation may touch, by its number."""
-        self._operations: RecentCache[str, tuple[Operation, ...]] = RecentCache(MAX_KEPT_OPERATIONS)
+        self._possible_keys: set[str] | None = None
+        self._values: dict[str, tuple[Operation, ...]] = {}
         self._revisions: dict[str, int] = {}
-        self.changed_keys: set[str] | None = None
-        """Keys touched since the reader last set this to an empty set; None if nobody reads it."""
+        """Revisions of the keys that changed since `_first_revision`."""
+        self._first_revision = next(_REVISIONS)
 
     def possible_keys(self) -> set[str]:
         """Return the keys that may be touched, without reading bodies; some may prove untouched."""
-        return set(self._entries)
+        if self._possible_keys is None:
+            self._possible_keys = {str(key) for (key,) in fetch(self._db, _PENDING_KEYS, self._field)}
+        return self._possible_keys
 
     def may_contain(self, key: str) -> bool:
         """Return True if operations may touch the key."""
-        return key in self._entries
+        return key in self.possible_keys()
 
     def revision(self, key: str) -> int:
         """Return the revision of a key; it changes with each change of its operations."""
-        return self._revisions.get(key, 0)
+        return self._revisions.get(key, self._first_revision)
+
+    def keys_changed_since(self, revision: int) -> set[str] | None:
+        """Return the keys whose operations changed after this revision of the index; None if it may be any."""
+        if revision < self._first_revision:
+            return None
+        return {key for key, changed in self._revisions.items() if changed > revision}
+
+    def current_revision(self) -> int:
+        """Return the revision of the last change of any key."""
+        return max(self._revisions.values(), default=self._first_revision)
+
+    def forget(self, keys: list[str] | None) -> None:
+        """Drop what is known of keys that changed; None: of all."""
+        if keys is None or len(self._revisions) > 10 * MAX_KEPT_KEYS:
+            self._values, self._revisions, self._first_revision = {}, {}, next(_REVISIONS)
+            self._possible_keys = None
+            return
+        for key in keys:
+            self._values.pop(key, None)
+            self._revisions[key] = next(_REVISIONS)
+        if self._possible_keys is not None:
+            self._possible_keys.difference_update(keys)
+            pending = fetch(self._db, _PENDING_AMONG_KEYS, to_text(keys), self._field)
+            self._possible_keys.update(str(key) for (key,) in pending)
 
     def preload(self, keys: Iterable[str]) -> None:
         """Read the operations of these keys at once."""
-        self._source.load(entry for name in keys for entry in self._entries.get(name, {}).values())
-
-    def add(self, entries: Sequence[PendingOperation], bodies: Iterable[tuple[int, str]] | None = None) -> None:
-        """Add operations; `bodies` are theirs if they were read already."""
-        found = self._find_keys(entries, bodies)
-        for entry in entries:
-            names = self._keys_by_number[entry.status.number] = found.get(entry.status.number, ())
-            for name in names:
-                self._entries.setdefault(name, {})[entry.status.number] = entry
-                self._mark_key_changed(name)
-
-    def remove(self, entry: PendingOperation) -> None:
-        """Remove an operation that is no longer pending."""
-        for name in self._keys_by_number.pop(entry.status.number, ()):
-            entries = self._entries[name]
-            del entries[entry.status.number]
-            self._mark_key_changed(name)
-            if not entries:
-                del self._entries[name], self._revisions[name]
-
-    def mark_changed(self, entry: PendingOperation) -> None:
-        """Record that the status of an operation changed; its keys stay the same."""
-        for name in self._keys_by_number.get(entry.status.number, ()):
-            self._mark_key_changed(name)
-
-    def _mark_key_changed(self, key: str) -> None:
-        self._operations.remove(key)
-        self._revisions[key] = next(_REVISIONS)
-        if self.changed_keys is not None:
-            self.changed_keys.add(key)
-
-    def _find_keys(
-        self, entries: Sequence[PendingOperation], bodies: Iterable[tuple[int, str]] | None
-    ) -> dict[int, tuple[str, ...]]:
-        """Return the keys that these operations may touch, from their text if possible, else by parsing them."""
-        found: dict[int, tuple[str, ...]] = {}
-        to_parse = {entry.status.number: entry for entry in entries}
-        for n, text in self._source.bodies(entries) if bodies is None else bodies:
-            names = _field_values(text, self._field)
-            if names is not None:
-                del to_parse[n]
-                found[n] = tuple(map(intern, dict.fromkeys(names)))
-        self._source.load(to_parse.values())
-        for n, entry in to_parse.items():
-            found[n] = tuple(_keys_touched(entry.operation, self._keys_of)) if entry.operation else ()
-        return found
+        found: dict[str, list[Operation]] = {key: [] for key in keys if key not in self._values}
+        for key, *row in fetch(self._db, _PENDING_BY_KEY, to_text(list(found)), self._field) if found else ():
+            operation = operation_from_row(row)
+            if key in _keys_touched(operation, self._keys_of):
+                found[key].append(operation)
+        if len(self._values) + len(found) > MAX_KEPT_KEYS:
+            self._values = {}
+        self._values |= {key: tuple(operations) for key, operations in found.items()}
 
     def __getitem__(self, key: str) -> tuple[Operation, ...]:
-        value = self._operations.get(key)
-        if value is None:
-            entries = self._entries[key]
-            self._source.load(entries.values())
-            loaded = (entries[n].operation for n in sorted(entries))
-            value = tuple(each for each in loaded if each and key in _keys_touched(each, self._keys_of))
-            self._operations.put(key, value, 1 + len(value))
-        if not value:
+        if not self.may_contain(key):
             raise KeyError(key)
-        return value
+        self.preload([key])
+        if not self._values[key]:
+            raise KeyError(key)
+        return self._values[key]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in list(self._entries) if name in self)
+        return (key for key in sorted(self.possible_keys()) if key in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-_STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, in_doubt_at,
-  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
-"""Columns of `OperationStatus`."""
-
-_PENDING_STATUS = f"""
-SELECT {_STATUS_FIELDS} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
-"""  # noqa: S608 - fields of our own
-
-LOAD_BATCH = 250
-"""Operations that are read at once."""
-MAX_LOADED = 500
-"""Greatest number of operations kept with their bodies; others are read again on demand."""
-_BY_NUMBER = "FROM operation WHERE n IN (SELECT value FROM json_each(?))"
-
-_WRITTEN_SINCE = f"""
-SELECT written, live = 1 AND state <> 'rejected', {_STATUS_FIELDS}
-FROM (SELECT DISTINCT n AS written FROM operation_change WHERE seq > ?) LEFT JOIN operation ON n = written
-"""  # noqa: S608 - fields of our own
-"""One statement, because others write in between: an operation written between two statements would be lost."""
-
-_WRITE_RANGE = "SELECT (SELECT min(seq) FROM operation_change), (SELECT max(seq) FROM operation_change)"
-
-
 class Overlay:
-    """Pending operations of the outbox, indexed by what they change.
-
-    Only operations written since the last look are read again, because others write all the time and many may be
-    pending.
-    """
+    """Pending operations of the outbox, read again only for keys that changed since the last look."""
 
     def __init__(self, outbox: apsw.Connection) -> None:
         self._db = outbox
         self._revision: tuple[int, int] | None = None
-        self._last_write: int | None = None
-        """Last write that is applied; None if nothing was read yet."""
-        self._pending: dict[int, PendingOperation] = {}
-        """Pending operations by number."""
-        self._indexes: dict[KeysOf, OverlayIndex] = {}
-        self._loaded: dict[int, PendingOperation] = {}
-        """Operations read with their bodies, the last used one last."""
+        self._last_change: int | None = None
+        """Last entry of `operation_change` that is applied; None if nothing was read yet."""
+        self._indexes: dict[str, OverlayIndex] = {}
 
     def data_version(self) -> int:
         """Return a number that changes when another connection has written to the outbox."""
@@ -314,127 +165,34 @@ class Overlay:
         """Return the index of pending operations by order, oldest first."""
         return self.index_by(ORDER_FIELD, orders_of_operation)
 
-    def operations(self, kind: str) -> Iterator[Operation]:
-        """Yield all pending operations of one kind of the interface, oldest first."""
-        self.refresh()
-        matching = [self._pending[n] for n in sorted(self._pending) if self._pending[n].kind == kind]
-        for first in range(0, len(matching), LOAD_BATCH):
-            part = matching[first : first + LOAD_BATCH]
-            self.load(part)
-            yield from [entry.operation for entry in part if entry.operation is not None]
+    def operations(self, kind: str) -> list[Operation]:
+        """Return all pending operations of one kind of the interface, oldest first."""
+        return [operation_from_row(row) for row in fetch(self._db, _PENDING_OF_KIND, kind)]
 
     def index_by(self, field: str, keys_of: KeysOf) -> OverlayIndex:
         """Return the index of pending operations by the keys that `keys_of` yields, which are values of that field."""
-        if not self._pending:  # an index made before the first read gets its operations with their bodies
-            self._indexes.setdefault(keys_of, OverlayIndex(field, keys_of, self))
         self.refresh()
-        index = self._indexes.get(keys_of)
-        if index is None:
-            index = OverlayIndex(field, keys_of, self)
-            index.add(list(self._pending.values()))
-            self._indexes[keys_of] = index
-        return index
+        if field not in self._indexes:
+            self._indexes[field] = OverlayIndex(self._db, field, keys_of)
+        return self._indexes[field]
 
     def refresh(self) -> None:
-        """Update the overlay from the outbox."""
+        """Drop what changed in the outbox since the last look."""
         stamp = self.revision()
-        if stamp != self._revision:
-            try:
-                self._read_changes()
-            except BaseException:  # interrupted halfway: the state in memory is inconsistent
-                self._pending, self._indexes, self._loaded, self._last_write = {}, {}, {}, None
-                self._revision = None
-                raise
-            self._revision = None if self._db.in_transaction else stamp
-
-    def _read_changes(self) -> None:
-        first, last = fetch(self._db, _WRITE_RANGE)[0]
-        since = self._last_write
+        if stamp == self._revision:
+            return
+        first, last = fetch(self._db, _CHANGE_RANGE)[0]
+        changed: dict[str, list[str]] | None = None
+        if self._last_change is not None and last is not None and first - 1 <= self._last_change <= last:
+            changed = {}
+            for field, key in fetch(self._db, _CHANGED_KEYS, self._last_change):
+                changed.setdefault(str(field), []).append(str(key))
+        for field, index in self._indexes.items():
+            if changed is None or field in changed:
+                index.forget(None if changed is None else changed[field])
         # A rollback frees its number for another write, so in a transaction nothing is known about later writes.
-        self._last_write = None if self._db.in_transaction else last
-        if since is None or last is None or not first - 1 <= since <= last:
-            found = {row[0]: _status_from_row(*row) for row in self._db.execute(_PENDING_STATUS)}
-            self._apply_changes(found, [n for n in self._pending if n not in found])
-        elif since < last:
-            found, finished = {}, []
-            for n, is_pending, *status in fetch(self._db, _WRITTEN_SINCE, since):
-                if is_pending:
-                    found[n] = _status_from_row(*status)
-                elif n in self._pending:
-                    finished.append(n)
-            self._apply_changes(found, finished)
-
-    def _apply_changes(self, statuses: Mapping[int, OperationStatus], finished: Iterable[int]) -> None:
-        """Apply changed statuses and remove operations that are no longer pending."""
-        pending = self._pending
-        changed = [n for n, status in statuses.items() if n not in pending or pending[n].status != status]
-        reread = [n for n in changed if n not in pending or _may_have_other_body(statuses[n], pending[n].status)]
-        for n in [*finished, *(n for n in reread if n in pending)]:
-            entry = pending.pop(n)
-            self._loaded.pop(n, None)
-            for index in self._indexes.values():
-                index.remove(entry)
-        for n in changed:
-            if n in pending:
-                pending[n].update_status(statuses[n])
-                for index in self._indexes.values():
-                    index.mark_changed(pending[n])
-        self._add_pending(statuses, reread)
-
-    def _add_pending(self, statuses: Mapping[int, OperationStatus], numbers: Sequence[int]) -> None:
-        """Add pending operations. Their bodies are read if an index exists already."""
-        for rows in self._rows("n, operation, body" if self._indexes else "n, operation, ''", numbers):
-            entries = [PendingOperation(intern(str(kind)), statuses[n]) for n, kind, _ in rows]
-            self._pending.update((entry.status.number, entry) for entry in entries)
-            for index in self._indexes.values():
-                index.add(entries, [(n, str(body)) for n, _, body in rows])
-
-    def bodies(self, entries: Sequence[PendingOperation]) -> Iterator[tuple[int, str]]:
-        """Yield the bodies of these operations (see `OperationSource`)."""
-        for rows in self._rows("n, body", [entry.status.number for entry in entries]):
-            yield from ((n, str(body)) for n, body in rows)
-
-    def load(self, entries: Iterable[PendingOperation]) -> None:
-        """Read these operations with their bodies (see `OperationSource`). The next refresh sees later changes of them.
-
-        Of the operations read before, those used longest ago are dropped beyond `MAX_LOADED`; never those asked for.
-        """
-        requested = {entry.status.number: entry for entry in entries}
-        unread = [n for n, entry in requested.items() if entry.operation is None]
-        for rows in self._rows("*", unread):
-            for row in rows:
-                requested[row[0]].load(row)
-        for n in requested:
-            self._loaded.pop(n, None)
-        self._loaded |= requested
-        while len(self._loaded) > max(MAX_LOADED, len(requested)):
-            self._loaded.pop(next(iter(self._loaded))).unload()
-
-    def _rows(self, fields: str, numbers: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows in batches, so that only one batch of many is in memory."""
-        for first in range(0, len(numbers), LOAD_BATCH):
-            yield fetch(self._db, f"SELECT {fields} {_BY_NUMBER}", to_text(list(numbers[first : first + LOAD_BATCH])))
-
-
-def _status_from_row(n: int, op_id: str, parts: Any, state: str, *rest: Any) -> OperationStatus:
-    return OperationStatus(n, op_id, parts, intern(state), *rest)
-
-
-def _may_have_other_body(current: OperationStatus, earlier: OperationStatus) -> bool:
-    """Return True if the body of an operation may have changed.
-
-    An operation that is not known to have arrived may be rewritten, and may be sent or looked up again by now. A number
-    that was rolled back is used again by another operation.
-    """
-    if current.state in (QUEUED, NEEDS_PERSON) or earlier.state in (IN_DOUBT, NEEDS_PERSON):
-        return True
-    if (current.op_id, current.remaining_entries, current.in_doubt_since) != (
-        earlier.op_id,
-        earlier.remaining_entries,
-        earlier.in_doubt_since,
-    ):
-        return True
-    return earlier.first_sent_at not in (None, current.first_sent_at)
+        self._last_change = None if self._db.in_transaction else last
+        self._revision = None if self._db.in_transaction else stamp
 
 
 def orders_of_operation(operation: Operation) -> Iterator[str]:

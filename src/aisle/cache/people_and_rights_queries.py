@@ -9,7 +9,7 @@ import apsw
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache.code_queries import find_candidates
-from aisle.cache.list_window import QueryResult, window_bounds
+from aisle.cache.list_window import QueryResult, page
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
@@ -104,8 +104,7 @@ def query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
         for user, name, text in rows
         if user in badges or all(word in text for word in words)
     ]
-    first, size = window_bounds(args, 50)
-    return people[first : first + size], len(people)
+    return page(people, args, 50)
 
 
 @declare_query("person", "user", whole_topics("person"))

@@ -7,27 +7,19 @@ the query often. interface: Delivery order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from string import ascii_lowercase, digits
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
 from aisle.barcode_keys import normalise_code
-from aisle.cache.delivery_queries import (
-    apply_local_receipts,
-    apply_service_receipt,
-    deliveries_of_receipt,
-    missing_quantity,
-)
-from aisle.cache.delivery_receipt_quantities import DeliveryLine
 from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.people_and_rights_queries import announces_features, load_person_rights, names_by_user
 from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows, whole_topics
-from aisle.cache.schema import IS_MISSING_SQL
+from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.stored_row_values import (
     Row,
@@ -50,10 +42,8 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.deliveries import ReceivedLine
     from aisle.jobs.row_types.products import (
         NearbyStoreRow,
-        NextDeliveriesRow,
         PendingChangeRow,
         ProductRow,
         SearchRow,
@@ -345,6 +335,7 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
     Pools have the store's names, else the configured ones. A pool with stock is always shown.
     """
     cache, number = context.cache, str(args["product_number"])
+    operations = context.pending_products.get(number, ())
     found = fetch_one(
         cache,
         "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
@@ -355,8 +346,7 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
         return [], 0
     catalogue, stock, began, *hit = found
     stock_entry = parse_row(stock) if stock else {}
-    operations = context.pending_products.get(number, ()) if stock else ()
-    if operations:
+    if stock and operations:
         apply_to_stock(stock_entry, number, operations, began)
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)
@@ -412,83 +402,6 @@ def _surrounding_row(entry: Row) -> NearbyStoreRow:
 def _pool_names(context: QueryContext) -> dict[str, Json]:
     row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", context.store_folder.store)
     return pool_quantities(parse_row(row[0]), "storeStockPool") if row else {}
-
-
-DELIVERY_BATCH = 20
-"""Deliveries that are read at once."""
-
-_NEXT_DELIVERIES = f"""
-SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.read_began
-FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order_number = l.order_number
-WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
-UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
-FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
-ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4
-"""  # noqa: S608 - a condition of our own
-
-_LINES_OF_PRODUCT = """
-SELECT l.order_number, l.line_number, l.quantity, l.received, ifnull(l.raw ->> 'barcode', '') FROM json_each(?2) e
-JOIN delivery_line l INDEXED BY delivery_line_product ON l.product_number = ?1 AND l.order_number = e.value
-ORDER BY l.order_number, l.line_number
-"""
-
-
-class _NextDelivery(NamedTuple):
-    due: str
-    sort: str
-    number: str
-    expected: str
-    read_began: float
-
-
-@declare_query("next_deliveries", "product_number size", whole_topics("delivery"))
-def next_deliveries(context: QueryContext, args: Args) -> QueryResult[NextDeliveriesRow]:
-    """Return the next deliveries of a product, earliest first.
-
-    Pending receipts are overlaid. The total counts only the returned rows.
-    """
-    cache, product = context.cache, str(args["product_number"])
-    receipts = [
-        operation for operation in context.pending_products.get(product, ()) if any(deliveries_of_receipt(operation))
-    ]
-    touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
-    _, size = window_bounds(args, 3)
-    rows: list[NextDeliveriesRow] = []
-    skip = 0
-    while len(rows) < size:
-        heads = [_NextDelivery(*row) for row in fetch(cache, _NEXT_DELIVERIES, product, touched, DELIVERY_BATCH, skip)]
-        rows += _next_delivery_rows(cache, product, heads, receipts)
-        skip += DELIVERY_BATCH
-        if len(heads) < DELIVERY_BATCH:
-            break
-    return rows[:size], len(rows[:size])
-
-
-def _next_delivery_rows(
-    cache: apsw.Connection, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
-) -> list[NextDeliveriesRow]:
-    lines: dict[str, list[ReceivedLine]] = {head.number: [] for head in deliveries}
-    service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
-    for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
-        announced = None if quantity is None else to_decimal(quantity)
-        lines[number].append(
-            {
-                "line_number": int(line),
-                "product_number": product,
-                "quantity": announced,
-                "received": to_decimal(received),
-            }
-        )
-        service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
-    rows: list[NextDeliveriesRow] = []
-    for head in deliveries:
-        own_lines = lines[head.number]
-        apply_service_receipt(cache, head.number, own_lines, service_lines[head.number])
-        apply_local_receipts(own_lines, head.number, receipts, head.read_began)
-        missing = missing_quantity(line for line in own_lines if line["product_number"] == product)
-        if missing is None or missing > 0:
-            rows.append({"order_number": head.number, "missing": missing, "datetime_expected": head.expected})
-    return rows
 
 
 _FIELD_PREFIX = re.compile(r"^\[\d+\]\.\w+: ")

@@ -1,4 +1,4 @@
-"""Writing of products, stock, codes and search index.
+"""Products and their stock: parsing and writing, with codes and search index.
 
 Negative stock has a table of its own, so that no list scans all stock. interface: Product, Store product stock entry,
 Stock location entry.
@@ -7,29 +7,205 @@ Stock location entry.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import apsw
 
+from aisle.cache.product_codes import CodeChanges, all_codes, decode_codes, encode_codes, parse_codes
+from aisle.cache.row_writing import encode_keys, split_chunks, unseen_sql, upsert
 from aisle.cache.service_row_parsing import (
     InvalidRow,
-    OverlongRow,
-    ProductRow,
     RawRow,
-    StockRow,
-    all_codes,
-    decode_codes,
-    encode_codes,
-    keep_known_locations,
-    product_index_text,
-    replace_surrogates,
-    truncate_texts,
+    dump_row,
+    flag_field,
+    index_texts,
+    key_field,
+    require_object,
+    required_number,
+    text_field,
 )
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.scan.grammar_types import PRODUCT
+
+FLAG_BITS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
+"""Rare flags that people filter by: the flag with its bit and the value that sets the bit."""
+
+
+class ProductRow(NamedTuple):
+    """A product of the catalogue."""
+
+    product_number: str
+    name: str
+    brand: str
+    barcode: str
+    unit: str
+    allow_decimal: int
+    category: str
+    supplier: str
+    family: str
+    marks: int
+    """Sum of the bits of `FLAG_BITS`."""
+    text: str
+    codes: dict[str, str]
+    """Every code of the product, each with its quantity in base units."""
+    raw: str
+
+
+class LocationStock(NamedTuple):
+    """A location with stock of a product."""
+
+    location_code: str
+    quantity: float | None
+    """Quantity at the location; None if the service does not state it."""
+    has_stock: bool
+    """True if there is any stock, in total or in a pool, or if the quantity is unknown."""
+
+
+class StockRow(NamedTuple):
+    """Stock of a product in the store."""
+
+    product_number: str
+    name: str
+    quantity: int | float
+    barcode: str
+    raw: str
+    locations: tuple[LocationStock, ...] | None
+    """Each location in `raw` once; None if the answer has no locations."""
+
+
+def parse_product(service_row: object) -> ProductRow:
+    """Parse a product of the catalogue. Raise InvalidRow if it is malformed. interface: Product (catalogue item)."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    product_number = key_field(raw, "product_number")
+    name, brand = text_field(raw, "product_name"), text_field(raw, "brand_description")
+    barcode = text_field(raw, "barcode")
+    return ProductRow(
+        product_number,
+        name,
+        brand,
+        barcode,
+        text_field(raw, "base_unit_name"),
+        int(flag_field(raw, "allow_decimal")),
+        text_field(raw, "category_code"),
+        text_field(raw, "supplier_id"),
+        text_field(raw, "variant_family"),
+        sum(mark for name, (mark, sign) in FLAG_BITS.items() if name in raw and flag_field(raw, name) is sign),
+        product_index_text(name, brand, product_number, barcode),
+        parse_codes(raw, product_number, barcode),
+        text,
+    )
+
+
+def product_index_text(*parts: str) -> str:
+    """Return the search text of a product. Trailing spaces let each letter begin a trigram of the index."""
+    return f"{index_texts(*parts)}  "
+
+
+def parse_stock(service_row: object, store: str) -> StockRow:
+    """Parse a stock entry. Raise InvalidRow for one of another store. interface: Store product stock entry."""
+    raw = require_object(service_row)
+    product_number = key_field(raw, "product_number")
+    if text_field(raw, "store_number") not in ("", store):
+        raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')}", "store_number")
+    locations = raw.get("store_locations")
+    if locations is not None and not isinstance(locations, list):
+        raise InvalidRow("store_locations is no list", "store_locations")
+    return StockRow(
+        product_number,
+        text_field(raw, "product_description"),
+        required_number(raw, "most_likely_quantity"),
+        text_field(raw, "barcode"),
+        dump_row(raw),
+        None if locations is None else parse_location_stock(locations),
+    )
+
+
+_POOL_FIELDS = tuple(f"stock_pool_{number}" for number in range(1, 11))
+
+
+def parse_location_stock(locations: Iterable[object]) -> tuple[LocationStock, ...]:
+    """Return the locations of a stock entry, including those without a code.
+
+    Entries of the same location (several carriers) are added up. interface: Stock location entry.
+    """
+    entries = [require_object(location) for location in locations]
+    codes = [text_field(entry, "store_location_code") for entry in entries]
+    if len(set(codes)) == len(codes):
+        return tuple(_sum_location(code, (entry,)) for code, entry in zip(codes, entries, strict=True))
+    same: dict[str, list[RawRow]] = {}
+    for code, entry in zip(codes, entries, strict=True):
+        same.setdefault(code, []).append(entry)
+    return tuple(_sum_location(code, found) for code, found in same.items())
+
+
+def _sum_location(code: str, entries: Sequence[RawRow]) -> LocationStock:
+    if any(has_no_quantity(entry) for entry in entries):
+        return LocationStock(code, None, True)
+    quantity = round(sum(_total_quantity(entry) for entry in entries), _SUM_DECIMALS)
+    return LocationStock(code, quantity, bool(quantity) or any(_sum_field(entries, pool) for pool in _POOL_FIELDS))
+
+
+def has_no_quantity(entry: RawRow) -> bool:
+    """Return True if the entry of a location states no quantity, neither in total nor by pool."""
+    return entry.get("quantity") is None and all(entry.get(pool) is None for pool in _POOL_FIELDS)
+
+
+def _total_quantity(entry: RawRow) -> float:
+    """Return the total quantity of an entry; the sum of its pools if it states only these."""
+    if entry.get("quantity") is not None:
+        return _to_float(entry["quantity"])
+    return sum(_to_float(entry.get(pool)) for pool in _POOL_FIELDS)
+
+
+def _sum_field(entries: Sequence[RawRow], name: str) -> float:
+    if len(entries) == 1:
+        return _to_float(entries[0].get(name))
+    return round(sum(_to_float(entry.get(name)) for entry in entries), _SUM_DECIMALS)
+
+
+_SUM_DECIMALS = 6
+"""Decimal places of a sum; digits beyond are rounding errors of added fractions."""
+
+
+_MAX_PLAIN_NUMBER = 1e12
+"""Limit below which a number is taken as it is, without `amount`."""
+
+
+def _to_float(value: Any) -> float:
+    """Return a number as queries see it: 0 for a value that is no number or too large."""
+    if not value:
+        return 0.0
+    return (
+        value
+        if type(value) in (int, float) and -_MAX_PLAIN_NUMBER < value < _MAX_PLAIN_NUMBER
+        else float(to_decimal(value))
+    )
+
+
+def keep_known_locations(row: StockRow, known_row: str) -> StockRow:
+    """Return a stock entry that has no locations with those of the earlier row."""
+    locations = json.loads(known_row).get("store_locations") or []
+    raw = {**json.loads(row.raw), "store_locations": locations}
+    return row._replace(raw=dump_row(raw), locations=parse_location_stock(locations))
+
+
+def parse_surrounding(service_row: object) -> str:
+    """Return a surrounding stock entry as stored text. Raise InvalidRow unless it names a store and a quantity.
+
+    interface: Surrounding stock entry.
+    """
+    raw = require_object(service_row)
+    if not text_field(raw, "store_number") and not text_field(raw, "store_name"):
+        raise InvalidRow("it names no store", "store_number")
+    required_number(raw, "most_likely_quantity")
+    return dump_row(raw)
+
+
+# Writing
+
 
 NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""
@@ -50,110 +226,10 @@ def negative_stock(entry: RawRow) -> list[tuple[str, Decimal]]:
     return [(location, quantity) for location, quantity in quantities if quantity < 0]
 
 
-Code = tuple[str, str, str]
-"""A code, the kind of object it identifies, and the key of that object."""
-
-
-def insert_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
-    """Insert codes of one base unit each."""
-    connection.executemany("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(codes))
-
-
-def delete_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
-    """Delete codes."""
-    connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
-
-
-CHUNK_ROWS = 1000
-"""Rows that are looked up in one query."""
-
-T = TypeVar("T")
-
-
-class StoredRow(Protocol):
-    """Row with its text as stored."""
-
-    @property
-    def raw(self) -> str:
-        """The row as JSON text."""
-
-
-R = TypeVar("R", bound=StoredRow)
-
-
-class SkippedRow(NamedTuple):
-    """A row that was left out."""
-
-    row: Any
-    reason: str
-    field: str = ""
-    """Invalid field, if the error concerns one."""
-
-
-class WriteResult(NamedTuple):
-    """Result of writing rows."""
-
-    keys: tuple[str, ...]
-    """Keys of all valid rows."""
-    changed: tuple[str, ...]
-    """Keys of the rows that differ from the cached ones."""
-    skipped: tuple[SkippedRow, ...]
-
-
-def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T], tuple[SkippedRow, ...]]:
-    """Return the valid rows, and the invalid ones with the reason."""
-    good: list[T] = []
-    bad: list[SkippedRow] = []
-    for row in rows:
-        try:
-            good.append(_parse_row(row, parse))
-        except (ValueError, OverflowError, RecursionError) as error:
-            bad.append(SkippedRow(row, str(error), error.field if isinstance(error, InvalidRow) else ""))
-    return good, tuple(bad)
-
-
-def _parse_row(row: Any, parse: Callable[[Any], T]) -> T:
-    try:
-        return parse(row)
-    except (UnicodeEncodeError, OverlongRow):  # A row may be both.
-        return parse(truncate_texts(replace_surrogates(row)))
-
-
-def split_chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield the rows in chunks of `CHUNK_ROWS`."""
-    for first in range(0, len(rows), CHUNK_ROWS):
-        yield rows[first : first + CHUNK_ROWS]
-
-
-def encode_keys(rows: Iterable[str]) -> str:
-    """Return keys as one parameter for json_each."""
-    return json.dumps(list(rows))
-
-
-def changed_rows(connection: apsw.Connection, table: str, key: str, rows: Mapping[str, R]) -> list[R]:
-    """Return those of the rows (by key) that are not stored, or stored with another text."""
-    sql = f"SELECT t.{key}, t.raw FROM json_each(?) e JOIN {table} t ON t.{key} = e.value"  # noqa: S608 - names of our own
-    stored = dict(fetch(connection, sql, encode_keys(rows)))
-    return [row for name, row in rows.items() if stored.get(name) != row.raw]
-
-
-def replaced_keys(connection: apsw.Connection, table: str, key: str, rows: Mapping[str, R]) -> tuple[str, ...]:
-    """Return the keys that are added, changed or removed if these rows replace all of a table."""
-    stored = dict(fetch(connection, f"SELECT {key}, raw FROM {table}"))  # noqa: S608 - names of our own
-    changed = [name for name, row in rows.items() if stored.get(name) != row.raw]
-    return (*changed, *(str(name) for name in stored if name not in rows))
-
-
-def unseen_sql(topic: str, key: str) -> str:
-    """Return the condition for rows that a complete pass has not seen; the parameter is its number."""
-    return f"NOT EXISTS (SELECT 1 FROM seen_key s WHERE s.topic = '{topic}' AND s.generation = ? AND s.key = {key})"  # noqa: S608
-
-
 class _KnownProduct(NamedTuple):
     """Cached columns of a product."""
 
     id: int
-    text: str
     codes: str
     raw: str
     """Catalogue row; empty if the catalogue does not have the product."""
@@ -164,60 +240,8 @@ class _KnownProduct(NamedTuple):
     """Time at which the read of the stock entry began."""
 
 
-class IndexChanges:
-    """Changes of search index and codes, collected for a bulk write."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._db = connection
-        self._deleted_texts: list[tuple[int, str]] = []
-        self._texts: list[tuple[int, str]] = []
-        self._deleted_codes: list[tuple[str, str, str]] = []
-        self._codes: list[tuple[str, str, str, str]] = []
-
-    def change_text(self, id_: int, before: str | None, after: str | None) -> None:
-        """Collect a change of a product's search text; None means no such product."""
-        if before == after:
-            return
-        if before is not None:
-            self._deleted_texts.append((id_, before))
-        if after is not None:
-            self._texts.append((id_, after))
-
-    def change_codes(self, key: str, before: dict[str, str], after: dict[str, str]) -> None:
-        """Collect a change of a product's codes."""
-        if before == after:
-            return
-        if before:
-            self._deleted_codes += [(code, PRODUCT, key) for code in before if code not in after]
-            after = {code: factor for code, factor in after.items() if before.get(code) != factor}
-        for code, factor in after.items():
-            self._codes.append((code, PRODUCT, key, factor))
-
-    def write(self) -> None:
-        """Write everything collected."""
-        many = self._db.executemany
-        many("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)", self._deleted_texts)
-        many("INSERT INTO search (rowid, text) VALUES (?, ?)", self._texts)
-        many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._deleted_codes)
-        many("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, ?)", sorted(self._codes))
-
-
-_UPSERT_PRODUCT = """
-INSERT INTO product (id, product_number, name, brand, barcode, unit, allow_decimal, category, supplier, family, marks,
-  text, codes, raw)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, brand = excluded.brand, barcode = excluded.barcode,
-  unit = excluded.unit, allow_decimal = excluded.allow_decimal, category = excluded.category,
-  supplier = excluded.supplier, family = excluded.family, marks = excluded.marks,
-  text = excluded.text, codes = excluded.codes,
-  raw = excluded.raw
-"""
-
-_UPSERT_STOCK = """
-INSERT INTO stock (id, read_began, quantity, barcode, raw) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET read_began = excluded.read_began, quantity = excluded.quantity,
-  barcode = excluded.barcode, raw = excluded.raw
-"""
+_PRODUCT_COLUMNS = ("id", *ProductRow._fields)
+_STOCK_COLUMNS = ("id", "read_began", "quantity", "barcode", "raw")
 
 
 def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> tuple[str, ...]:
@@ -226,22 +250,28 @@ def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> t
     for chunk in split_chunks(rows):
         stored = _known_products(connection, [row.product_number for row in chunk])
         next_id = _next_id(connection)
-        texts = IndexChanges(connection)
+        codes = CodeChanges(connection)
         fresh = []
         for row in {row.product_number: row for row in chunk}.values():
             old = stored.get(row.product_number)
             if old is not None and old.raw == row.raw:
                 continue
             id_, next_id = (old.id, next_id) if old is not None else (next_id, next_id + 1)
-            texts.change_text(id_, old.text if old else None, row.text)
             barcode = old.stock_barcode if old else ""
             before = all_codes(decode_codes(old.codes), row.product_number, barcode) if old else {}
-            texts.change_codes(row.product_number, before, all_codes(row.codes, row.product_number, barcode))
+            codes.change(row.product_number, before, all_codes(row.codes, row.product_number, barcode))
             fresh.append((id_, *row[:-2], encode_codes(row.codes), row.raw))
             changed.append(row.product_number)
-        connection.executemany(_UPSERT_PRODUCT, fresh)
-        texts.write()
+        _upsert_products(connection, fresh)
+        codes.write()
     return tuple(changed)
+
+
+def _upsert_products(connection: apsw.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write products, and index the texts of new ones at once; triggers index those that are changed or deleted."""
+    first_new = _next_id(connection)
+    upsert(connection, "product", _PRODUCT_COLUMNS, rows)
+    connection.execute("INSERT INTO search (rowid, text) SELECT id, text FROM product WHERE id >= ?", (first_new,))
 
 
 def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], read_began: float) -> tuple[str, ...]:
@@ -274,7 +304,7 @@ class _StockBatch:
         self._db = connection
         self._next_id = next_id
         self._read_began = read_began
-        self._texts = IndexChanges(connection)
+        self._codes = CodeChanges(connection)
         self._products: list[tuple[Any, ...]] = []
         self._stock: list[tuple[Any, ...]] = []
         self._confirmed: list[tuple[float, int]] = []
@@ -302,7 +332,7 @@ class _StockBatch:
         elif row.barcode != old.stock_barcode:
             codes = decode_codes(old.codes)
             before = all_codes(codes, row.product_number, old.stock_barcode)
-            self._texts.change_codes(row.product_number, before, all_codes(codes, row.product_number, row.barcode))
+            self._codes.change(row.product_number, before, all_codes(codes, row.product_number, row.barcode))
         self._stock.append((old.id, began, row.quantity, row.barcode, row.raw))
         if NEGATIVE_MARK in row.raw:
             negative = enumerate(negative_stock(json.loads(row.raw)))
@@ -316,13 +346,11 @@ class _StockBatch:
         text = product_index_text(row.name, row.product_number, row.barcode)
         codes: dict[str, str] = {}
         if old is None:
-            old = _KnownProduct(self._next_id, text, "", "", "", None, None)
+            old = _KnownProduct(self._next_id, "", "", "", None, None)
             self._next_id += 1
-            self._texts.change_text(old.id, None, text)
         else:
             codes = all_codes({}, row.product_number, old.stock_barcode)
-            self._texts.change_text(old.id, old.text, text)
-        self._texts.change_codes(row.product_number, codes, all_codes({}, row.product_number, row.barcode))
+        self._codes.change(row.product_number, codes, all_codes({}, row.product_number, row.barcode))
         product = (old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", "")
         self._products.append(product)
         return old
@@ -330,8 +358,8 @@ class _StockBatch:
     def write(self) -> None:
         """Write everything collected."""
         many = self._db.executemany
-        many(_UPSERT_PRODUCT, self._products)
-        many(_UPSERT_STOCK, self._stock)
+        _upsert_products(self._db, self._products)
+        upsert(self._db, "stock", _STOCK_COLUMNS, self._stock)
         many("UPDATE stock SET read_began = ? WHERE id = ?", self._confirmed)
         many("DELETE FROM stock_location WHERE id = ?", self._replaced_locations)
         many(
@@ -340,13 +368,13 @@ class _StockBatch:
         )
         many("DELETE FROM negative_stock WHERE id = ?", self._corrected)
         many(_INSERT_NEGATIVE_STOCK, self._negative_stock)
-        self._texts.write()
+        self._codes.write()
 
 
 def _known_products(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _KnownProduct]:
     rows = fetch(
         connection,
-        "SELECT p.product_number, p.id, p.text, p.codes, p.raw, ifnull(s.barcode, ''), s.raw, s.read_began"
+        "SELECT p.product_number, p.id, p.codes, p.raw, ifnull(s.barcode, ''), s.raw, s.read_began"
         " FROM json_each(?) e JOIN product p ON p.product_number = e.value LEFT JOIN stock s ON s.id = p.id",
         encode_keys(numbers),
     )
@@ -367,10 +395,10 @@ def delete_unseen_products(connection: apsw.Connection, generation: int) -> tupl
     sql = f"""SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p
       LEFT JOIN stock t ON t.id = p.id WHERE p.raw <> '' AND {unseen}"""  # noqa: S608
     deleted = fetch(connection, sql, generation)
-    texts = IndexChanges(connection)
+    changes = CodeChanges(connection)
     for _, number, codes, barcode in deleted:
-        texts.change_codes(number, all_codes(decode_codes(codes), number, barcode), all_codes({}, number, barcode))
-    texts.write()
+        changes.change(number, all_codes(decode_codes(codes), number, barcode), all_codes({}, number, barcode))
+    changes.write()
     connection.executemany(
         "UPDATE product SET codes = '', raw = '', category = '', supplier = '', family = '', marks = 0 WHERE id = ?",
         [(row[0],) for row in deleted],
@@ -388,15 +416,14 @@ def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[s
     sql = f"""SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id
       WHERE {unseen}"""  # noqa: S608
     deleted = fetch(connection, sql, generation)
-    texts = IndexChanges(connection)
+    changes = CodeChanges(connection)
     for _, number, stored_codes, barcode in deleted:
         codes = decode_codes(stored_codes)
-        texts.change_codes(number, all_codes(codes, number, barcode), all_codes(codes, number))
-    texts.write()
+        changes.change(number, all_codes(codes, number, barcode), all_codes(codes, number))
+    changes.write()
     ids = [(row[0],) for row in deleted]
-    connection.executemany("DELETE FROM stock_location WHERE id = ?", ids)
-    connection.executemany("DELETE FROM negative_stock WHERE id = ?", ids)
-    connection.executemany("DELETE FROM stock WHERE id = ?", ids)
+    for table in ("stock_location", "negative_stock", "stock"):
+        connection.executemany(f"DELETE FROM {table} WHERE id = ?", ids)  # noqa: S608 - names of our own
     _delete_unknown_products(connection, [row[0] for row in deleted])
     return tuple(str(number) for _, number, _, _ in deleted)
 
@@ -405,19 +432,14 @@ def _delete_unknown_products(connection: apsw.Connection, ids: Iterable[int]) ->
     """Delete products that are neither in the catalogue nor in the stock list."""
     rows = fetch(
         connection,
-        "SELECT p.id, p.product_number, p.text FROM json_each(?) e JOIN product p ON p.id = e.value"
-        " WHERE p.raw = '' AND NOT EXISTS (SELECT 1 FROM stock s WHERE s.id = p.id)",
+        "DELETE FROM product WHERE id IN (SELECT value FROM json_each(?)) AND raw = ''"
+        " AND NOT EXISTS (SELECT 1 FROM stock s WHERE s.id = product.id) RETURNING product_number",
         json.dumps(list(ids)),
     )
-    texts = IndexChanges(connection)
-    for id_, _, text in rows:
-        texts.change_text(id_, text, None)
-    texts.write()
-    numbers = [str(number) for _, number, _ in rows]
     connection.execute(
-        "DELETE FROM code WHERE kind = 'product' AND key IN (SELECT value FROM json_each(?))", (encode_keys(numbers),)
+        "DELETE FROM code WHERE kind = 'product' AND key IN (SELECT value FROM json_each(?))",
+        (encode_keys(str(number) for (number,) in rows),),
     )
-    connection.executemany("DELETE FROM product WHERE id = ?", [(id_,) for id_, _, _ in rows])
 
 
 MAX_SURROUNDING = 2000

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import apsw
 
 from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
 from aisle.cache.pending_operations import Overlay, OverlayIndex
-from aisle.cache.pending_order_states import ListChange, PendingOrderStates
-from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.stock_overlay import pending_by_product
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
 
@@ -26,14 +25,12 @@ class QueryContext:
         self.pools: Mapping[int, str] = {}
         """Names of the configured stock pools; empty for those that the store names."""
         self.overlay = Overlay(outbox)
-        self.stock_overlay = StockOverlay(self.overlay)
         self._kept: dict[type, Any] = {}
 
     def use_cache(self, cache: apsw.Connection) -> None:
         """Read from another cache from now on."""
         self.cache = cache
-        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
-        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
+        self._walk_orders = WalkOrderCache()
 
     @property
     def pending_orders(self) -> OverlayIndex:
@@ -43,7 +40,7 @@ class QueryContext:
     @property
     def pending_products(self) -> OverlayIndex:
         """Index of pending operations by product, oldest first."""
-        return self.stock_overlay.by_product()
+        return pending_by_product(self.overlay)
 
     @property
     def cache_version(self) -> int:
@@ -56,21 +53,6 @@ class QueryContext:
             self._kept[kind] = kind()
         found: T = self._kept[kind]
         return found
-
-    def closed_orders(self, orders: Iterable[str]) -> set[str]:
-        """Return those of these orders that were rejected or finished here."""
-        states = self._order_states.states_of(self.cache, self.pending_orders, orders)
-        return {number for number, state in states.items() if state.is_closed}
-
-    def list_change(self) -> ListChange:
-        """Return the change of the list of open orders by pending operations, computed only if something was written.
-
-        A search asks for the list at every key.
-        """
-        stamp = (*self.overlay.revision(), self.cache_version)
-        if self._list_change is None or self._list_change[0] != stamp:
-            self._list_change = stamp, self._order_states.list_change(self.cache, self.pending_orders, stamp[-1])
-        return self._list_change[1]
 
     def walk_order(self) -> WalkOrder:
         """Return the locations in walking order."""

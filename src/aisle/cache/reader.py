@@ -13,13 +13,13 @@ from typing import Any
 
 import apsw
 
-from aisle.cache import price
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.list_window import QueryResult, WindowRows
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import find_query
 from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
+from aisle.cache.stored_row_values import prices_of
 from aisle.cache.unread_lists import missing_lists, unread_lists
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version
@@ -98,7 +98,7 @@ class CacheReader:
     def with_prices(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates with the prices of products; None for a product with an unknown price."""
         numbers = [candidate.key for candidate in candidates if candidate.kind == PRODUCT]
-        prices: dict[str, Decimal] = self._read_safely(lambda: price.prices_of(self._cache, numbers))
+        prices: dict[str, Decimal] = self._read_safely(lambda: prices_of(self._cache, numbers))
         return [candidate._replace(price=prices.get(candidate.key)) for candidate in candidates]
 
     # Windows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, SortKey, read_window, window_bounds
+from aisle.cache.list_window import QueryResult, read_along, read_window, window_bounds
 from aisle.cache.log_and_difference_writer import STATUS_REVIEWED
 from aisle.cache.log_queries import entries_by_key
 from aisle.cache.log_schema import IS_TO_REVIEW_SQL
@@ -53,13 +53,8 @@ def count_entries_to_review(cache: apsw.Connection, outbox: apsw.Connection) -> 
 @declare_query("entries_to_review", "first size", whole_topics("log", "delivery", "link"))
 def query_entries_to_review(context: QueryContext, args: Args) -> QueryResult[LogRow]:
     """Return a window on the entries to review, the youngest first."""
-    cache, reviewed = context.cache, _reviewed_here(context.outbox)
-
-    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        way = "ASC" if from_end else "DESC"
-        sql = f"SELECT l.at, l.key {_TO_REVIEW} ORDER BY l.at {way}, l.key {way} LIMIT ? OFFSET ?"
-        return fetch(cache, sql, reviewed, count, skip)
-
+    cache, select = context.cache, f"SELECT l.at, l.key {_TO_REVIEW}"
+    read = read_along(cache, select, ("l.at DESC", "l.key DESC"), _reviewed_here(context.outbox))
     total = count_entries_to_review(cache, context.outbox)
     keys = read_window(read, total, *window_bounds(args, 50))
     return entries_by_key(cache, [str(key) for _, key in keys]), total

@@ -131,7 +131,6 @@ CREATE TABLE due_tally (
   n INTEGER NOT NULL,
   PRIMARY KEY (status, day)
 ) WITHOUT ROWID;
-{_tally("order_tally", "state", "orders")}
 {_tally("status_tally", "status", "orders")}
 CREATE TRIGGER due_in AFTER INSERT ON orders WHEN new.status IN ('open', 'partial') BEGIN
   {_due_count_trigger("new", 1)}
@@ -147,7 +146,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 37
+SCHEMA_VERSION = 38
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -247,6 +246,13 @@ CREATE TABLE facet (
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
+CREATE TRIGGER product_text_out AFTER DELETE ON product BEGIN
+  INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+END;
+CREATE TRIGGER product_text_on AFTER UPDATE OF text ON product WHEN new.text <> old.text BEGIN
+  INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+  INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+END;
 CREATE VIRTUAL TABLE search_piece USING fts5vocab (search, instance);
 CREATE TABLE stock (
   id INTEGER PRIMARY KEY,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aisle.cache.held_goods_queries import lines_read_times
 from aisle.cache.list_window import QueryResult
-from aisle.cache.location_queries import lines_read_times
 from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.product_queries import query_product

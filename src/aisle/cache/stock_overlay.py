@@ -29,21 +29,16 @@ PendingByProduct = Mapping[str, Sequence[Operation]]
 POOL_NUMBERS = range(1, 11)
 
 
-class StockOverlay:
-    """Pending operations by the products and the locations whose stock they change."""
+def pending_by_product(overlay: Overlay) -> OverlayIndex:
+    """Return the index of pending operations by product, oldest first."""
+    return overlay.index_by(PRODUCT_FIELD, products_of_operation)
 
-    def __init__(self, overlay: Overlay) -> None:
-        self._overlay = overlay
 
-    def by_product(self) -> OverlayIndex:
-        """Return the index of pending operations by product, oldest first."""
-        return self._overlay.index_by(PRODUCT_FIELD, products_of_operation)
-
-    def products_touched_at(self, code: str) -> list[str]:
-        """Return the products that pending operations move to or from this location, or count there."""
-        operations = self._overlay.index_by(LOCATION_FIELD, locations_of_operation).get(code, ())
-        items = (item for operation in operations for item in stock_items(operation))
-        return list(dict.fromkeys(str(item["product_number"]) for item in items if code in _locations_of_item(item)))
+def products_touched_at(overlay: Overlay, code: str) -> list[str]:
+    """Return the products that pending operations move to or from this location, or count there."""
+    operations = overlay.index_by(LOCATION_FIELD, locations_of_operation).get(code, ())
+    items = (item for operation in operations for item in stock_items(operation))
+    return list(dict.fromkeys(str(item["product_number"]) for item in items if code in _locations_of_item(item)))
 
 
 def products_of_operation(operation: Operation) -> Iterator[str]:

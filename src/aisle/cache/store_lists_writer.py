@@ -1,4 +1,4 @@
-"""Writing of the chain's stores, and of this store's locations, people, ordered recounts and assignments.
+"""The chain's stores, and this store's locations, people, ordered recounts and assignments: parsing and writing.
 
 Tags of locations have a table of their own, because they are queried live and few locations have any.
 """
@@ -11,21 +11,14 @@ from typing import NamedTuple
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.product_writer import (
-    changed_rows,
-    delete_codes,
-    encode_keys,
-    insert_codes,
-    replaced_keys,
-    unseen_sql,
-)
+from aisle.cache.product_codes import delete_codes, insert_codes
+from aisle.cache.row_writing import encode_keys, replace_all, unseen_sql, write_changed
 from aisle.cache.service_row_parsing import (
-    LocationRow,
-    PersonRow,
     RawRow,
-    StoreRow,
     dump_row,
+    index_texts,
     key_field,
+    number_field,
     require_object,
     text_field,
 )
@@ -33,11 +26,26 @@ from aisle.host.database import fetch
 from aisle.scan.grammar_types import LOCATION, PERSON
 
 
+class StoreRow(NamedTuple):
+    """A store of the chain."""
+
+    store_number: str
+    text: str
+    raw: str
+
+
+def parse_store(service_row: object) -> StoreRow:
+    """Parse a store. interface: Store (list item)."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    number_ = key_field(raw, "storeNo")
+    about = (text_field(raw, name) for name in ("storeName", "areaDescription", "areaId", "countryCode"))
+    return StoreRow(number_, index_texts(number_, *about), text)
+
+
 def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple[str, ...]:
     """Write stores of the list inside a transaction. Return the numbers of those that are new or changed."""
-    fresh = changed_rows(connection, "store", "store_number", {row.store_number: row for row in rows})
-    connection.executemany("INSERT OR REPLACE INTO store (store_number, text, raw) VALUES (?, ?, ?)", fresh)
-    return tuple(row.store_number for row in fresh)
+    return write_changed(connection, "store", rows)
 
 
 def write_store_details(
@@ -65,21 +73,50 @@ def delete_unseen_stores(connection: apsw.Connection, seen: Iterable[str]) -> tu
     return tuple(str(number) for (number,) in deleted)
 
 
+class PersonRow(NamedTuple):
+    """A person who works in the store."""
+
+    user: str
+    name: str
+    badge: str
+    text: str
+    raw: str
+
+
+def parse_person(service_row: object) -> PersonRow:
+    """Parse a person: `user`, `name`, `badge`, `role`."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    user, name, badge = key_field(raw, "user"), text_field(raw, "name"), text_field(raw, "badge")
+    return PersonRow(user, name, badge, index_texts(name, user, badge), text)
+
+
 def write_people(connection: apsw.Connection, rows: Sequence[PersonRow]) -> tuple[str, ...]:
     """Replace all people inside a transaction. Return the users that were added, changed or removed."""
-    people = {row.user: row for row in rows}
-    changed = replaced_keys(connection, "person", "user", people)
+    changed = replace_all(connection, "person", "user", rows)
     if changed:
-        connection.execute("DELETE FROM person")
         connection.execute("DELETE FROM code WHERE kind = ?", (PERSON,))
-        sql = "INSERT INTO person (user, name, badge, text, raw) VALUES (?, ?, ?, ?, ?)"
-        connection.executemany(sql, people.values())
-        codes = [(row.user, text) for row in people.values() for text in (row.user, row.badge)]
+        codes = [(row.user, text) for row in rows for text in (row.user, row.badge)]
         insert_codes(connection, {(code, PERSON, user) for user, text in codes for code in index_keys(text)})
     return changed
 
 
 # Locations
+
+
+class LocationRow(NamedTuple):
+    """A location of the store."""
+
+    location_code: str
+    location_order: int | float | None
+    raw: str
+
+
+def parse_location(service_row: object) -> LocationRow:
+    """Parse a location. Its stock is left out, because the stock list has it. interface: Location."""
+    raw = require_object(service_row)
+    text = dump_row({name: raw[name] for name in raw if name != "stock"})
+    return LocationRow(key_field(raw, "location_code"), number_field(raw, "location_order"), text)
 
 
 _INSERT_TAGS = """
@@ -98,11 +135,7 @@ def _update_tags(connection: apsw.Connection, locations: Iterable[str]) -> None:
 
 def write_locations(connection: apsw.Connection, rows: Sequence[LocationRow]) -> tuple[str, ...]:
     """Write locations inside a transaction. Return the codes of those that are new or changed."""
-    fresh = changed_rows(connection, "location", "location_code", {row.location_code: row for row in rows})
-    connection.executemany(
-        "INSERT OR REPLACE INTO location (location_code, location_order, raw) VALUES (?, ?, ?)", fresh
-    )
-    changed = tuple(row.location_code for row in fresh)
+    changed = write_changed(connection, "location", rows)
     _update_tags(connection, changed)
     insert_codes(connection, [(code, LOCATION, name) for name in changed for code in index_keys(name)])
     return changed
@@ -140,12 +173,7 @@ def parse_recount(service_row: object) -> RecountRow:
 
 def write_recounts(connection: apsw.Connection, rows: Sequence[RecountRow]) -> tuple[str, ...]:
     """Replace all recounts inside a transaction. Return the ids that were added, changed or removed."""
-    recounts = {row.id: row for row in rows}
-    changed = replaced_keys(connection, "recount", "id", recounts)
-    connection.execute("DELETE FROM recount")
-    sql = "INSERT INTO recount (id, product_number, location_code, raw) VALUES (?, ?, ?, ?)"
-    connection.executemany(sql, recounts.values())
-    return changed
+    return replace_all(connection, "recount", "id", rows)
 
 
 ASSIGNMENTS_TOPIC = "assignments"
@@ -174,8 +202,6 @@ def parse_assignment(service_row: object) -> AssignmentRow:
 
 def write_assignments(connection: apsw.Connection, rows: Sequence[AssignmentRow]) -> tuple[str, ...]:
     """Replace all assignments inside a transaction. Return the ids that were added, changed or removed."""
-    assignments = {row.id: row._replace(n=n) for n, row in enumerate(rows)}
-    changed = replaced_keys(connection, "assignment", "id", assignments)
-    connection.execute("DELETE FROM assignment")
-    connection.executemany("INSERT INTO assignment (id, n, raw) VALUES (?, ?, ?)", assignments.values())
+    changed = replace_all(connection, "assignment", "id", rows)
+    connection.executemany("UPDATE assignment SET n = ? WHERE id = ?", [(n, row.id) for n, row in enumerate(rows)])
     return changed

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -181,3 +181,35 @@ def sort_by_walk_order(locations: Sequence[L], orders: Mapping[str, Number]) -> 
             natural_key(str(location["location_code"])),
         ),
     )
+
+
+# Prices in this store, as far as they are certain
+
+
+_TEMPORARY_PRICES = ("special_price", "promotion_price", "discount_price")
+
+
+_CATALOGUE_AND_STOCK = """
+SELECT p.product_number, p.raw, s.raw FROM json_each(?) e JOIN product p ON p.product_number = e.value
+LEFT JOIN stock s ON s.id = p.id
+"""
+
+
+def price_of(item: Row, stock: Row) -> Any:
+    """Return the price of a base unit from catalogue row and stock entry; None if unknown.
+
+    If a temporary or promotion price differs, a label may have been computed with either, so the price is unknown.
+    """
+    price = stock.get("price") or item.get("price")
+    if price and not any(row.get(name) not in (None, 0, price) for row in (item, stock) for name in _TEMPORARY_PRICES):
+        return price
+    return None
+
+
+def prices_of(connection: apsw.Connection, products: Iterable[str]) -> dict[str, Decimal]:
+    """Return the prices of a base unit of these products; products with an unknown price are left out."""
+    found = {
+        str(product): price_of(json.loads(item) if item else {}, json.loads(stock) if stock else {})
+        for product, item, stock in fetch(connection, _CATALOGUE_AND_STOCK, to_text(list(products)))
+    }
+    return {product: to_decimal(price) for product, price in found.items() if price is not None}

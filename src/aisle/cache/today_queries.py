@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import apsw
 
@@ -171,23 +171,6 @@ def _add_count(
     counts[kind] = counts.get(kind, 0) + count
 
 
-class LocationFigures:
-    """Locations in walking order, sorted again only when the list of locations changes."""
-
-    def __init__(self) -> None:
-        self._revision: tuple[Any, ...] = ()
-        self._codes: list[str] = []
-
-    def codes_in_walk_order(self, cache: apsw.Connection) -> list[str]:
-        """Return the location codes in walking order."""
-        stamp = fetch(cache, "SELECT count(*), total(location_order), max(location_code) FROM location")[0]
-        if stamp != self._revision:
-            rows = fetch(cache, "SELECT location_code, location_order FROM location")
-            rows.sort(key=lambda row: (row[1] is None, row[1] or 0, natural_key(str(row[0]))))
-            self._revision, self._codes = stamp, [str(code) for code, _ in rows]
-        return self._codes
-
-
 @declare_query("today_locations", "now kind")
 def work_by_location(context: QueryContext, args: Args) -> QueryResult[TodayLocationsRow]:
     """Return the work of a `kind` at each location in walking order; locations missing in the list come last."""
@@ -197,7 +180,7 @@ def work_by_location(context: QueryContext, args: Args) -> QueryResult[TodayLoca
         counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, _utc_text(began)))
     else:
         counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
-    walk = context.keep(LocationFigures).codes_in_walk_order(cache)
+    walk = [code for code, *_ in context.walk_order().steps]
     unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
     rows: list[TodayLocationsRow] = [
         {"location": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.held_goods_queries import held_by_location
+from aisle.cache.held_goods_queries import held_by_location, location_codes
 from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import count_tags, tagged_locations
 from aisle.cache.order_queries import orders_with_product
@@ -112,7 +112,7 @@ def stock_of_product_at(context: QueryContext, args: Args) -> QueryResult[StockA
             pools[pool] = pools.get(pool, Decimal(0)) + to_decimal(quantity)
     quantity = sum((to_decimal(location["quantity"]) for location in found), Decimal(0))
     number = str(args["product_number"])
-    held = [row for rows in held_by_location(context, {number: found})[number].values() for row in rows]
+    held = [row for rows in held_by_location(context, {number: location_codes(found)})[number].values() for row in rows]
     return [{"pools": pools, "quantity": quantity, "held_goods": held}], 1
 
 

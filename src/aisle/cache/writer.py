@@ -7,56 +7,30 @@ one transaction, together with the cursor of the sync if it is set in the same `
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
-from aisle.cache import service_row_parsing
-from aisle.cache.delivery_parsing import parse_delivery, parse_receipt
-from aisle.cache.delivery_writer import (
-    delete_deliveries,
-    delete_orphan_codes,
-    delete_unseen_receipts,
-    find_unseen_deliveries,
-    write_deliveries,
-    write_receipts,
-)
-from aisle.cache.log_and_difference_writer import parse_log_entry, updated_values, write_logs
-from aisle.cache.order_parsing import parse_order, parse_order_lines
-from aisle.cache.order_writer import OrderRead, delete_orders, find_unseen_orders, write_order_audit, write_orders
-from aisle.cache.product_writer import (
-    SkippedRow,
-    WriteResult,
-    delete_unseen_products,
-    delete_unseen_stock,
-    parse_rows,
-    write_products,
-    write_stock,
-    write_surrounding,
-)
+from aisle.cache import delivery_writer as deliveries
+from aisle.cache import log_and_difference_writer as log
+from aisle.cache import order_writer as orders
+from aisle.cache import product_writer as products
+from aisle.cache import store_lists_writer as lists
+from aisle.cache.product_codes import delete_orphan_codes
 from aisle.cache.read_only_database import open_for_reading
+from aisle.cache.row_writing import SkippedRow, WriteResult, parse_rows
 from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
-from aisle.cache.store_lists_writer import (
-    delete_unseen_locations,
-    delete_unseen_stores,
-    parse_assignment,
-    parse_recount,
-    write_assignments,
-    write_locations,
-    write_people,
-    write_recounts,
-    write_store_details,
-    write_stores,
-)
-from aisle.cache.time_zone_change import recompute_times
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, fetch, fetch_one, schema_version, transaction
 from aisle.jobs.job import Json
+from aisle.settings.process_time_zone import LOCALTIME
 
 __all__ = ["CacheWriter", "LinkRow", "SkippedRow", "WriteResult", "open_cache"]
 
@@ -65,6 +39,18 @@ MAX_ABSENT_ORDERS = 100
 
 PRODUCT_TOPIC, STOCK_TOPIC, ORDER_TOPIC, LOCATION_TOPIC = "product", "stock", "order", "location"
 DELIVERY_TOPIC, ABSENT_TOPIC = "delivery", "absent"
+
+
+_DELETE_UNSEEN: Mapping[str, Callable[[apsw.Connection, int], tuple[str, ...]]] = {
+    PRODUCT_TOPIC: products.delete_unseen_products,
+    STOCK_TOPIC: products.delete_unseen_stock,
+    ORDER_TOPIC: lambda db, generation: orders.delete_orders(db, orders.find_unseen_orders(db, generation)),
+    LOCATION_TOPIC: lists.delete_unseen_locations,
+    DELIVERY_TOPIC: lambda db, generation: deliveries.delete_deliveries(
+        db, deliveries.find_unseen_deliveries(db, generation)
+    ),
+}
+"""Functions that delete the rows of a topic that a complete pass has not seen, and return their keys."""
 
 
 class LinkRow(NamedTuple):
@@ -103,11 +89,7 @@ class CacheWriter:
 
         `generation` (also below) is the number of a complete pass that ends with `delete_unseen`; 0 otherwise.
         """
-
-        def write(connection: apsw.Connection, fresh: Sequence[service_row_parsing.ProductRow]) -> tuple[str, ...]:
-            return updated_values(connection, write_products(connection, fresh))
-
-        return self._write_rows(PRODUCT_TOPIC, rows, service_row_parsing.parse_product, write, generation)
+        return self._write_rows(PRODUCT_TOPIC, rows, products.parse_product, products.write_products, generation)
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
         """Write stock entries of this store, with `store_locations` if they were requested.
@@ -116,11 +98,10 @@ class CacheWriter:
         seconds since 1970, 0 if unknown; operations confirmed before then are included in the rows. interface: Store
         product stock entry.
         """
-
-        def write(connection: apsw.Connection, fresh: Sequence[service_row_parsing.StockRow]) -> tuple[str, ...]:
-            return updated_values(connection, write_stock(connection, fresh, read_began))
-
-        parse = partial(service_row_parsing.parse_stock, store=self._store)
+        parse, write = (
+            partial(products.parse_stock, store=self._store),
+            partial(products.write_stock, read_began=read_began),
+        )
         return self._write_rows(STOCK_TOPIC, rows, parse, write, generation)
 
     def write_orders(
@@ -132,35 +113,37 @@ class CacheWriter:
         the result names the orders whose lines have to be read.
         """
 
-        def parse(raw: Any) -> OrderRead:
-            lines = parse_order_lines(raw) if lines_known else None
-            header = parse_order(raw, lines)
-            return OrderRead(header.order_number, header, lines)
+        def parse(raw: Any) -> orders.OrderRead:
+            lines = orders.parse_order_lines(raw) if lines_known else None
+            header = orders.parse_order(raw, lines)
+            return orders.OrderRead(header.order_number, header, lines)
 
-        return self._write_rows(ORDER_TOPIC, rows, parse, partial(write_orders, read_began=read_began), generation)
+        return self._write_rows(
+            ORDER_TOPIC, rows, parse, partial(orders.write_orders, read_began=read_began), generation
+        )
 
     def write_locations(self, rows: Iterable[Any], generation: int = 0) -> WriteResult:
         """Write locations of the store. interface: Location."""
-        return self._write_rows(LOCATION_TOPIC, rows, service_row_parsing.parse_location, write_locations, generation)
+        return self._write_rows(LOCATION_TOPIC, rows, lists.parse_location, lists.write_locations, generation)
 
     def write_stores(self, rows: Iterable[Any]) -> WriteResult:
         """Write stores of the chain; stores that are not among them stay. interface: Store."""
-        return self._write_rows("store", rows, service_row_parsing.parse_store, write_stores)
+        return self._write_rows("store", rows, lists.parse_store, lists.write_stores)
 
     def write_surrounding(self, number: str, rows: Iterable[Any], read_began: float, refusal: str = "") -> None:
         """Write the stock of a product in nearby stores and warehouses. interface: Surrounding stock entry.
 
         `refusal`: reason of the service for not telling; it replaces earlier stock.
         """
-        good, _ = parse_rows(rows, service_row_parsing.parse_surrounding)
+        good, _ = parse_rows(rows, products.parse_surrounding)
         with self.transaction():
-            write_surrounding(self._db, number, read_began, refusal, good)
+            products.write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))
 
     def write_order_audit(self, number: str, entries: Sequence[Mapping[str, Any]], read_began: float) -> bool:
         """Write who changed an order. Return True if that is news."""
         with self.transaction():
-            is_new = write_order_audit(self._db, number, entries, read_began)
+            is_new = orders.write_order_audit(self._db, number, entries, read_began)
             if is_new:
                 self._log_changes("order", (number,))
         return is_new
@@ -170,22 +153,30 @@ class CacheWriter:
 
         Losses and finds are deleted before `losses_since`. interface: Store product log entry.
         """
-        write = partial(write_logs, since=since, losses_since=losses_since or since)
-        return self._write_rows("log", rows, parse_log_entry, write)
+        write = partial(log.write_logs, since=since, losses_since=losses_since or since)
+        return self._write_rows("log", rows, log.parse_log_entry, write)
 
     def write_deliveries(self, rows: Iterable[Any], read_began: float, generation: int = 0) -> WriteResult:
         """Write deliveries to this store with their lines; `read_began` as for orders. interface: Delivery order."""
-        parse, write = partial(parse_delivery, store=self._store), partial(write_deliveries, read_began=read_began)
+        parse, write = (
+            partial(deliveries.parse_delivery, store=self._store),
+            partial(deliveries.write_deliveries, read_began=read_began),
+        )
         return self._write_rows(DELIVERY_TOPIC, rows, parse, write, generation)
 
     def write_receipts(self, rows: Iterable[Any]) -> WriteResult:
         """Write receipts of deliveries to this store. interface: Receipt order."""
-        return self._write_rows(DELIVERY_TOPIC, rows, partial(parse_receipt, store=self._store), write_receipts)
+        return self._write_rows(
+            DELIVERY_TOPIC,
+            rows,
+            partial(deliveries.parse_receipt, store=self._store),
+            deliveries.write_receipts,
+        )
 
     def delete_unseen_receipts(self, seen: Iterable[str]) -> None:
         """End a complete pass of the receipts: delete those not seen, except those of cached deliveries."""
         with self.transaction():
-            self._log_changes(DELIVERY_TOPIC, delete_unseen_receipts(self._db, seen))
+            self._log_changes(DELIVERY_TOPIC, deliveries.delete_unseen_receipts(self._db, seen))
 
     def delivery_types(self) -> tuple[int, ...]:
         """Return the numeric types of the cached deliveries."""
@@ -195,15 +186,15 @@ class CacheWriter:
     def delete_deliveries(self, numbers: Sequence[str]) -> None:
         """Delete deliveries that the service no longer has."""
         with self.transaction():
-            self._log_changes(DELIVERY_TOPIC, delete_deliveries(self._db, numbers))
+            self._log_changes(DELIVERY_TOPIC, deliveries.delete_deliveries(self._db, numbers))
 
     def write_people(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all people of the store: `user`, `name`, `badge`, `role`."""
-        return self._write_rows("person", rows, service_row_parsing.parse_person, write_people)
+        return self._write_rows("person", rows, lists.parse_person, lists.write_people)
 
     def write_assignments(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all assignments of clearances that are still to be moved."""
-        return self._write_rows("assignment", rows, parse_assignment, write_assignments)
+        return self._write_rows("assignment", rows, lists.parse_assignment, lists.write_assignments)
 
     def assignment_ids(self) -> set[str]:
         """Return the ids of the cached assignments."""
@@ -212,12 +203,12 @@ class CacheWriter:
     def delete_unseen_stores(self, seen: Iterable[str]) -> None:
         """End a complete pass of the stores: delete those not seen."""
         with self.transaction():
-            self._log_changes("store", delete_unseen_stores(self._db, seen))
+            self._log_changes("store", lists.delete_unseen_stores(self._db, seen))
 
     def write_store_details(self, number: str, details: Any, read_began: float, refusal: str = "") -> WriteResult:
         """Write the details of a store from its creation; None and the reason if the service refuses them."""
         with self.transaction():
-            changed = write_store_details(self._db, number, details, refusal, read_began)
+            changed = lists.write_store_details(self._db, number, details, refusal, read_began)
             self._log_changes("store", changed)
         return WriteResult((number,), changed, ())
 
@@ -227,7 +218,7 @@ class CacheWriter:
 
     def write_recounts(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all ordered recounts that are open at the service."""
-        return self._write_rows("recount", rows, parse_recount, write_recounts)
+        return self._write_rows("recount", rows, lists.parse_recount, lists.write_recounts)
 
     def delete_absent_orders(self, numbers: Sequence[str], *, read_began: float) -> tuple[str, ...]:
         """Delete orders that the service did not have when asked, and record the time of the question.
@@ -238,7 +229,7 @@ class CacheWriter:
         with self.transaction():
             known_absent: dict[str, float] = dict(self.cursor(ABSENT_ORDERS) or ())
             newly_gone = {
-                *delete_orders(self._db, numbers),
+                *orders.delete_orders(self._db, numbers),
                 *(number for number in numbers if number not in known_absent),
             }
             new_absent = tuple(number for number in numbers if number in newly_gone)
@@ -253,7 +244,7 @@ class CacheWriter:
 
     def find_unseen_orders(self, generation: int) -> tuple[str, ...]:
         """Return the active orders that a complete pass has not seen; each is asked for before it is deleted."""
-        return find_unseen_orders(self._db, generation)
+        return orders.find_unseen_orders(self._db, generation)
 
     def orders_without_lines(self) -> tuple[str, ...]:
         """Return the open and picked orders whose lines were never read."""
@@ -266,7 +257,7 @@ class CacheWriter:
         """Delete finished and rejected orders that were last read before that moment (seconds since 1970)."""
         with self.transaction():
             rows = fetch(self._db, "SELECT order_number FROM orders WHERE state = 2 AND header_read_began < ?", before)
-            self._log_changes(ORDER_TOPIC, delete_orders(self._db, [str(number) for (number,) in rows]))
+            self._log_changes(ORDER_TOPIC, orders.delete_orders(self._db, [str(number) for (number,) in rows]))
 
     def mark_seen(self, topic: str, generation: int, keys: Iterable[str]) -> None:
         """Record keys as seen by a complete pass, although a later read has written their rows already."""
@@ -292,17 +283,11 @@ class CacheWriter:
         Topics: `product`, `stock`, `location`, `order`, `delivery`.
         """
         with self.transaction():
-            if topic == PRODUCT_TOPIC:
-                deleted = updated_values(self._db, delete_unseen_products(self._db, generation))
-            elif topic == STOCK_TOPIC:
-                deleted = updated_values(self._db, delete_unseen_stock(self._db, generation))
-            elif topic == ORDER_TOPIC:
-                deleted = delete_orders(self._db, find_unseen_orders(self._db, generation))
-            elif topic == DELIVERY_TOPIC:
-                deleted = delete_deliveries(self._db, find_unseen_deliveries(self._db, generation))
+            deleted = _DELETE_UNSEEN[topic](self._db, generation)
+            if topic in (PRODUCT_TOPIC, STOCK_TOPIC):
+                log.update_values(self._db, deleted)
+            if topic == DELIVERY_TOPIC:
                 delete_orphan_codes(self._db)
-            else:
-                deleted = delete_unseen_locations(self._db, generation)
             self._db.execute("DELETE FROM seen_key WHERE topic = ? AND generation <= ?", (topic, generation))
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, deleted)
         return len(deleted)
@@ -349,6 +334,8 @@ class CacheWriter:
         keys = tuple(str(row[0]) for row in good)
         with self.transaction():
             changed = write(self._db, good)
+            if topic in (PRODUCT_TOPIC, STOCK_TOPIC):
+                log.update_values(self._db, changed)
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, changed)
             if generation:
                 self.mark_seen(topic, generation, keys)
@@ -401,3 +388,43 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
 
     recompute_times(connection)
     return connection
+
+
+ZONE_TOPIC = "zone"
+"""Row of `sync` with the zone.
+
+Rows with unchanged text are never written again, so no later read would correct their times.
+"""
+
+
+def recompute_times(connection: apsw.Connection) -> tuple[str, ...]:
+    """Recompute the stored times if the zone of this process differs from that of the last writer.
+
+    Return the topics in which anything changed.
+    """
+    zone = json.dumps(_zone_identity())
+    stored = fetch_one(connection, "SELECT cursor FROM sync WHERE topic = ?", ZONE_TOPIC)
+    if stored is not None and stored[0] == zone:
+        return ()
+    with transaction(connection):
+        changed_counts = {
+            "order": orders.recompute_pickup_times(connection),
+            "delivery": deliveries.recompute_due_times(connection),
+            "log": log.recompute_log_times(connection),
+        }
+        changed = tuple(topic for topic, count in changed_counts.items() if count)
+        connection.executemany("INSERT INTO change (topic, key) VALUES (?, '')", [(topic,) for topic in changed])
+        connection.execute("INSERT OR REPLACE INTO sync (topic, cursor) VALUES (?, ?)", (ZONE_TOPIC, zone))
+    return changed
+
+
+def _zone_identity() -> str:
+    """Return a text that identifies the zone of this process: its name, or a hash of the host's zone file."""
+    variable = os.environ.get("TZ")
+    if variable is not None:
+        return variable
+    try:
+        with open(LOCALTIME, "rb") as stream:
+            return f"{LOCALTIME} {sha256(stream.read()).hexdigest()}"
+    except OSError:
+        return LOCALTIME

@@ -183,6 +183,27 @@ CREATE TRIGGER operation_change_pruned AFTER INSERT ON operation_change WHEN new
 BEGIN DELETE FROM operation_change WHERE seq <= new.seq - 10000; END;
 INSERT INTO operation_change (n) VALUES (0);
 
+-- Keys in the body of an operation, by which the overlay of pending operations finds it. A key that a body has no
+-- longer stays until the operation is deleted: who reads by it checks the body.
+CREATE TABLE operation_key (
+  field TEXT NOT NULL,
+  key TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (field, key, n)
+) WITHOUT ROWID;
+CREATE INDEX operation_key_n ON operation_key (n, field);
+CREATE VIEW body_key AS
+SELECT o.n, iif(e.key = 'customer_order_number', 'order_number', e.key) AS field, e.atom AS key
+FROM operation o, json_tree(o.body) e
+WHERE e.key IN ('order_number', 'customer_order_number', 'product_number', 'location_code', 'reference')
+AND e.type IN ('text', 'integer');
+CREATE TRIGGER operation_keyed AFTER INSERT ON operation
+BEGIN INSERT OR IGNORE INTO operation_key (field, key, n) SELECT field, key, n FROM body_key WHERE n = new.n; END;
+CREATE TRIGGER operation_rekeyed AFTER UPDATE OF body ON operation
+BEGIN INSERT OR IGNORE INTO operation_key (field, key, n) SELECT field, key, n FROM body_key WHERE n = new.n; END;
+CREATE TRIGGER operation_key_dropped AFTER DELETE ON operation WHEN old.live = 0
+BEGIN DELETE FROM operation_key WHERE n = old.n; END;
+
 -- Five weeks of sessions are kept.
 CREATE INDEX session_terminal ON session (terminal);
 CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
