@@ -170,13 +170,14 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "deliveries_expecting": {"product_number": "P1"},
     "delivery": {"order_number": "D1"},
     "excess_receipts": {"order_number": ""},
+    "counts_since": {"goods": [["P1", "A", 0]]},
     "order_history": {"order_number": "O2"},
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},
     "my_entries": {"product_number": ""},
     "order_counts": {"views": [{"status": ["open"]}, {"status": ["open"], "short": True}]},
 }
-WITHOUT_ROWS = {"absent_order", "needing_person", "open_work", "today_terminals", "refused_operations"}
+WITHOUT_ROWS = {"absent_order", "counts_since", "needing_person", "open_work", "today_terminals", "refused_operations"}
 """Queries without rows in this store; other tests have them."""
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.load.test_existing_stock import loaded
-from tests.load.test_removed_prices import listed
+from tests.load.test_fields_of_two_files import listed
 from tests.load.test_repeated_loads import World
 
 ONE, TWO, THREE, FOUR = "9520001100017", "9520001100024", "9520001100031", "9520001100048"
@@ -225,6 +225,12 @@ async def test_price_waits_for_a_row_that_may_be_of_its_product(case: str, world
     store = "" if is_of_chain else "1"
     assert (await listed(world, store, "P1"))["price"] == (1.5 if expected is MAY_BE else float(mine[-4:]))
     assert (await listed(world, store, "P3"))["price"] == 6
+
+
+async def test_price_of_the_chain_waits_for_no_row_of_a_store(world: World) -> None:
+    files = {"products.csv": ["product_number,price", "P1,9.91"], "prices.csv": [OF_STORES[0], "#N/A,P1,7"]}
+    assert [one for one in await warnings(world, STORE | PRODUCTS, files) if "unknown" in one] == []
+    assert (await listed(world, "", "P1"))["price"] == 9.91
 
 
 HELD_IN_DOUBT = {

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.load.test_load_report import load, loaded
 from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_spreadsheets import NARROW, NBSP, Found, Write, dates, prices, write
 
@@ -238,10 +239,13 @@ STOCK = "store_number;product_number;quantity"
         *((cell, "a spreadsheet has shortened it; write them all") for cell in ("1E+02", "1e2", "1,5E+01", "2.5E-1")),
         *((cell, "brackets are a minus to an accountant; write 12, if that is meant") for cell in ("(12)", "( 12 )")),
         *((cell, "a share of one; write the figure itself") for cell in ("12%", "12 %", "1,5 %")),
-        *((cell, "but money; look whether columns are mixed up") for cell in ("€ 12", "12 €", "1.10 EUR", "$5", "£5")),
+        *(
+            (cell, "but money; look whether columns are mixed up")
+            for cell in ("€ 12", "12 €", "1.10 EUR", "$5", "£5", "¥5")
+        ),
         *((cell, "but one with the unit 'kg'") for cell in ("12 kg", "12kg", "1.234,5 kg", "-3 kg", f"12{NBSP}kg")),
         *((cell, "but one with the unit") for cell in ("12 Stk.", "12 pcs", "3 m²", "5 m2", "2 fl oz", "1 St")),
-        *((cell, "is no number; write digits and") for cell in ("1.", "1,", "1/2", "x", "½", "¥5", "kg 12", "5,-")),
+        *((cell, "is no number; write digits and") for cell in ("1.", "1,", "1/2", "x", "½", "kg 12", "5,-")),
     ],
 )
 @pytest.mark.parametrize("file", ["stock.csv", "orders.csv"])
@@ -474,3 +478,40 @@ def test_a_sign_for_nothing_in_a_quantity_is_not_called_empty(cell: str, write: 
     write("stock.csv", "store_number,product_number,quantity", f"1,P,{cell}")
     words = f"quantity is {cell.strip()!r}, which is no figure, but every row needs it; write 0, if that is meant"
     assert Found(tmp_path).bad[2] == words
+
+
+FILES = {
+    "orders.csv": ("store_number,order_number,line_number,product_number,quantity", "1,P,2"),
+    "deliveries.csv": ("store_number,order_number,line_number,product_number,quantity,no_of_containers", "1,P,2,1"),
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("others", [0, 150], ids=["few", "many"])
+async def test_number_that_is_open_in_another_store_is_warned_of(file: str, others: int, world: World) -> None:
+    header, line = FILES[file]
+    more = [f"2,X{at},{line}" for at in range(others)]
+    stocked(world)
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false", "2,Two,false", "3,Three,false")
+    await loaded(world)
+
+    async def warned(*rows: str) -> list[str]:
+        lines = (await load(world, file, header, *rows)).lines()
+        return [one.rpartition(": ")[2] for one in lines if "of another store has this number" in one]
+
+    assert await warned(f"1,N,{line}") == []
+    assert await warned(f"1,N,{line}") == []
+    assert await warned(f"1,N,{line}", f"2,N,{line}", *more) == []  # the file names both
+    assert await warned(f"3,N,{line}", *(row.replace("X", "Y") for row in more)) == [
+        "N is in store 1 too.",
+        "N is in store 2 too.",
+    ]
+
+
+async def test_finished_order_of_another_store_is_not_warned_of(world: World) -> None:
+    header, line = FILES["orders.csv"]
+    stocked(world)
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false", "2,Two,false")
+    world.write("orders.csv", f"{header},is_active", f"1,N,{line},false")
+    await loaded(world)
+    assert len((await load(world, "orders.csv", header, f"2,N,{line}")).lines()) == 1

@@ -1,11 +1,16 @@
-"""What a load says of rows that are not taken: one store, many rows of one kind, and a load that ends early."""
+"""Refused rows: each is named with the reason and what to do, in the words of the file, never of the bodies."""
 
 from pathlib import Path
 
 import pytest
 
-from aisle.client.csv_load import LoadError, LoadReport, load
-from tests.load.test_repeated_loads import World
+from aisle.barcode_numbers import wrong_check_digit
+from aisle.client.csv_load import LoadError, LoadReport, cell_cleaning, load
+from aisle.client.csv_load.columns import LAYOUTS
+from aisle.client.csv_load.report import example_cell
+from tests.load.test_existing_stock import loaded
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
+from tests.load.test_spreadsheets import Found, Write, product, write
 
 
 async def begun(world: World) -> None:
@@ -123,3 +128,125 @@ async def test_rows_whose_answer_is_lost_are_not_said_to_be_left(arrives: bool, 
         "prices.csv: no row is known to be loaded; whether 2 rows (2-3) were loaded is unknown, because no answer came;"
         " the next load tells, and doubles nothing."
     )
+
+
+DELIVERY = "store_number,order_number,no_of_containers,line_number,product_number,quantity"
+
+
+@pytest.mark.parametrize("column", ["price_compare_unit", "price_compare_multiplier"])
+async def test_a_price_of_a_store_names_the_column_to_leave_out(column: str, world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    world.write("prices.csv", f"product_number,store_number,price,{column}", "P,1,2,1", "P,77,2,1", "Q,,2,1")
+    reasons = {row.line: row.reason for row in (await loaded(world)).bad}
+    assert list(reasons) == [2, 3]
+    assert f"All stores have the same; leave {column} out where a store is named." in reasons[2]
+    assert "77" in reasons[3]
+    assert column not in reasons[3]
+
+
+async def test_a_person_with_another_badge_is_told_which(world: World) -> None:
+    stocked(world)
+    world.write("people.csv", "store_number,badge,user,name", "1,B1,anna,Anna")
+    await loaded(world)
+    world.write("people.csv", "store_number,badge,user,name", "1,B2,anna,Anna Vos")
+    [bad] = (await loaded(world)).bad
+    advice = "write that one, give Anna Vos another user name, or remove anna first."
+    assert f"anna has another badge in this store, B1; {advice}" in bad.reason
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ("customer_order_number", "customer_order_line_number"),
+        ("customer_order_line_number", "customer_order_number"),
+    ],
+)
+async def test_half_an_order_line_names_the_column_to_fill(given: str, missing: str, world: World) -> None:
+    stocked(world)
+    world.write("deliveries.csv", f"{DELIVERY},{given}", "1,D,1,1,P,1,1")
+    [bad] = (await loaded(world)).bad
+    assert f"{given} alone names no order line; fill {missing} too, or neither." in bad.reason
+
+
+def test_codes_of_examples_have_right_check_digits() -> None:
+    kinds = (cell_cleaning.BARCODE, cell_cleaning.BARCODES, cell_cleaning.CONTAINER)
+    columns = [column for layout in LAYOUTS for column in layout.columns.values() if column.kind in kinds]
+    assert len(columns) > 3
+    assert [code for one in columns for code in example_cell(one).split(",") if wrong_check_digit(code)] == []
+
+
+__all__ = ["write"]
+
+ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_date"
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "words"),
+    [
+        ("stock.csv", [STOCK_HEADER, "1,P,A,1,1.5"], "quantity: 1.5 is not a whole number"),
+        ("stock.csv", ["store_number,product_number,quantity", "1,P,1.5"], "quantity: 1.5 is not a whole number"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,maandag"], "pickup_date"),
+        ("people.csv", ["store_number,badge,user,name,role", "1,B,u,U,Chef"], "role 'Chef' is no role; write staff or"),
+        ("orders.csv", [ORDER, "1,O,1,GONE,1,"], "product_number of line 1"),
+        ("stores.csv", ["store_number,store_name,is_warehouse", "5,,false"], "store_name"),
+    ],
+)
+async def test_a_refusal_names_the_column(name: str, lines: list[str], words: str, world: World) -> None:
+    stocked(world)
+    await world.load()
+    world.clear()
+    world.write(name, *lines)
+    report = await world.load()
+    assert report is not None
+    [bad] = report.bad
+    assert words in bad.reason
+    assert "[0]" not in bad.reason
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        ("27 nov 2026", "2026-11-27"),
+        ("27-nov-2026", "2026-11-27"),
+        ("27. November 2026", "2026-11-27"),
+        ("1 décembre 2026", "2026-12-01"),
+        ("3 mrt 2026", "2026-03-03"),
+        ("3. März 2026", "2026-03-03"),
+        ("5 mei 2026", "2026-05-05"),
+        ("31 okt. 2026", "2026-10-31"),
+        ("14 juil. 2026", "2026-07-14"),
+        ("2 Feb 2026", "2026-02-02"),
+    ],
+)
+def test_a_month_by_its_name_is_read(cell: str, day: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, deprecation_date=cell).bodies[0]["deprecation_date"] == day
+
+
+@pytest.mark.parametrize("cell", ["00-01-1900", "0-1-1900", "31 feb 2026", "27 foo 2026", "week 48", "31/02/2026"])
+def test_invalid_date_is_refused_as_date(cell: str, write: Write, tmp_path: Path) -> None:
+    reason = product(write, tmp_path, deprecation_date=cell).bad[2]
+    assert "is no day of the calendar" in reason or "is no date that can be read" in reason
+
+
+@pytest.mark.parametrize("cell", ["Supervisor", "SUPERVISOR", " supervisor "])
+def test_a_role_is_read_in_any_case(cell: str, write: Write, tmp_path: Path) -> None:
+    write("people.csv", "store_number,badge,user,name,role", f"1,B,u,U,{cell}")
+    assert Found(tmp_path).bodies[0]["role"] == "supervisor"
+
+
+@pytest.mark.parametrize(
+    ("sign", "word"), [("\t", "tabs or line ends"), ("\n", "tabs or line ends"), ("\u00a0", "no-")]
+)
+def test_control_character_in_key_is_named(sign: str, word: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number", f'"A{sign}B"')
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "A B"}]
+    assert word in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "flag"),
+    [("ja", True), ("Nee", False), ("nein", False), ("oui", True), ("NON", False), ("yes", True), ("no", False)],
+)
+def test_yes_and_no_are_flags(cell: str, flag: bool, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, is_active=cell).bodies[0]["is_active"] is flag

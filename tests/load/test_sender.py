@@ -11,7 +11,8 @@ import pytest
 
 from aisle.client.client import Client
 from aisle.client.csv_load import LoadError, LoadProgress, LoadReport, load
-from aisle.client.csv_load.sender import LOCATIONS_PATH, MAX_TRIES, TARGETS
+from aisle.client.csv_load.columns import LOCATIONS_PATH, ORDERS
+from aisle.client.csv_load.sender import MAX_TRIES
 
 
 class FakeService:
@@ -281,7 +282,7 @@ async def test_a_name_that_cannot_stand_in_a_path_is_a_bad_row(
 async def test_batches_are_as_large_as_they_may_be_and_no_order_is_cut(
     tmp_path: Path, service: FakeService, naps: Naps
 ) -> None:
-    limit = TARGETS["orders.csv"].batch_rows
+    limit = ORDERS.target.batch_rows
     sizes = [limit - 1, 1, 1, limit + 5, 2]
     rows = [f"1,O{order},{line},P,1" for order, size in enumerate(sizes) for line in range(size)]
     header = "store_number,order_number,line_number,product_number,quantity"

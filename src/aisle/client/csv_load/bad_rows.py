@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.cell_values import trim_blanks
 from aisle.client.csv_load.columns import LOCATIONS, NOT_UTF8, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.csv_dialect import NAMES, SEPARATORS, CsvDialect, split_first_row, utf8_text
 from aisle.client.csv_load.csv_header import LONE_SURROGATE, normalize_header
@@ -167,13 +168,13 @@ class BadRowReasons:
             if not (cell[0].isdigit() or self._is_of_products):
                 needed = (at for at, one in self._named_columns if one.required)
                 is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
-                if reason := total_reason(cell_cleaning.trim_blanks(cell), is_complete=is_whole):
+                if reason := total_reason(trim_blanks(cell), is_complete=is_whole):
                     return reason
         return self._total_inside(found) or self._separator_reason(found)
 
     def _total_inside(self, found: Sequence[str]) -> str:
         """Return why a row is a total, by the last of its product and location; empty if it is none."""
-        cells = [(at, cell_cleaning.trim_blanks(found[at])) for at in self._total_indexes if at < len(found)]
+        cells = [(at, trim_blanks(found[at])) for at in self._total_indexes if at < len(found)]
         index, cell = next(((at, one) for at, one in reversed(cells) if one), (0, ""))
         is_word = index and cell[0].isalpha() and not cell[-1].isdigit()
         if is_word and (reason := total_reason(cell, is_complete=True)):

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.cell_values import fold_code
 from aisle.client.csv_load.number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import no_number_reason
 from aisle.client.paging import Row
@@ -27,6 +28,7 @@ from aisle.contract.request_bodies.products import (
 )
 from aisle.contract.request_bodies.store_products_logs_movements import StoreProductCreate
 from aisle.contract.request_bodies.stores import StoreCreate
+from aisle.contract.request_encoding import QueryValue
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -59,35 +61,54 @@ class Column(NamedTuple):
         return ""
 
 
+class LoadTarget(NamedTuple):
+    """Target of a file's records: an operation of the interface or our own path, its array, rows of a batch.
+
+    With `has_store`, its path names the store.
+    """
+
+    operation: str
+    array: str
+    batch_rows: int = 500
+    has_store: bool = False
+    query: Mapping[str, QueryValue] = MappingProxyType({})
+
+
+class ServiceList(NamedTuple):
+    """List in which the service shows what a file creates: the operation, and the field with the last of its keys."""
+
+    operation: str
+    field: str
+    in_path: bool = False
+    """True if its path names the store."""
+
+
 class FileLayout(NamedTuple):
-    """Columns of a file that a load reads.
+    """File that a load reads: its columns, what its rows are, and where they go.
 
     Rows with the same `key` become one record. If they are its lines, `line_fields` maps columns to fields of a line,
-    and `lines_field` is the record's array of lines. If each row is a record, `unique` identifies it: another row with
-    the same values repeats it, and one with other values contradicts it.
+    `line_key` is the column that identifies one, and `lines_field` is the record's array of lines. If each row is a
+    record, `unique` identifies it: another row with the same values repeats it, and one with other values contradicts
+    it. `noun` is what a record is; `listed` is None for files that create none.
     """
 
     file: str
+    noun: str
+    target: LoadTarget
     columns: Mapping[str, Column]
     key: tuple[str, ...] = ()
     line_fields: Mapping[str, str] = MappingProxyType({})
     lines_field: str = ""
+    line_key: str = "line_number"
     unique: tuple[str, ...] = ()
+    listed: ServiceList | None = None
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """Columns that identify a record of one or several rows."""
+        """Columns that identify a record of one or several rows; the last of them names it."""
         return self.key or self.unique
 
-    @property
-    def creates_records(self) -> bool:
-        """True if a row may create a record, named by the last of the key columns."""
-        return self.file in _CREATING_FILES
 
-
-_CREATING_FILES = frozenset(
-    {"stores.csv", "products.csv", "locations.csv", "people.csv", "orders.csv", "deliveries.csv"}
-)
 NOT_UTF8 = "is not UTF-8; save the file in that encoding"
 
 
@@ -140,7 +161,7 @@ def parse_free_fields(cell: str) -> list[Row]:
     seen: set[str] = set()
     for one in found:
         key = one.get("key")
-        if (name := cell_cleaning.fold_code(str(key))) in seen:
+        if (name := fold_code(str(key))) in seen:
             raise ValueError(f"has the key {key!r} twice; keep one of them")
         seen.add(name)
     return found
@@ -265,128 +286,151 @@ def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
 _OBJECT_PARSERS: dict[str, Parser] = {"free_fields": parse_free_fields, "units": parse_units}
 
 
+def _columns(*columns: Column) -> dict[str, Column]:
+    return {column.name: column for column in columns}
+
+
 def _body_columns(body: type, required: Iterable[str], *more: Column) -> dict[str, Column]:
     """Return a column for each field of a body."""
     needed = set(required)
-    columns = {
-        name: _create_column(name, _parser_for(kind), name in needed) for name, kind in get_type_hints(body).items()
-    }
-    return columns | {column.name: column for column in more}
+    fields = get_type_hints(body).items()
+    return _columns(*(_create_column(name, _parser_for(kind), name in needed) for name, kind in fields), *more)
 
 
-def _layout_with_lines(
-    file: str, array: str, head: dict[str, Column], line: type, required: Iterable[str], *key: str
-) -> FileLayout:
-    """Create a layout with fields of the head and of a line in each row. A name that both have is the head's."""
-    columns = {name: column for name, column in head.items() if name != array}
+def _layout_with_lines(layout: FileLayout, line: type, required: Iterable[str], *key: str) -> FileLayout:
+    """Return a layout with fields of a line in each row too. A name that both have is the head's."""
+    head = {name: column for name, column in layout.columns.items() if name != layout.lines_field}
     of_line = _body_columns(line, required)
-    names = {f"{array}.{field}" if field in columns else field: field for field in of_line}
+    names = {f"{layout.lines_field}.{field}" if field in head else field: field for field in of_line}
     lines = {name: of_line[field]._replace(name=name) for name, field in names.items()}
-    return FileLayout(file, columns | lines, key, names, array)
+    return layout._replace(columns=head | lines, key=key, line_fields=names)
 
 
+EXTENSION_PREFIX = "/aisle/v1/"
+LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
+"""Path of locations; the interface has no operation for them, and none for people."""
+PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
+MAX_PEOPLE = 10
+"""Number of people of a request: the service hashes each PIN, and 40 take a busy machine longer than a request may."""
 _STORE_COLUMN = _create_column("store_number", parse_text, True)
+_PRODUCT_COLUMN = _create_column("product_number", parse_text, True)
 _PRODUCT_KEY = ("product_number",)
 _STORE_PRODUCT_KEY = ("store_number", "product_number")
+_LINE_COLUMNS = ("line_number", "product_number", "quantity")
+
 STORES = FileLayout(
-    "stores.csv", _body_columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
+    "stores.csv",
+    "store",
+    LoadTarget("create-stores", "stores", 200),
+    _body_columns(StoreCreate, ("store_number", "store_name", "is_warehouse")),
+    unique=("store_number",),
+    listed=ServiceList("list-stores", "storeNo"),
 )
-PRODUCTS = FileLayout("products.csv", _body_columns(ProductWrite, ("product_number",)), unique=_PRODUCT_KEY)
-ATTRIBUTES = FileLayout("attributes.csv", _body_columns(ProductAttributes, ("product_number",)), unique=_PRODUCT_KEY)
-FREE_FIELDS = _layout_with_lines(
+PRODUCTS = FileLayout(
+    "products.csv",
+    "product",
+    LoadTarget("create-or-update-products", "products"),
+    _body_columns(ProductWrite, _PRODUCT_KEY),
+    unique=_PRODUCT_KEY,
+    listed=ServiceList("list-products", "product_number"),
+)
+ATTRIBUTES = FileLayout(
+    "attributes.csv",
+    "the attributes of product",
+    LoadTarget("update-product-attributes", "products"),
+    _body_columns(ProductAttributes, _PRODUCT_KEY),
+    unique=_PRODUCT_KEY,
+)
+_FREE_FIELDS = FileLayout(
     "free_fields.csv",
-    "free_fields",
-    {"product_number": _create_column("product_number", parse_text, True)},
-    ProductFreeFieldCreate,
-    ("sort_order", "key"),
-    "product_number",
+    "the free fields of product",
+    LoadTarget("create-product-free-fields", "products"),
+    _columns(_PRODUCT_COLUMN),
+    lines_field="free_fields",
+    line_key="key",
 )
-PRICES = FileLayout("prices.csv", _body_columns(ProductPrice, ("product_number", "price")), unique=_STORE_PRODUCT_KEY)
+FREE_FIELDS = _layout_with_lines(_FREE_FIELDS, ProductFreeFieldCreate, ("sort_order", "key"), *_PRODUCT_KEY)
+PRICES = FileLayout(
+    "prices.csv",
+    "the price of product",
+    LoadTarget("create-prices", "products"),
+    _body_columns(ProductPrice, ("product_number", "price")),
+    unique=_STORE_PRODUCT_KEY,
+)
 DISCOUNT_PRICES = FileLayout(
     "discount_prices.csv",
+    "the discount price of product",
+    LoadTarget("create-discount-prices", "products"),
     _body_columns(ProductDiscountPrice, ("product_number", "discount_price")),
     unique=_STORE_PRODUCT_KEY,
 )
 LOCATIONS = FileLayout(
     "locations.csv",
-    {
-        column.name: column
-        for column in (
-            _STORE_COLUMN,
-            _create_column("location_code", parse_text, True),
-            _create_column("location_order", parse_number),
-            _create_column("default_stock_pool", _parse_pool_text),
-            _create_column("tags", parse_list),
-        )
-    },
+    "location",
+    LoadTarget(LOCATIONS_PATH, "locations"),
+    _columns(
+        _STORE_COLUMN,
+        _create_column("location_code", parse_text, True),
+        _create_column("location_order", parse_number),
+        _create_column("default_stock_pool", _parse_pool_text),
+        _create_column("tags", parse_list),
+    ),
     unique=("store_number", "location_code"),
+    listed=ServiceList("list-locations", "location_code", in_path=True),
 )
 PEOPLE = FileLayout(
     "people.csv",
-    {
-        column.name: column
-        for column in (
-            _STORE_COLUMN,
-            _create_column("badge", parse_text, True),
-            _create_column("user", parse_text, True),
-            _create_column("name", parse_text, True),
-            _create_column("role", parse_role),
-            _create_column("pin", parse_pin),
-        )
-    },
+    "badge",
+    LoadTarget(PEOPLE_PATH, "people", MAX_PEOPLE, has_store=True),
+    _columns(
+        _STORE_COLUMN,
+        *(_create_column(name, parse_text, True) for name in ("badge", "user", "name")),
+        _create_column("role", parse_role),
+        _create_column("pin", parse_pin),
+    ),
     unique=("store_number", "badge"),
+    listed=ServiceList("", "badge"),
 )
 STORE_PRODUCTS = FileLayout(
     "store_products.csv",
-    _body_columns(StoreProductCreate, ("product_number",), _STORE_COLUMN),
+    "product",
+    LoadTarget("create-store-products", "store_products", has_store=True),
+    _body_columns(StoreProductCreate, _PRODUCT_KEY, _STORE_COLUMN),
     unique=_STORE_PRODUCT_KEY,
 )
 STOCK = FileLayout(
     "stock.csv",
-    {
-        column.name: column
-        for column in (
-            _STORE_COLUMN,
-            _create_column("product_number", parse_text, True),
-            _create_column("location_code", parse_text),
-            _create_column("stock_pool", parse_pool),
-            _create_column("quantity", parse_number, True),
-        )
-    },
+    "the count of product",
+    LoadTarget("create-store-product-logs", "storeproductlog", has_store=True, query={"is_counted_quantity": True}),
+    _columns(
+        _STORE_COLUMN,
+        _PRODUCT_COLUMN,
+        _create_column("location_code", parse_text),
+        _create_column("stock_pool", parse_pool),
+        _create_column("quantity", parse_number, True),
+    ),
     ("store_number", "product_number", "location_code"),
 )
-ORDERS = _layout_with_lines(
+_ORDERS = FileLayout(
     "orders.csv",
-    "order_lines",
+    "order",
+    LoadTarget("create-customer-orders-one-store", "orders", 1000, has_store=True),
     _body_columns(CustomerOrderCreate, ("order_number",), _STORE_COLUMN),
-    CustomerOrderLineCreate,
-    ("line_number", "product_number", "quantity"),
-    "store_number",
-    "order_number",
+    lines_field="order_lines",
+    listed=ServiceList("list-customer-orders", "order_number", in_path=True),
 )
-DELIVERIES = _layout_with_lines(
+ORDERS = _layout_with_lines(_ORDERS, CustomerOrderLineCreate, _LINE_COLUMNS, "store_number", "order_number")
+_DELIVERIES = FileLayout(
     "deliveries.csv",
-    "order_lines",
+    "delivery",
+    LoadTarget("create-store-deliveries", "orders", 1000, has_store=True),
     _body_columns(StoreDeliveryCreate, ("order_number", "no_of_containers"), _STORE_COLUMN),
-    StoreDeliveryLineCreate,
-    ("line_number", "product_number", "quantity"),
-    "store_number",
-    "order_number",
+    lines_field="order_lines",
+    listed=ServiceList("list-deliveries", "order_number"),
 )
-LAYOUTS = (
-    STORES,
-    PRODUCTS,
-    ATTRIBUTES,
-    FREE_FIELDS,
-    PRICES,
-    DISCOUNT_PRICES,
-    LOCATIONS,
-    PEOPLE,
-    STORE_PRODUCTS,
-    STOCK,
-    ORDERS,
-    DELIVERIES,
-)
+DELIVERIES = _layout_with_lines(_DELIVERIES, StoreDeliveryLineCreate, _LINE_COLUMNS, "store_number", "order_number")
+_OF_PRODUCTS = (PRODUCTS, ATTRIBUTES, FREE_FIELDS, PRICES, DISCOUNT_PRICES)
+LAYOUTS = (STORES, *_OF_PRODUCTS, LOCATIONS, PEOPLE, STORE_PRODUCTS, STOCK, ORDERS, DELIVERIES)
 """Layouts in the order in which they are loaded: each file may refer to those before it."""
 
 

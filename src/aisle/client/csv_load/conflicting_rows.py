@@ -22,7 +22,7 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     `known_keys` exist in the service unchanged, so two of them may be alike. Two passes; hashes of all keys are kept,
     and the keys themselves only if they occur more than once.
     """
-    fold = _comparable_key_hash if table.creates_records else _key_hash
+    fold = _comparable_key_hash if table.layout.listed else _key_hash
     suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
     groups: dict[int, list[tuple[int, RecordKey, int]]] = {}
     for line, key, row_hash in table.record_keys() if suspect else ():
@@ -32,7 +32,7 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     repeats: dict[int, int] = {}
     for group in groups.values():
         _check_group(group, table.is_unique, known_keys, bad, repeats)
-    return (dict(_users_with_two_badges(table)) | bad if table.name == PEOPLE.file else bad), repeats
+    return (dict(_users_with_two_badges(table)) | bad if table.layout is PEOPLE else bad), repeats
 
 
 def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
@@ -115,7 +115,6 @@ def _format_key(key: RecordKey) -> str:
     return " / ".join(repr(part) for part in key if part)
 
 
-_NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
 _COLUMNS = ("store_number", "order_number", "line_number")
 _Parts = dict[str, dict[str, int]]
 """Rows of a number's lines, by store and line number."""
@@ -134,7 +133,7 @@ async def find_divided_records(table: CsvTable, client: Client, known_keys: Coll
     If a store is missing, all rows of the number are left out. If all exist, each store gets a record of its own; add a
     warning unless the service has them. Raise ClientError if the service does not respond.
     """
-    found = _divided_numbers(table) if table.name in _NOUNS else {}
+    found = _divided_numbers(table) if table.layout in (ORDERS, DELIVERIES) else {}
     if not found:
         return DividedRecords()
     stores: dict[RecordKey, str] = {}
@@ -157,7 +156,7 @@ async def find_divided_records(table: CsvTable, client: Client, known_keys: Coll
                 _warn_of_division(table, number, parts)
         elif not known.isdisjoint(parts):
             left_out |= keys
-            refused |= dict(_reasons(_NOUNS[table.name], number, parts, stores))
+            refused |= dict(_reasons(table.layout.noun, number, parts, stores))
     return DividedRecords(refused, left_out)
 
 
@@ -197,7 +196,7 @@ def _reasons(noun: str, number: str, parts: _Parts, stores: Mapping[RecordKey, s
 def _warn_of_division(table: CsvTable, number: str, parts: _Parts) -> None:
     value = "; ".join(f"store {store}: {format_rows(lines.values())}" for store, lines in parts.items())
     what = (
-        f"the lines of one number go to several stores, and are loaded as one {_NOUNS[table.name]} in each; look"
+        f"the lines of one number go to several stores, and are loaded as one {table.layout.noun} in each; look"
         " whether a store_number is wrong"
     )
     table.notes.add_warning(what, f"{number} ({value})", max(min(lines.values()) for lines in parts.values()))

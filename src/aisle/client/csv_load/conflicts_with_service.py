@@ -9,20 +9,18 @@ service's keys are read page by page, and only if it has any; of the file only h
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import CLEAR_WORDS
+from aisle.client.csv_load.cell_values import CLEAR_WORDS
 from aisle.client.csv_load.columns import (
-    DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
-    LOCATIONS,
-    ORDERS,
     PEOPLE,
     PRODUCTS,
     STOCK,
     STORES,
+    ServiceList,
 )
 from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
@@ -32,11 +30,12 @@ from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.order_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, warn_of_discounts
-from aisle.client.csv_load.records import STORE_FLAGS, Placeless, ServiceFindings
+from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
 from aisle.client.csv_load.service_reads import fetch_people, fetch_store, location_codes, product_rows, store_rows
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
 from aisle.client.csv_load.shared_codes import CodeComparison, check_meanings
+from aisle.client.csv_load.stock_without_location import Placeless
 from aisle.client.csv_load.store_time_zones import zones_of_times
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
@@ -45,33 +44,14 @@ from aisle.errors import ContractError
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
 
 
-class _ServiceList(NamedTuple):
-    """List in which the service shows what a file creates: the operation, the field with the key, and a noun for it."""
-
-    operation: str
-    field: str
-    noun: str
-    in_path: bool = False
-
-
-_SERVICE_LISTS = {
-    STORES.file: _ServiceList("list-stores", "storeNo", "store"),
-    PRODUCTS.file: _ServiceList("list-products", "product_number", "product"),
-    LOCATIONS.file: _ServiceList("list-locations", "location_code", "location", in_path=True),
-    ORDERS.file: _ServiceList("list-customer-orders", "order_number", "order", in_path=True),
-    DELIVERIES.file: _ServiceList("list-deliveries", "order_number", "delivery"),
-    PEOPLE.file: _ServiceList("", "badge", "badge"),
-}
-
-
 async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindings:
     """Compare the keys of a file that creates records, and other codes and prices, with those of the service.
 
     Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
     """
-    listed = _SERVICE_LISTS.get(table.name)
+    listed = table.layout.listed
     try:
-        flags = await _kept_store_flags(table, client) if table.name == STORES.file else {}
+        flags = await _kept_store_flags(table, client) if table.layout is STORES else {}
         zeros = LostZeros(table)
         off = SettingsTurnedOff(table, client)
         findings = await _compare_keys(table, client, listed, (zeros, off)) if listed else ServiceFindings()
@@ -80,7 +60,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_other_stores(table, client, findings.known_keys)
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
-        if table.name == DISCOUNT_PRICES.file:
+        if table.layout is DISCOUNT_PRICES:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
         refused |= await similar_field_keys(table, client)
@@ -88,10 +68,10 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
         zones = await zones_of_times(table, client)
         findings = findings._replace(zones=zones, store_flags=flags)
-        return await _with_placeless(table, client, findings) if table.name == STOCK.file else findings
+        return await _with_placeless(table, client, findings) if table.layout is STOCK else findings
     except ClientError as error:
         # Without the people of the store, an empty role would make a supervisor staff.
-        if not isinstance(error, TransportError | ServerError) and table.name != PEOPLE.file:
+        if not isinstance(error, TransportError | ServerError) and table.layout is not PEOPLE:
             table.notes.add_file_warning(f"could not be compared with what the service has: {error}")
             return ServiceFindings()
         raise unread_error(f"Whether the service has what {table.name} names", error) from error
@@ -160,11 +140,11 @@ class KeyComparison:
 
 
 async def _compare_keys(
-    table: CsvTable, client: Client, listed: _ServiceList, others: Sequence[Comparison]
+    table: CsvTable, client: Client, listed: ServiceList, others: Sequence[Comparison]
 ) -> ServiceFindings:
     """Compare a file with the list in which the service shows what it creates, in one pass over that list."""
-    keys = KeyComparison(table, listed.noun)
-    codes, beside, prices = CodeComparison(table), KeysBesideOthers(table, listed.noun), PriceComparison(table)
+    keys = KeyComparison(table, table.layout.noun)
+    codes, beside, prices = CodeComparison(table), KeysBesideOthers(table, table.layout.noun), PriceComparison(table)
     comparisons: tuple[Comparison, ...] = (keys, codes, beside, prices, ContainerComparison(table), *others)
     has_store = len(table.key_columns) > 1
     for store in _stores(table) if has_store else [""]:
@@ -177,14 +157,14 @@ async def _compare_keys(
     beside.warn(known)
     prices.warn()
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
-    kept = prices.removable if table.name == PRODUCTS.file else None
+    kept = prices.removable if table.layout is PRODUCTS else None
     return ServiceFindings(refused, known, codes.owners(), roles=keys.roles, prices=kept)
 
 
 async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple[int, str]]:
     """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
     names = [name for name in _STORE_LISTS if table.has_column(name)]
-    if table.name != PRODUCTS.file or not names:
+    if table.layout is not PRODUCTS or not names:
         return []
     stores: dict[RecordKey, str] = {}
     try:
@@ -208,9 +188,9 @@ async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple
     return found
 
 
-async def _listed_rows(table: CsvTable, client: Client, listed: _ServiceList, store: str) -> AsyncGenerator[Row, None]:
+async def _listed_rows(table: CsvTable, client: Client, listed: ServiceList, store: str) -> AsyncGenerator[Row, None]:
     """Yield the records of the service of the kind that a file creates; nothing of a store that no path can name."""
-    if table.name != PEOPLE.file:
+    if table.layout is not PEOPLE:
         async for row in store_rows(client, listed.operation, store, in_path=listed.in_path):
             yield row
         return
@@ -234,7 +214,7 @@ async def warn_of_missing_supervisors(table: CsvTable, client: Client) -> None:
             people = await fetch_people(client, store)
         except (ClientError, ContractError):
             continue  # it is only a hint
-        if people is None or (not people and table.name != PEOPLE.file):
+        if people is None or (not people and table.layout is not PEOPLE):
             continue
         if not any(one.get("role") == "supervisor" and one.get("has_pin") for one in people):
             table.notes.add_file_warning(
@@ -252,7 +232,7 @@ async def similar_field_keys(table: CsvTable, client: Client) -> dict[int, str]:
     Raise ClientError if the products cannot be read.
     """
     named = ("product_number", "key")
-    rows = list(table.select_cells(named)) if table.name == FREE_FIELDS.file else []
+    rows = list(table.select_cells(named)) if table.layout is FREE_FIELDS else []
     products = {product for _, (product, key) in rows if product and key}
     held: dict[tuple[str, str], list[str]] = {}
     async for row in product_rows(client, products):

@@ -7,12 +7,12 @@ import re
 from difflib import get_close_matches
 from pathlib import Path
 
-from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.cell_values import BLANKS, trim_blanks
 from aisle.client.csv_load.columns import Column, FileLayout
 from aisle.client.csv_load.csv_dialect import SEPARATORS, CsvDialect, csv_reader, open_csv, unwrapped
 from aisle.client.csv_load.report import LoadError
 
-_NAME_SEPARATORS = re.compile(rf"[{cell_cleaning.BLANKS}_-]+")
+_NAME_SEPARATORS = re.compile(rf"[{BLANKS}_-]+")
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """Byte that is no letter of the file's encoding."""
 _MIN_SIMILARITY = 0.6
@@ -42,7 +42,7 @@ _COLUMN_SYNONYMS = {
 
 def normalize_header(header: str) -> str:
     """Return the name of a column as the interface writes it: lower case, with _ between words."""
-    return _NAME_SEPARATORS.sub("_", cell_cleaning.trim_blanks(header).casefold()).strip("_")
+    return _NAME_SEPARATORS.sub("_", trim_blanks(header).casefold()).strip("_")
 
 
 def check_header(path: Path, layout: FileLayout, dialect: CsvDialect) -> list[Column | None]:

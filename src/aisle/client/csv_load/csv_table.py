@@ -17,6 +17,7 @@ from aisle.client.csv_load.bad_rows import (
     BadRowReasons,
     csv_error_reason,
 )
+from aisle.client.csv_load.cell_values import CLEAR_WORDS, fold_code, trim_blanks
 from aisle.client.csv_load.columns import Column, FileLayout
 from aisle.client.csv_load.csv_dialect import (
     csv_reader,
@@ -112,9 +113,8 @@ class CsvTable:
         self._value_warnings = ValueWarnings(self._columns, self.notes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
-        self._has_lines = bool(layout.lines_field)
+        self.layout = layout
         self.is_unique = bool(layout.unique)
-        self.creates_records = layout.creates_records
         self.key_columns = layout.key_columns
 
     def _is_needed(self, index: int) -> bool:
@@ -171,7 +171,7 @@ class CsvTable:
             key = self._row_key(found)
             if not all(key) or not key:
                 is_broken = bool(error) or len(found) < len(self._columns) or self._continues(last, key, found)
-                key = last if self._has_lines and is_broken else key
+                key = last if self.layout.lines_field and is_broken else key
             last = key
             yield line, key, found, error
 
@@ -311,9 +311,7 @@ class CsvTable:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
         if len(self._currencies) > 1:
-            seen = ", ".join(
-                f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
-            )
+            seen = ", ".join(f"{trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values())
             self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")
         self._notation.settle_years()
         self._compare_date_orders()
@@ -398,7 +396,7 @@ class CsvTable:
         self, line: int, first: list[str], text: list[str]
     ) -> Iterator[tuple[int, list[str], str]]:
         """Yield the lines of a broken row that belong to other records, which are not loaded without them."""
-        for at, inner in enumerate(text if self._has_lines else (), 1):
+        for at, inner in enumerate(text if self.layout.lines_field else (), 1):
             cells = cells_of_line(inner, self._dialect.separator)
             if (key := self._row_key(cells)) and key != self._row_key(first):
                 yield line + at, cells, inner_reason(line)
@@ -440,8 +438,8 @@ class CsvTable:
                 faults.append(f"{column.name} {fault}")
                 continue
             try:
-                if "(" in cell and cell_cleaning.trim_blanks(cell).casefold() in cell_cleaning.CLEAR_WORDS:
-                    values[column.name] = column.empty_value(cell_cleaning.trim_blanks(cell))
+                if "(" in cell and trim_blanks(cell).casefold() in CLEAR_WORDS:
+                    values[column.name] = column.empty_value(trim_blanks(cell))
                     continue
                 cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
                 if cleaned.value:
@@ -484,7 +482,7 @@ class CsvTable:
 
 def _unit_key(unit: str) -> str:
     """Return a unit in the form in which units are compared."""
-    return cell_cleaning.fold_code(unit).rstrip(".")
+    return fold_code(unit).rstrip(".")
 
 
 def _add_further_codes(values: Values, name: str, codes: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -505,7 +503,7 @@ def _remember_lines(lines: Iterable[str], text: list[str]) -> Iterator[str]:
 
 def _unwrap_cell(cell: str) -> str:
     found = re.fullmatch(r'\s*=?\s*"?(.*?)"?\s*', cell, re.DOTALL)
-    return cell_cleaning.trim_blanks(found[1]) if found else cell
+    return trim_blanks(found[1]) if found else cell
 
 
 def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> Iterator[list[TableRow]]:

@@ -14,7 +14,6 @@ from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.report import BadRow
 
-_NOUNS = {ORDERS.file: ("order", "orders"), DELIVERIES.file: ("delivery", "deliveries")}
 _LINE_CELLS = ("store_number", "order_number", "line_number", "product_number")
 _COUNT_CELLS = ("store_number", "product_number", "location_code", "quantity")
 _STEPS = (1, 10)
@@ -36,9 +35,8 @@ class DamagedLines:
     def __init__(self, table: CsvTable) -> None:
         """Read the file; once more if such a row stands where the rows of several records are mixed."""
         self._table = table
-        self._nouns = _NOUNS.get(table.name, ("", ""))
         self._records: dict[int, list[RecordKey]] = {}
-        runs = list(_runs(_lines(table))) if table.name in _NOUNS else []
+        runs = list(_runs(_lines(table))) if table.layout in (ORDERS, DELIVERIES) else []
         scattered = table.scattered_keys() if runs else {}
         for above, run, below in runs:
             if any(one.key in scattered for one in (*above, *below)):
@@ -54,7 +52,8 @@ class DamagedLines:
         if not names:
             return row
         more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
-        noun, verb, them = (self._nouns[0], "is", "it") if len(names) == 1 else (self._nouns[1], "are", "them")
+        plural = self._table.name.removesuffix(".csv")
+        noun, verb, them = (self._table.layout.noun, "is", "it") if len(names) == 1 else (plural, "are", "them")
         shown = f"{noun} {', '.join(names[:_MAX_SHOWN])}{more}"
         kept = f"{shown}, of which it may be a line, {verb} left out whole, so that nobody takes {them} for complete"
         return row._replace(reason=f"{row.reason}; {kept}")

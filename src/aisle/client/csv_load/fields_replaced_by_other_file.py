@@ -78,15 +78,19 @@ class ReplacedFields:
 
         `is_new` is True for a product that the service does not have.
         """
-        if table.name == PRICES.file and self._old_prices:
+        if table.layout is PRICES and self._old_prices:
             old = self._old_prices.get(hash(body["product_number"])) if "store_number" not in body else None
             return body if old is None else {"old_price": old} | body
-        if table.name not in (PRODUCTS.file, STORE_PRODUCTS.file):
+        has_other = self._given or self._in_doubt or self._unknown_rows
+        if not has_other or table.layout not in (PRODUCTS, STORE_PRODUCTS):
             return body
         key = table.name, *_key_of(row.values)
+        forms = _forms_in_doubt(key) if self._in_doubt else []
         kept: Values = {}
         for name, value in body.items():
-            given = self._given.get(hash((*key, name))) or (self._find_in_doubt(key, name) if self._in_doubt else None)
+            given = self._given.get(hash((*key, name)))
+            if given is None and name not in _KEY:
+                given = next(filter(None, (self._in_doubt.get(hash((*form, name))) for form in forms)), None)
             if given is None:
                 kept[name] = value
             else:
@@ -98,15 +102,6 @@ class ReplacedFields:
                 name = f"the free field {field['key']}"
                 self._warn_of_other(table, row, name, field.get("value"), given, is_new=is_new)
         return kept
-
-    def _find_in_doubt(self, key: tuple[str, str, str], name: str) -> _ReplacingValue | None:
-        """Return the field of a refused row that may be of a record, and is not said to be of another."""
-        file, store, product = key
-        if name in _KEY:
-            return None
-        forms = ["", f"={product}", *_forms_with_a_slip(product)]
-        keys = (hash((file, of, form, name)) for of in {store, ""} for form in forms)
-        return next((self._in_doubt[one] for one in keys if one in self._in_doubt), None)
 
     def _warn_of_other(
         self, table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue, *, is_new: bool
@@ -167,7 +162,7 @@ class ReplacedFields:
                 refused.add(row.line)
             else:
                 self._keep(table.name, row.line, row.values)
-        columns = _LAYOUTS[table.name].columns
+        columns = table.layout.columns
         readable = dict(again.select_cells(_KEY, only_readable=True)) if refused else {}
         for line, cells in again.select_cells(columns, with_broken=True) if refused else ():
             if line in refused:
@@ -218,7 +213,7 @@ class ReplacedFields:
 
 def names_of_shared(tables: Collection[CsvTable]) -> list[str]:
     """Return the files of one matter of which another file of the load has a column too."""
-    generals = [table for table in tables if table.name in (PRODUCTS.file, STORE_PRODUCTS.file)]
+    generals = [table for table in tables if table.layout in (PRODUCTS, STORE_PRODUCTS)]
     return [
         table.name
         for table in tables
@@ -236,7 +231,7 @@ def _is_shared(file: str, general: CsvTable) -> bool:
 
 def _read_again(table: CsvTable) -> CsvTable:
     """Return the file anew, so that its rows are read without notes on them."""
-    again = CsvTable(table.path, _LAYOUTS[table.name], FileNotes(table.name))
+    again = CsvTable(table.path, table.layout, FileNotes(table.name))
     again.mistaken_keys = table.mistaken_keys
     return again
 
@@ -266,6 +261,13 @@ def _key_of(values: Mapping[str, Any]) -> tuple[str, str]:
 def _key_cells(values: Mapping[str, Any]) -> tuple[str, str]:
     store, product = (str(values.get(name, "")) for name in _KEY)
     return store, product
+
+
+def _forms_in_doubt(key: tuple[str, str, str]) -> list[tuple[str, str, str]]:
+    """Return what a refused row of a record may name: its store or none, its number, one with a slip, or none."""
+    file, store, product = key
+    forms = ("", f"={product}", *_forms_with_a_slip(product))
+    return [(file, of, form) for of in dict.fromkeys((store, "")) for form in forms]
 
 
 def _forms_with_a_slip(number: str) -> set[str]:

@@ -8,7 +8,8 @@ from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load.cell_cleaning import CODE, DATE, join_digits
+from aisle.client.csv_load.cell_cleaning import CODE, DATE
+from aisle.client.csv_load.cell_values import join_digits
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -94,7 +95,7 @@ class ContainerComparison:
 
     def _scan(self) -> dict[int, list[tuple[int, str, str]]]:
         found: dict[int, list[tuple[int, str, str]]] = {}
-        has_codes = self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER_COLUMN)
+        has_codes = self._table.layout is DELIVERIES and self._table.has_column(CONTAINER_COLUMN)
         for line, (order, code) in self._table.select_cells(("order_number", CONTAINER_COLUMN)) if has_codes else ():
             if code:
                 found.setdefault(hash(container_key(code)), []).append((line, order, code))
@@ -126,14 +127,14 @@ class ImplausibleValues:
         if row.reason:
             return row
         number = row.values.get("line_number", 1)
-        if self._table.name in (ORDERS.file, DELIVERIES.file) and number < 0:
+        if self._table.layout in (ORDERS, DELIVERIES) and number < 0:
             return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
         for name in self._dates_columns:
             if reason := self._clock_reason(row, name):
                 return row._replace(reason=reason)
         for what, value in self._warnings(row):
             self._table.notes.add_warning(what, value, row.line)
-        if self._table.name == DELIVERIES.file and row.values.get(CONTAINER_COLUMN):
+        if self._table.layout is DELIVERIES and row.values.get(CONTAINER_COLUMN):
             self._warn_of_shared_container(row)
         return row
 
@@ -166,7 +167,7 @@ class ImplausibleValues:
         day = str(row.values.get("pickup_date", ""))
         if day[_TIME_START:].strip("T 0:.Z+"):
             yield "pickup_date is a day, and the order does not show its time", day
-        if self._table.name == DELIVERIES.file:
+        if self._table.layout is DELIVERIES:
             yield from self._delivery_warnings(row)
 
     def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import CODE, DOTTED_CODE, TEXT, join_digits
+from aisle.client.csv_load.cell_cleaning import CODE, DOTTED_CODE, TEXT
+from aisle.client.csv_load.cell_values import join_digits
 from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, PRODUCTS, STORES
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.service_reads import fetch_store, product_rows
@@ -91,12 +92,12 @@ class LostZeros:
 
         Read the records that no list of keys shows. Raise ClientError if that fails.
         """
-        if self._table.name == STORES.file:
+        if self._table.layout is STORES:
             for store in sorted(self._records):
                 self._see(await fetch_store(client, store) | {"store_number": store})
         if self._table.name in _OF_PRODUCTS and self._records:
             async for row in product_rows(client, self._records):
-                for one in _free_fields(row) if self._table.name == FREE_FIELDS.file else (row,):
+                for one in _free_fields(row) if self._table.layout is FREE_FIELDS else (row,):
                     self._see(one)
         found = self._whole.keys() & self._suspect
         for line, key, name, cell, digits in self._cells() if found or self._held else ():

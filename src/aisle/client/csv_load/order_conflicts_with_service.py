@@ -24,7 +24,7 @@ async def warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
     wanted: dict[str, dict[str, list[_Reservation]]] = {}
     names = ("store_number", "customer_order_number", "order_number", "customer_order_line_number", "product_number")
     for line, (store, order, *cells) in (
-        table.select_cells(names) if table.name == DELIVERIES.file and table.has_column(names[1]) else ()
+        table.select_cells(names) if table.layout is DELIVERIES and table.has_column(names[1]) else ()
     ):
         if store and order:
             wanted.setdefault(store, {}).setdefault(order, []).append(_Reservation(line, *cells))
@@ -70,7 +70,6 @@ def _reservation_fault(order: str, one: _Reservation, lines: Mapping[Decimal | N
     return "", ""
 
 
-_NOUNS = {ORDERS.file: "order", DELIVERIES.file: "delivery"}
 _COLUMNS = ("store_number", "order_number")
 
 
@@ -78,11 +77,11 @@ async def warn_of_other_stores(table: CsvTable, client: Client, known_keys: Coll
     """Add a warning for each new order or delivery of a file whose number is open in a store that the file does not
     name for it. Raise ClientError if the service does not respond.
     """
-    new, keys = _new_numbers(table, known_keys) if table.name in _NOUNS else ({}, set())
+    new, keys = _new_numbers(table, known_keys) if table.layout in (ORDERS, DELIVERIES) else ({}, set())
     if not new:
         return
-    read = _open_orders if table.name == ORDERS.file else _open_deliveries
-    what = f"an open {_NOUNS[table.name]} of another store has this number; if it is the same, take one of them away"
+    read = _open_orders if table.layout is ORDERS else _open_deliveries
+    what = f"an open {table.layout.noun} of another store has this number; if it is the same, take one of them away"
     try:
         async for store, number in read(client, new):
             if number in new and hash((store, number)) not in keys:

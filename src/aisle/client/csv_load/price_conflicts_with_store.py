@@ -28,7 +28,7 @@ class PriceComparison:
 
     def __init__(self, table: CsvTable) -> None:
         self._table = table
-        self._is_of_products = table.name == PRODUCTS.file
+        self._is_of_products = table.layout is PRODUCTS
         self._new: dict[int, Decimal] | None = None
         """New prices, by hashes of products; read with the first product of the service."""
         self._jumps: dict[str, Decimal] = {}

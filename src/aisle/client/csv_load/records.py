@@ -1,7 +1,4 @@
-"""Records of a load: an entry of a create body each, with the rows of the file it came from.
-
-Stock rows without a location, of products that also have rows with one, are totals, or goods at no location.
-"""
+"""Records of a load: an entry of a create body each, with the rows of the file it came from."""
 
 from __future__ import annotations
 
@@ -14,18 +11,14 @@ from typing import Any, NamedTuple
 
 from aisle.client.csv_load.bad_rows import footer_reason
 from aisle.client.csv_load.columns import (
-    ATTRIBUTES,
-    DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
     LAYOUTS,
-    LOCATIONS,
     ORDERS,
     PEOPLE,
     PRICES,
     PRODUCTS,
     STOCK,
-    STORE_PRODUCTS,
     STORES,
     FileLayout,
 )
@@ -40,7 +33,7 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_state,
 )
 from aisle.client.csv_load.near_keys import fold_key, has_thousands
-from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, format_rows, not_read_reason
+from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, not_read_reason
 from aisle.client.csv_load.shared_codes import (
     CODE_COLUMNS,
     NUMBER_COLUMN,
@@ -50,128 +43,11 @@ from aisle.client.csv_load.shared_codes import (
     keys_in_column,
     warn_of_unit,
 )
+from aisle.client.csv_load.stock_without_location import PlacedRows, Placeless, Reading
 from aisle.client.paging import Row
 
-_NAMED = ("store_number", "product_number", "location_code")
-_FIRST_POOL = 1
-EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
 STORE_FLAGS = ("is_active", "is_active_data_exchange")
 """Flags that every store needs; those of a new store are true."""
-
-
-class Placeless:
-    """Products of a file that have rows without a location, and other rows with one, whatever their order."""
-
-    def __init__(self, table: CsvTable) -> None:
-        """Read the file once, and once more if it has rows without a location."""
-        self._table = table
-        without: set[int] = set()
-        self.has_places = False
-        for _, (store, product, place) in table.select_cells(_NAMED):
-            self.has_places = self.has_places or bool(place)
-            if not place:
-                without.add(hash((store, product)))
-        placed: set[int] = set()
-        lasts: dict[int, int] = {}
-        stores: dict[int, str] = {}
-        for line, (store, product, place) in table.select_cells(_NAMED) if without else ():
-            name = hash((store, product))
-            if name in without:
-                lasts[name], stores[name] = line, store
-                if place:
-                    placed.add(name)
-        self.is_mixed = bool(without) and self.has_places
-        """True if rows of the file have a location, and others have none."""
-        self._lasts = {name: line for name, line in lasts.items() if name in placed}
-        self.stores = {stores[name] for name in placed}
-        """Stores with such products."""
-
-    def warn_of_empty(self, row: TableRow) -> None:
-        """Add a warning for a row without a location, if others of the file have one: merged cells leave them so."""
-        if self.has_places and not row.values.get("location_code"):
-            self._table.notes.add_warning(
-                EMPTY_PLACE, f"{row.values['quantity']} of {row.values['product_number']}", row.line
-            )
-
-    def last(self, store: str, product: str) -> int:
-        """Return the last row of a product that has rows with and without a location; 0 for other products."""
-        return self._lasts.get(hash((store, product)), 0)
-
-
-class Reading(NamedTuple):
-    """Meaning of a row without a location, beside rows with one; `reason` is why it is refused."""
-
-    is_total: bool
-    reason: str
-    at_places: Decimal
-    """Quantity of the rows with locations that are loaded."""
-
-
-class PlacedRows:
-    """Rows of a product with a location."""
-
-    def __init__(self, rows: Iterable[TableRow], places: Collection[str], damaged: Iterable[DamagedCount]) -> None:
-        """Store the rows. `places` are the locations of the store; empty if unknown.
-
-        `damaged` are rows that may be of the product: their store or product cannot be read, or is unknown.
-        """
-        self._rows = [row for row in rows if row.key[-1]]
-        self._places = places
-        self._damaged = list(damaged)
-
-    def read(self, row: TableRow) -> Reading | None:
-        """Return the meaning of a row without a location; None if no row of its pool has a location.
-
-        A row is a total if it has the sum of the rows that are loaded. If it may be that of all, or if no row with a
-        location is loaded that shows what it is, it is refused.
-        """
-        pool, quantity = row.values.get("stock_pool"), row.values["quantity"]
-        beside = [one for one in self._rows if self._is_of_pool(one, pool)]
-        if row.key[-1]:
-            return None
-        if not beside:
-            named = [one.line for one in self._damaged if one.product]
-            return Reading(False, _held_reason(quantity, named), Decimal(0)) if named else None
-        refused = [one for one in beside if one.reason or (self._places and one.key[-1] not in self._places)]
-        lines = {one.line for one in refused}
-        loaded = sum((one.values["quantity"] for one in beside if one.line not in lines), Decimal(0))
-        is_total, reason = bool(quantity) and quantity == loaded, ""
-        if len(refused) == len(beside):
-            reason = _held_reason(quantity, lines)
-        if refused and quantity and not is_total:
-            known = [one.values["quantity"] for one in refused if not one.reason]
-            if len(known) < len(refused) or quantity == loaded + sum(known):
-                reason = (
-                    f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
-                    f" {_format_not_loaded(lines)}; correct what is wrong there"
-                )
-        if not (reason or is_total) and (damaged := self._missing_rows(quantity - loaded)):
-            reason = (
-                f"quantity {quantity} without a place may be the total of the product's rows with places, and"
-                f" {format_rows(damaged)} may be of the product; correct what is wrong there"
-            )
-        return Reading(is_total, reason, loaded)
-
-    def _missing_rows(self, missing: Decimal) -> list[int]:
-        """Return the rows that may be what a total has more than the rows that are loaded."""
-        return [one.line for one in self._damaged if missing > 0 and (one.quantity is None or one.quantity <= missing)]
-
-    @staticmethod
-    def _is_of_pool(row: TableRow, pool: int | None) -> bool:
-        its = row.values.get("stock_pool")
-        return not pool or its == pool or (its is None and (pool == _FIRST_POOL or bool(row.reason)))
-
-
-def _held_reason(quantity: Decimal, lines: Collection[int]) -> str:
-    are = "is" if len(lines) == 1 else "are"
-    return (
-        f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
-        f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
-    )
-
-
-def _format_not_loaded(lines: Collection[int]) -> str:
-    return f"{format_rows(lines)} {'is' if len(lines) == 1 else 'are'} not loaded"
 
 
 class Record(NamedTuple):
@@ -237,7 +113,6 @@ class ServiceFindings(NamedTuple):
 
 _TWO_NUMBERS = (NUMBER_COLUMN, NUMBER_COLUMN)
 NO_FINDINGS = ServiceFindings()
-RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
 _OTHER_TABLES = (
     *(".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers", ".txt", ".tsv", ".tab", ".json", ".xml", ".html"),
     *(".htm", ".zip", ".gz", ".slk", ".bak"),
@@ -297,7 +172,8 @@ def unknown_files(directory: Path) -> tuple[str, ...]:
 
 def read_records(table: CsvTable, findings: ServiceFindings = NO_FINDINGS) -> Iterator[Record | BadRows]:
     """Yield the records of a file in order, and the rows that make none."""
-    yield from _READERS[table.name](table, findings)
+    read = _read_lines if table.layout.lines_field else _read_counts if table.layout is STOCK else _read_rows
+    yield from read(table, findings)
 
 
 _RowCheck = Callable[[TableRow], str | None]
@@ -307,7 +183,7 @@ _RowCheck = Callable[[TableRow], str | None]
 def _row_checks(table: CsvTable, findings: ServiceFindings) -> Sequence[_RowCheck]:
     """Return the checks of the rows of a file, in their order."""
     thousands = partial(_warn_of_thousands, table, findings)
-    if table.name == PRODUCTS.file:
+    if table.layout is PRODUCTS:
         shared = partial(_warn_of_shared_codes, table, SharedCodes(table), findings)
         return shared, partial(warn_of_unit, table), partial(_check_name, table, findings), thousands
     own: Mapping[str, _RowCheck] = {
@@ -316,7 +192,7 @@ def _row_checks(table: CsvTable, findings: ServiceFindings) -> Sequence[_RowChec
         ORDERS.file: partial(warn_of_picked, table, findings.known_keys),
         PEOPLE.file: partial(_keep_role, table, findings),
     }
-    of_new = (thousands,) if table.creates_records else ()
+    of_new = (thousands,) if table.layout.listed else ()
     return (own[table.name], *of_new) if table.name in own else of_new
 
 
@@ -387,25 +263,23 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
                 table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
 
 
-def _row_reader(description: str, name: str, defaults: Values | None = None, *, path: bool = False) -> RecordReader:
-    """Return a reader of files whose rows are records. With `path`, the store is in the path, not in the body."""
-
-    def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
-        for row in _checked_rows(table, found):
-            if row.reason:
-                yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
-            else:
-                body = (defaults or {}) | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
-                key = tuple(row.values.get(one, "") for one in table.key_columns)
-                is_new = found.prices is not None and key not in found.known_keys
-                body = found.replaced.apply(table, row, body, is_new=is_new)
-                if found.replaced.is_held_whole(table, row, body) and not is_new:
-                    yield BadRows((), 1)
-                    continue
-                store = body.pop("store_number") if path else ""
-                yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
-
-    return read
+def _read_rows(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+    """Yield a record for each row."""
+    layout = table.layout
+    defaults: Values = dict.fromkeys(STORE_FLAGS, True) if layout is STORES else {}
+    for row in _checked_rows(table, found):
+        if row.reason:
+            yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
+            continue
+        body = defaults | found.store_flags.get(row.values.get("store_number", ""), {}) | row.values
+        key = tuple(row.values.get(one, "") for one in table.key_columns)
+        is_new = found.prices is not None and key not in found.known_keys
+        body = found.replaced.apply(table, row, body, is_new=is_new)
+        if found.replaced.is_held_whole(table, row, body) and not is_new:
+            yield BadRows((), 1)
+        else:
+            store = body.pop("store_number") if layout.target.has_store else ""
+            yield Record(store, f"{layout.noun} {key[-1]}", body, row.line, 1)
 
 
 def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record | BadRows]:
@@ -522,39 +396,32 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
     return ""
 
 
-def _line_reader(description: str, layout: FileLayout, unique_field: str = "line_number") -> RecordReader:
-    """Return a reader of files whose rows with one key make a record, whole or not at all.
-
-    `unique_field` identifies a line of a record.
-    """
-
-    def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
-        damaged = DamagedLines(table)
-        for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
-            record: Values = {}
-            seen: dict[Any, int] = {}
-            bad = []
-            for row in rows:
-                reason = row.reason or _add_line(layout, description, record, row)
-                reason = reason or _repeated_line_reason(record[layout.lines_field][-1], unique_field, seen, row)
-                if reason:
-                    bad.append(BadRow(table.name, row.line, reason))
-            if not bad and layout is FREE_FIELDS:
-                _warn_of_shared_places(table, rows)
-            name = rows[0].key[-1] if rows[0].key else ""
-            if not bad and (rows[0].key in found.left_out or rows[0].key in damaged.left_out):
-                yield BadRows((), len(rows), name)
-            elif bad:
-                reasons = _add_left_out_reason(description, bad, rows)
-                yield BadRows(tuple(damaged.add_records(row, rows[0].key) for row in reasons), len(rows), name)
-            else:
-                if layout is ORDERS and rows[0].key not in found.known_keys:
-                    _warn_of_missing_lines(table, name, rows)
-                    warn_of_state(table, rows[0].line, record)
-                store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
-                yield Record(store, f"{description} {name}", record, rows[0].line, len(rows), line_rows=lines)
-
-    return read
+def _read_lines(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+    """Yield a record for all rows with one key, whole or not at all."""
+    layout, damaged = table.layout, DamagedLines(table)
+    for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
+        record: Values = {}
+        seen: dict[Any, int] = {}
+        bad = []
+        for row in rows:
+            reason = row.reason or _add_line(layout, record, row)
+            reason = reason or _repeated_line_reason(record[layout.lines_field][-1], layout.line_key, seen, row)
+            if reason:
+                bad.append(BadRow(table.name, row.line, reason))
+        if not bad and layout is FREE_FIELDS:
+            _warn_of_shared_places(table, rows)
+        key, name = rows[0].key, rows[0].key[-1] if rows[0].key else ""
+        if bad:
+            reasons = _add_left_out_reason(layout.noun, bad, rows)
+            yield BadRows(tuple(damaged.add_records(row, key) for row in reasons), len(rows), name)
+        elif key in found.left_out or key in damaged.left_out:
+            yield BadRows((), len(rows), name)
+        else:
+            if layout is ORDERS and key not in found.known_keys:
+                _warn_of_missing_lines(table, name, rows)
+                warn_of_state(table, rows[0].line, record)
+            store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
+            yield Record(store, f"{layout.noun} {name}", record, rows[0].line, len(rows), line_rows=lines)
 
 
 def _warn_of_missing_lines(table: CsvTable, order: str, rows: list[TableRow]) -> None:
@@ -584,7 +451,7 @@ def _warn_of_shared_places(table: CsvTable, rows: list[TableRow]) -> None:
             table.notes.add_warning(what, f"{place} in row {earlier}", row.line)
 
 
-def _add_line(layout: FileLayout, description: str, record: Values, row: TableRow) -> str:
+def _add_line(layout: FileLayout, record: Values, row: TableRow) -> str:
     """Add a row to its record. Return the reason if it contradicts the record's earlier rows."""
     line: Values = {}
     for name, value in row.values.items():
@@ -593,7 +460,7 @@ def _add_line(layout: FileLayout, description: str, record: Values, row: TableRo
         if name in layout.line_fields:
             line[layout.line_fields[name]] = value
         elif record.setdefault(name, value) != value:
-            whose = f"{description} {row.key[-1]}" if row.key else description
+            whose = f"{layout.noun} {row.key[-1]}" if row.key else layout.noun
             said, before = (f"{one:f}" if isinstance(one, Decimal) else repr(one) for one in (value, record[name]))
             return f"{name} is {said}, but {before} in an earlier row of {whose}; write one of them in both"
     record.setdefault(layout.lines_field, []).append(line)
@@ -620,19 +487,3 @@ def _add_left_out_reason(description: str, bad: list[BadRow], rows: list[TableRo
             yield row._replace(reason=f"{row.reason}; {kept}")
         else:
             yield row
-
-
-_READERS: dict[str, RecordReader] = {
-    STORES.file: _row_reader("store", "store_number", dict.fromkeys(STORE_FLAGS, True)),
-    PRODUCTS.file: _row_reader("product", "product_number"),
-    ATTRIBUTES.file: _row_reader("the attributes of product", "product_number"),
-    FREE_FIELDS.file: _line_reader("the free fields of product", FREE_FIELDS, unique_field="key"),
-    PRICES.file: _row_reader("the price of product", "product_number"),
-    DISCOUNT_PRICES.file: _row_reader("the discount price of product", "product_number"),
-    LOCATIONS.file: _row_reader("location", "location_code"),
-    PEOPLE.file: _row_reader("badge", "badge", path=True),
-    STORE_PRODUCTS.file: _row_reader("product", "product_number", path=True),
-    STOCK.file: _read_counts,
-    ORDERS.file: _line_reader("order", ORDERS),
-    DELIVERIES.file: _line_reader("delivery", DELIVERIES),
-}

@@ -7,12 +7,10 @@ import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from http import HTTPStatus
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from aisle.client.client import Client, parse_retry_after
 from aisle.client.csv_load.batch_responses import (
@@ -29,30 +27,18 @@ from aisle.client.csv_load.batch_responses import (
     with_column_names,
 )
 from aisle.client.csv_load.columns import (
-    ATTRIBUTES,
-    DELIVERIES,
-    DISCOUNT_PRICES,
-    FREE_FIELDS,
-    LOCATIONS,
+    EXTENSION_PREFIX,
     ORDERS,
     PEOPLE,
+    PEOPLE_PATH,
     PRICES,
-    PRODUCTS,
     STOCK,
-    STORE_PRODUCTS,
-    STORES,
 )
 from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
+from aisle.client.csv_load.counts_to_send import CountsToSend
 from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
-from aisle.client.csv_load.existing_stock_and_loaded_counts import (
-    LoadedStock,
-    ProductStock,
-    SplitCount,
-    TrackedStock,
-    with_load_reference,
-    without_fields,
-)
+from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
@@ -60,7 +46,6 @@ from aisle.client.csv_load.near_keys import are_near, bare_codes
 from aisle.client.csv_load.order_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
-    EMPTY_PLACE,
     NO_FINDINGS,
     BadRows,
     Record,
@@ -70,7 +55,6 @@ from aisle.client.csv_load.records import (
 )
 from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport, NotLoaded
 from aisle.client.csv_load.service_reads import location_codes, read_units
-from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
 from aisle.client.outcome import Outcome, outcome_of
@@ -84,36 +68,6 @@ FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
 MAX_PENDING_ROWS = 20_000
 """Number of rows that may wait for their store's batch to fill, in files that alternate between stores."""
-MAX_PEOPLE = 10
-"""Number of people of a request: the service hashes each PIN, and 40 take a busy machine longer than a request may."""
-EXTENSION_PREFIX = "/aisle/v1/"
-LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
-PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
-
-
-class LoadTarget(NamedTuple):
-    """Target of a file's records: an operation of the interface or our own path, its array, rows of a batch."""
-
-    operation: str
-    array: str
-    batch_rows: int
-    query: Mapping[str, QueryValue] = {}
-
-
-TARGETS = {
-    STORES.file: LoadTarget("create-stores", "stores", 200),
-    PRODUCTS.file: LoadTarget("create-or-update-products", "products", 500),
-    LOCATIONS.file: LoadTarget(LOCATIONS_PATH, "locations", 500),
-    STOCK.file: LoadTarget("create-store-product-logs", "storeproductlog", 500, {"is_counted_quantity": True}),
-    ORDERS.file: LoadTarget("create-customer-orders-one-store", "orders", 1000),
-    ATTRIBUTES.file: LoadTarget("update-product-attributes", "products", 500),
-    FREE_FIELDS.file: LoadTarget("create-product-free-fields", "products", 500),
-    PRICES.file: LoadTarget("create-prices", "products", 500),
-    DISCOUNT_PRICES.file: LoadTarget("create-discount-prices", "products", 500),
-    PEOPLE.file: LoadTarget(PEOPLE_PATH, "people", MAX_PEOPLE),
-    STORE_PRODUCTS.file: LoadTarget("create-store-products", "store_products", 500),
-    DELIVERIES.file: LoadTarget("create-store-deliveries", "orders", 1000),
-}
 
 
 class _StrictStop(Exception):
@@ -153,7 +107,7 @@ async def load(
     with kept_load_name(name_file, found, recount=recount) as name:
         await find_mistaken_keys(found, client)
         before = (
-            None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
+            None if recount else LoadedStock(client, next((table for table in found if table.layout is STOCK), None))
         )
         confirmed, replaced = Confirmed(client), ReplacedFields(found, await find_unknown_keys(found, client))
         by_name = {table.name: table for table in found}
@@ -165,7 +119,7 @@ async def load(
             is_whole = False
             try:
                 await run.send_all()
-                if table.name == PRICES.file:
+                if table.layout is PRICES:
                     await warn_of_own_prices(table, client, {row.line for row in run.bad})
                 if table is staffed:
                     await warn_of_missing_supervisors(table, client)
@@ -209,7 +163,7 @@ class FileLoad:
     ) -> None:
         self.bad: list[BadRow] = []
         self._table = table
-        self._target = TARGETS[table.name]
+        self._target = table.layout.target
         self._client = client
         self._confirmed = confirmed
         self._replaced = replaced
@@ -222,11 +176,8 @@ class FileLoad:
         """Index of the line of the record that the last refusal is about."""
         self._is_mixed = False
         self._findings = NO_FINDINGS
-        self._is_stock = table.name == STOCK.file
-        self._loaded_stock = loaded_stock if self._is_stock else None
-        self._tracked_stock = TrackedStock(client, table)
-        self._elsewhere = UnnamedStock(table)
-        self._in_hand = GoodsInHand(client)
+        self._is_stock = table.layout is STOCK
+        self._counts = CountsToSend(table, client, loaded_stock, lambda row: self._add_bad_rows(0, row))
         self._changed_orders = ChangedOrders(client, table.notes)
         self._run_key = secrets.token_hex(8)
         # A count is done once for each load; everything else once for each run.
@@ -237,8 +188,6 @@ class FileLoad:
         """Last row that was loaded; a load that ends early leaves those after it."""
         self._loaded_lines: list[range] = []
         self._unknown_lines: tuple[int, ...] = ()
-        self._already_loaded: list[int] = []
-        self._rows_left = self._unchanged_rows = 0
         self._states: Counter[str] = Counter()
         """Records that were new, changed and the same in the service before."""
         self._refused_names: set[str] = set()
@@ -253,13 +202,13 @@ class FileLoad:
         notes = tuple(self._table.notes.lines(NotLoaded(refused, self._last_line, self._refused_names)))
         return FileReport(
             self._table.name,
-            self._rows,
+            self._rows + self._counts.rows,
             *loaded,
-            tuple(self._already_loaded),
+            tuple(self._counts.already_loaded),
             notes,
             tuple(self._stores),
-            self._rows_left,
-            self._unchanged_rows,
+            self._counts.rows_left,
+            self._counts.unchanged_rows,
             {} if self._is_stock else self._states,
             tuple(sorted(self._replaced.held_rows.get(self._table.name, set()) - refused)),
             tuple(sorted(self._replaced.replaced_rows.get(self._table.name, set()) - refused)),
@@ -277,12 +226,12 @@ class FileLoad:
                 self._refused_names |= {one.name} if one.name else set()
                 self._add_bad_rows(one.rows, *one.bad_rows)
             else:
-                if batch := await self._records_to_send(one):
+                if batch := await self._counts.select(one) if self._is_stock else one:
                     await self._read_orders(batch)
                     await self._send(batch)
                 self._report_progress()
         self._is_read = True
-        self._elsewhere.note_all()
+        self._counts.note_all()
         await self._suggest_products()
         await self._suggest_locations()
         self._report_progress()
@@ -324,7 +273,7 @@ class FileLoad:
         """
         store, number = _record_store(record), str(record.body.get("order_number") or "")
         query: dict[str, QueryValue] = {"order_number": number}
-        is_order = self._table.name == ORDERS.file
+        is_order = self._table.layout is ORDERS
         query |= {"show_lines": True, "is_active": False} if is_order else {"store_number": store}
         operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
         try:
@@ -334,84 +283,6 @@ class FileLoad:
             return None  # it is refused without a hint
         noun, zone = "order" if is_order else "delivery", await read_zone(self._client, store)
         return describe_differences(record.body, found[0], noun, zone) if found else None
-
-    async def _records_to_send(self, batch: list[Record]) -> list[Record]:
-        """Return the records to send: for stock, those that were not loaded before."""
-        if not self._is_stock:
-            return batch
-        found: list[Record] = []
-        for count in batch:
-            new, left, other, worked = (
-                SplitCount(count)
-                if self._loaded_stock is None
-                else await self._loaded_stock.split_new(count, self._table.notes)
-            )
-            kept = await self._tracked_stock.get(count.store, count.body["product_number"])
-            self._elsewhere.see(count)
-            if not kept.is_tracked:
-                new, left = None, ()
-                self._warn_of_untracked(count)
-            in_hand = await self._in_hand.get(count.store, count.body["product_number"], kept) if new else {}
-            if new and self._loaded_stock is not None:
-                new = self._elsewhere.unchanged(new, kept, in_hand, worked)
-            pools = self._pools_of(new, kept) if new else {}
-            below = self._elsewhere.below_places(new, kept, in_hand) if new and pools is not None else {}
-            refused = len(below) + (pools is None)
-            for name, reason in below.items():
-                self._add_bad_rows(0, BadRow(self._table.name, count.field_rows[name], reason))
-            new = without_fields(new, below) if new and pools is not None else None
-            counted = {name: "" if name == "counted_quantity" else name for name in new.field_rows} if new else {}
-            if new:
-                self._elsewhere.expect(new, kept, in_hand)
-                if "location_code" not in new.body:
-                    self._warn_of_other_pools(new, kept.pools)
-                new = in_pools(new, pools or {}, kept)
-            for name, line in count.field_rows.items():
-                is_total = "location_code" not in count.body and not count.is_beside
-                if new is None or name not in counted or (is_total and kept.at_places(counted[name])):
-                    self._table.notes.remove_warning(EMPTY_PLACE, line)
-            self._already_loaded += left
-            self._unchanged_rows += max(0, len(left) - other)
-            self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0) - refused
-            self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
-            found += [with_load_reference(new)] if new else []
-        return found
-
-    def _pools_of(self, count: Record, kept: ProductStock) -> dict[str, Decimal] | None:
-        """Return the quantities by pool of a count that names none, so that all pools together have it.
-
-        They are empty if another count, or one of goods that are not there yet. Return None if the row is refused:
-        goods of several pools are there, and how the new quantity is divided is unknown.
-        """
-        held = pools_counted(count, kept)
-        if not held:
-            return {}
-        [(name, line)] = count.field_rows.items()
-        quantity = Decimal(str(count.body[name]))
-        if len(held) == 1 or not quantity:
-            return dict.fromkeys(held, quantity)
-        if quantity == sum(held.values()) and all(has >= 0 for has in held.values()):
-            return held
-        pools = ", ".join(f"{has:f} in pool {pool.removeprefix('stock_pool_')}" for pool, has in sorted(held.items()))
-        reason = f"names no stock_pool, and of the product are there {pools}; write a row for each pool"
-        self._add_bad_rows(0, BadRow(self._table.name, line, reason))
-        return None
-
-    def _warn_of_untracked(self, count: Record) -> None:
-        for name, line in count.field_rows.items():
-            value = f"{count.body[name]} of {count.body['product_number']}"
-            what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
-            self._table.notes.add_warning(what, value, line)
-
-    def _warn_of_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
-        """Add warnings on stock in other pools, which a count of a pool without a location leaves."""
-        others = {name: quantity for name, quantity in pools.items() if name not in count.field_rows}
-        for name, quantity in others.items() if "counted_quantity" not in count.field_rows else ():
-            what = "a row without a place counts the pool that it names, and what is in others stays"
-            pool = name.removeprefix("stock_pool_")
-            self._table.notes.add_warning(
-                what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line
-            )
 
     def _batches(self) -> Iterator[list[Record] | BadRows]:
         """Yield batches of records of the same store, and the rows that make no record."""
@@ -453,8 +324,7 @@ class FileLoad:
             self._last_line = max((self._last_line, *(record.line for record in batch)))
             self._keep_lines(batch)
             if self._is_stock:
-                for record in batch:
-                    self._elsewhere.done(record)
+                self._counts.done(batch)
             self._stores |= dict.fromkeys(store for record in batch if (store := _named_or_created_store(record)))
         elif _record_store(batch[0]) in self._closed_stores:
             await self._send(batch)
@@ -484,7 +354,7 @@ class FileLoad:
     async def _read_orders(self, batch: Sequence[Record]) -> None:
         """Read the orders of a batch that the service has. Raise LoadError if it does not respond."""
         problem = ""
-        for attempt in range(MAX_TRIES if self._table.name == ORDERS.file else 0):
+        for attempt in range(MAX_TRIES if self._table.layout is ORDERS else 0):
             if attempt:
                 await self._sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
             try:
@@ -503,7 +373,7 @@ class FileLoad:
         """
         found: list[Record] = []
         for record in batch:
-            differences = self._changed_orders.differences(record) if self._table.name == ORDERS.file else []
+            differences = self._changed_orders.differences(record) if self._table.layout is ORDERS else []
             self._states["same"] -= bool(differences)
             if not differences or all(one.is_of_work for one in differences):
                 found.append(record)
@@ -620,7 +490,9 @@ class FileLoad:
             raise _StrictStop
 
     def _report_progress(self) -> None:
-        self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
+        self._progress(
+            LoadProgress(self._table.name, self._rows + self._counts.rows, self._table.position, self._table.size)
+        )
 
 
 def _record_lines(record: Record) -> set[int]:

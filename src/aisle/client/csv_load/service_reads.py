@@ -17,6 +17,7 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import Row
+from aisle.client.response import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.errors import ContractError
 
@@ -72,11 +73,7 @@ async def fetch_people(client: Client, store: str) -> list[Row] | None:
     Raise ClientError if the service does not respond, fails, or its response holds no people.
     """
     response, people = await client.extension_list(f"/aisle/v1/stores/{encode_segment(store)}/people", "people")
-    if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
-        return None
-    if not response.is_success:
-        raise status_error("list-people", response)
-    return people
+    return None if _is_refused(response, "list-people") else people
 
 
 async def fetch_store(client: Client, store: str) -> Row:
@@ -85,10 +82,8 @@ async def fetch_store(client: Client, store: str) -> Row:
     Raise ClientError if the service does not respond or fails.
     """
     response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}")
-    if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
+    if _is_refused(response, "retrieve-store"):
         return {}
-    if not response.is_success:
-        raise status_error("retrieve-store", response)
     try:
         return dict(response.json())
     except (ValueError, TypeError, RecursionError) as error:
@@ -113,15 +108,21 @@ async def fetch_orders(client: Client, store: str, numbers: Sequence[str]) -> di
             middle = len(batch) // 2
             waiting += [batch[:middle], batch[middle:]]
             continue
-        if 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED:
+        if _is_refused(response, "list-named-orders"):
             return {}
-        if not response.is_success:
-            raise status_error("list-named-orders", response)
         try:
             found |= {str(row["order_number"]): row for row in response.json()["list"]}
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise InvalidResponse("The answer to list-named-orders holds no orders.") from error
     return found
+
+
+def _is_refused(response: Response, operation: str) -> bool:
+    """Return True if the service refuses a read, or does not know it. Raise ClientError if it fails."""
+    is_refused = 400 <= response.status < 500 or response.status == _NOT_IMPLEMENTED
+    if not is_refused and not response.is_success:
+        raise status_error(operation, response)
+    return is_refused
 
 
 _TOO_LARGE = 413

@@ -81,7 +81,7 @@ class SettingsTurnedOff:
                 if cell.casefold() in _FALSE:
                     self._off[cells[:at], column] = line
         # A store or product that the service does not list is new. The state of a store's product comes with its stock.
-        self._changed = dict(self._off) if table.name == STORE_PRODUCTS.file else {}
+        self._changed = dict(self._off) if table.layout is STORE_PRODUCTS else {}
 
     def see(self, key: RecordKey, row: Row) -> None:
         """Record which settings of a record of the service become false."""
@@ -97,7 +97,7 @@ class SettingsTurnedOff:
         except ClientError as error:
             self._table.notes.add_file_warning(f"what stores have of what becomes false could not be read: {error}")
             return
-        if self._table.name == STORE_PRODUCTS.file:
+        if self._table.layout is STORE_PRODUCTS:
             self._changed = {one: line for one, line in self._changed.items() if (_NOT_KEPT, one[0]) not in uses}
         for warning in self._warnings:
             for (key, column), line in self._changed.items():
@@ -107,7 +107,7 @@ class SettingsTurnedOff:
 
     async def _remove_inactive_stores(self) -> None:
         """Take out the stores that are inactive already, which no list of the interface says."""
-        for key, column in list(self._changed) if self._table.name == STORES.file else ():
+        for key, column in list(self._changed) if self._table.layout is STORES else ():
             if (await fetch_store(self._client, key[0])).get(column) is False:
                 del self._changed[key, column]
 
@@ -136,7 +136,7 @@ class SettingsTurnedOff:
     def _is_too_much(self, read: _Reader, keys: _Keys, stores: Collection[str]) -> bool:
         """Return True if a read of a large chain would take too long; add a warning then."""
         is_whole = read is _read_orders or (read is _read_stock and len(keys) > MAX_SINGLE_READS)
-        is_large = self._table.name == PRODUCTS.file and is_whole and len(stores) > _MAX_STORES_READ_WHOLE
+        is_large = self._table.layout is PRODUCTS and is_whole and len(stores) > _MAX_STORES_READ_WHOLE
         if is_large:
             what = f"settings of {len(keys)} products become false; the {' and '.join(_READERS[read])} of the stores"
             self._table.notes.add_file_warning(f"{what} were not looked through for them, as the chain is large")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify, split_codes
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import fold_code
+from aisle.client.csv_load.cell_values import fold_code
 from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, parse_objects
 from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.csv_load.near_keys import are_near
@@ -109,7 +109,7 @@ class CodeComparison:
 
     def __init__(self, table: CsvTable) -> None:
         self._table = table
-        self._is_scanned = table.name != PRODUCTS.file
+        self._is_scanned = table.layout is not PRODUCTS
         self._products: dict[int, int] = {}
         """Products of the file by the keys of their codes, all as hashes; 0 for a code of several."""
         self._empty: set[int] = set()
@@ -200,13 +200,13 @@ async def check_meanings(table: CsvTable, client: Client) -> dict[int, str]:
 
     Raise ContractError if a list cannot be read.
     """
-    if table.name == PEOPLE.file:
+    if table.layout is PEOPLE:
         await _warn_of_badges(table, client)
-    if table.name == LOCATIONS.file:
+    if table.layout is LOCATIONS:
         await _warn_of_locations(table, client)
-    if table.name in (ORDERS.file, DELIVERIES.file) and table.has_column("barcode"):
+    if table.layout in (ORDERS, DELIVERIES) and table.has_column("barcode"):
         await _warn_of_barcodes(table, client)
-    if table.name == ORDERS.file and table.has_column(_LOCATION_COLUMN):
+    if table.layout is ORDERS and table.has_column(_LOCATION_COLUMN):
         return await _unknown_locations(table, client)
     return {}
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.cell_values import trim_blanks
 from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS
 
@@ -69,7 +70,7 @@ def cells_of_line(line: str, separator: str) -> list[str]:
 
 
 def _is_cell_of(column: Column, cell: str) -> bool:
-    bare = cell_cleaning.trim_blanks(cell)
+    bare = trim_blanks(cell)
     if not bare:
         return not column.required
     if column.kind in _FIGURES:
@@ -81,7 +82,7 @@ def _is_cell_of(column: Column, cell: str) -> bool:
 
 def _is_like(key: str, other: str) -> bool:
     """Return True if a key has digits where another has some, and no blanks where that has none."""
-    bare, its = cell_cleaning.trim_blanks(key), cell_cleaning.trim_blanks(other)
+    bare, its = trim_blanks(key), trim_blanks(other)
     return (_has_digit(bare) or not _has_digit(its) or not bare) and (" " in its or " " not in bare)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from aisle.barcode_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load.cell_values import NO_VALUE_WORDS, join_digits
 from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.date_cells import MONTH_NAMES
 from aisle.client.csv_load.report import FileNotes
@@ -57,7 +58,7 @@ def _is_code(column: Column) -> bool:
 
 
 def _is_word_for_nothing(value: str) -> bool:
-    return len(value) < _LONGEST_WORD and value.casefold().strip("()[]<>") in cell_cleaning.NO_VALUE_WORDS
+    return len(value) < _LONGEST_WORD and value.casefold().strip("()[]<>") in NO_VALUE_WORDS
 
 
 _LONGEST_WORD = 12
@@ -119,7 +120,7 @@ class ValueWarnings:
 
     def _has_lost_zero(self, name: str, value: str) -> bool:
         """Return True if a telephone number is as long as others of its column would be without their zero."""
-        digits = cell_cleaning.join_digits(value)
+        digits = join_digits(value)
         return digits.isdecimal() and digits[0] != "0" and len(digits) + 1 in self._phone_lengths[name]
 
     def _check_digits(self, line: int, column: Column, value: str) -> None:

@@ -1,0 +1,156 @@
+"""Values of cells without what spreadsheets and programs put around them: blanks, quotes, errors, lost digits."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from aisle.barcode_numbers import expected_check_digit
+
+_JOINERS = "\u200c\u200d"
+"""Signs that join letters or part them; a text may need them."""
+_CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+_MARKS = f"{_CONTROLS}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+"""Signs that nobody sees or types: controls, and marks of direction that programs put around what is copied."""
+BLANKS = f"\\s{_JOINERS}{_MARKS}"
+"""Blanks of all kinds, including invisible ones."""
+NO_VALUE_WORDS = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
+"""Words that programs write for no value."""
+DASHES = "-\u2013\u2014"
+"""Dashes that a cell without a value may consist of."""
+_OUTER_BLANKS = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
+_ERROR_WORDS = """
+#n/a #nv #n/b #n/d #ref! #bezug! #verw! #¡ref! #rif! #name? #naam? #nom? #¿nombre? #nome? #value! #wert! #waarde!
+#valeur! #¡valor! #valore! #div/0! #¡div/0! #¡num! #¡nulo! #nullo!
+#deel/0! #num! #zahl! #getal! #nombre! #null! #leeg! #nul! #spill! #überlauf! #overloop! #propagation!
+#calc! #kalk! #berekenen! #calcul! #field! #feld! #veld! #champ! #getting_data #blocked! #connect!
+#unknown! #busy!
+"""
+_SPREADSHEET_ERRORS = frozenset(_ERROR_WORDS.split())
+"""Error values of spreadsheets in English, German, Dutch, French, Spanish and Italian."""
+_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*5\d\d", re.IGNORECASE | re.ASCII)
+"""Numbered error values of LibreOffice."""
+FORMULA = re.compile(
+    r"=\s*[+-]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?[0-9]+\b|[0-9(]|\"|(?:'[^']+'|\w+)!)|[+@-]\s*[A-Z][A-Z0-9.]+\(.*\)",
+    re.DOTALL,
+)
+"""Beginning of a formula; a text with a sign before it is not always one."""
+QUOTED_FORMULA = re.compile(r'=\s*"((?:[^"]|"")*)"')
+_E_NOTATION = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE | re.ASCII)
+_TRAILING_ZEROS = re.compile(r"(\d+)[.,]0+", re.ASCII)
+INVISIBLE = re.compile(f"[{_JOINERS}{_MARKS}]")
+_MARK = re.compile(f"[{_MARKS}]")
+BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
+QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+MAX_QUOTE_PAIRS = 4
+"""Pairs of quotation marks that are removed around a cell; more than three were never seen."""
+_THOUSANDS = re.compile(
+    r"[+-]?[0-9]{1,3}([.,'\u2019\u00b4\u02b9`\u00b7\u066c_])[0-9]{3}(?:\1[0-9]{3})*(?:[.,][0-9]{1,2})?"
+)
+"""Digits with thousands separators."""
+CLEAR_WORDS = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
+"""Cells that delete the present value; an empty cell keeps it."""
+
+
+class CleanedCell(NamedTuple):
+    """Cleaned cell. `changes` is what was changed; `further_codes` are the other codes of the cell.
+
+    `warning` is why the cell may be wrong, although no other value is known.
+    """
+
+    value: str
+    changes: str = ""
+    further_codes: tuple[str, ...] = ()
+    warning: str = ""
+
+
+def trim_blanks(cell: str) -> str:
+    """Return the cell without blanks of any kind around it."""
+    return _OUTER_BLANKS.sub("", cell)
+
+
+def fold_code(cell: str) -> str:
+    """Return a code in the form in which codes are compared: without blanks and in one case."""
+    return re.sub(rf"[{BLANKS}]+", "", cell).casefold()
+
+
+def refuse_error(cell: str) -> str:
+    """Return the cell without blanks around it. Raise ValueError if it is an error value of a spreadsheet."""
+    bare = trim_blanks(cell)
+    word = bare.replace(" ", "").replace("\u00a0", "").replace("\u202f", "").casefold() if bare[:1] == "#" else ""
+    if word in _SPREADSHEET_ERRORS or (len(bare) > 1 and not bare.strip("#")) or _ERROR_NUMBER.fullmatch(bare):
+        raise ValueError(f"is {bare!r}, an error of the spreadsheet; write the value")
+    return bare
+
+
+def clean_value(cell: str) -> CleanedCell:
+    """Apply what all cells but texts have in common."""
+    bare = refuse_error(cell)
+    changes = ["blanks around it taken off"] if bare != cell and bare else []
+    if not bare.isprintable() and (visible := _MARK.sub("", bare)) != bare:
+        bare, changes = visible, [*changes, "invisible signs inside it taken out"]
+    for _ in range(MAX_QUOTE_PAIRS):
+        if found := unquote(bare):
+            bare, changes = trim_blanks(found[0]), [*changes, found[1]]
+    if FORMULA.match(bare) or bare[:1] == "=":
+        raise ValueError(f"{bare!r} is a formula; write its value")
+    if bare.casefold() in NO_VALUE_WORDS or (bare and not bare.strip(DASHES)):
+        return CleanedCell("", f"{bare} read as an empty cell")
+    plain = bare if bare.isascii() else bare.translate(_WIDE)
+    changes += ["full-width digits made 0 to 9"] if plain != bare else []
+    return CleanedCell(plain, ", ".join(changes))
+
+
+_WIDE = {ord("\uff10") + digit: str(digit) for digit in range(10)}
+"""Full-width digits."""
+
+
+def unquote(bare: str) -> tuple[str, str] | None:
+    """Return the cell without one pair of quotation marks, and what was removed; None if there is none."""
+    if bare[:1] == "=":
+        inner = bare[1:].strip()
+        is_quoted = inner[:1] == inner[-1:] == '"' and len(inner) > 1 and '"' not in inner.strip('"').replace('""', "")
+        return (inner[1:-1].replace('""', '"'), '="…" taken off') if is_quoted else None
+    if len(bare) > 1 and bare[0] in QUOTES:
+        inner = bare[1:-1]
+        if bare[-1] in QUOTES and not any(mark in inner.lstrip("=").strip(QUOTES) for mark in QUOTES):
+            return inner, "quotes around it taken off"
+        if bare[0] in "'\u2019`" and bare[-1] not in QUOTES:
+            return bare[1:], "apostrophe before it taken off"
+    return None
+
+
+def join_changes(first: str, second: str) -> str:
+    return f"{first}, {second}" if first and second else first or second
+
+
+def restore_digits(bare: str, changes: str, *, dotted: bool = False) -> tuple[str, str]:
+    """Restore a code that a spreadsheet took for a number. Raise ValueError if digits are lost."""
+    if found := _E_NOTATION.fullmatch(bare):
+        whole, rest, power = (found[1], found[2], found[3]) if found[1] else (found[4], "", found[5])
+        digits = whole + rest
+        if len(whole) + int(power) == len(digits) and expected_check_digit(digits) == digits[-1]:
+            return digits, join_changes(changes, "E notation written out, all digits are there")
+        raise ValueError(
+            f"{bare!r} was shortened by a spreadsheet, and digits of it are lost; format the column as text and"
+            " write the code anew"
+        )
+    if not dotted and (found := _TRAILING_ZEROS.fullmatch(bare)):
+        return found[1], join_changes(changes, ".0 behind it taken off")
+    return bare, changes
+
+
+def refuse_grouped(bare: str, *, signs: str = "") -> None:
+    """Raise ValueError for digits with thousands separators; `signs` restricts which separators count."""
+    found = _THOUSANDS.fullmatch(bare)
+    if found and (not signs or (found[1] in signs and (bare[0] not in "+-0" or bare.count(found[1]) > 1))):
+        raise ValueError(
+            f"{bare!r} has signs of thousands: a spreadsheet took the code for a number, and zeros before it may be"
+            " lost; format the column as text and write the code anew"
+        )
+
+
+def join_digits(code: str) -> str:
+    """Return a code of digits, printed in groups, without the blanks and hyphens between them."""
+    joined = BETWEEN_DIGITS.sub("", INVISIBLE.sub("", code))
+    return joined if joined.isascii() and joined.isdecimal() else code

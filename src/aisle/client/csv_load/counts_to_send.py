@@ -1,0 +1,124 @@
+"""Counts of a load before they are sent: those that were loaded before, or are in doubt, are left out or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+from aisle.client.client import Client
+from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.existing_stock_and_loaded_counts import (
+    LoadedStock,
+    ProductStock,
+    SplitCount,
+    TrackedStock,
+    with_load_reference,
+    without_fields,
+)
+from aisle.client.csv_load.records import Record
+from aisle.client.csv_load.report import BadRow
+from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted
+from aisle.client.csv_load.stock_without_location import EMPTY_PLACE
+
+
+class CountsToSend:
+    """Selection of the counts of a file that are sent, with the numbers of rows that are not."""
+
+    def __init__(
+        self, table: CsvTable, client: Client, loaded: LoadedStock | None, refuse: Callable[[BadRow], None]
+    ) -> None:
+        """Store the collaborators. Without `loaded`, all counts are sent; `refuse` takes the rows that are refused."""
+        self._table = table
+        self._loaded = loaded
+        self._refuse = refuse
+        self._tracked = TrackedStock(client, table)
+        self._elsewhere = UnnamedStock(table)
+        self._in_hand = GoodsInHand(client)
+        self.rows = 0
+        """Rows that are not sent."""
+        self.already_loaded: list[int] = []
+        self.unchanged_rows = self.rows_left = 0
+
+    def done(self, batch: Sequence[Record]) -> None:
+        """Record that the service has accepted a batch of counts."""
+        for record in batch:
+            self._elsewhere.done(record)
+
+    def note_all(self) -> None:
+        """Add warnings on goods elsewhere, once all counts are sent."""
+        self._elsewhere.note_all()
+
+    async def select(self, batch: Sequence[Record]) -> list[Record]:
+        """Return the counts that were not loaded before, as they are sent. Add warnings and bad rows for the others."""
+        found = [await self._select(count) for count in batch]
+        return [count for count in found if count]
+
+    async def _select(self, count: Record) -> Record | None:
+        new, left, other, worked = (
+            SplitCount(count) if self._loaded is None else await self._loaded.split_new(count, self._table.notes)
+        )
+        kept = await self._tracked.get(count.store, count.body["product_number"])
+        self._elsewhere.see(count)
+        if not kept.is_tracked:
+            new, left = None, ()
+            self._warn_of_untracked(count)
+        in_hand = await self._in_hand.get(count.store, count.body["product_number"], kept) if new else {}
+        if new and self._loaded is not None:
+            new = self._elsewhere.unchanged(new, kept, in_hand, worked)
+        pools = self._pools_of(new, kept) if new else {}
+        below = self._elsewhere.below_places(new, kept, in_hand) if new and pools is not None else {}
+        refused = len(below) + (pools is None)
+        for name, reason in below.items():
+            self._refuse(BadRow(self._table.name, count.field_rows[name], reason))
+        new = without_fields(new, below) if new and pools is not None else None
+        counted = {name: "" if name == "counted_quantity" else name for name in new.field_rows} if new else {}
+        if new:
+            self._elsewhere.expect(new, kept, in_hand)
+            if "location_code" not in new.body:
+                self._warn_of_other_pools(new, kept.pools)
+            new = in_pools(new, pools or {}, kept)
+        for name, line in count.field_rows.items():
+            is_total = "location_code" not in count.body and not count.is_beside
+            if new is None or name not in counted or (is_total and kept.at_places(counted[name])):
+                self._table.notes.remove_warning(EMPTY_PLACE, line)
+        self.already_loaded += left
+        self.unchanged_rows += max(0, len(left) - other)
+        self.rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0) - refused
+        self.rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
+        return with_load_reference(new) if new else None
+
+    def _pools_of(self, count: Record, kept: ProductStock) -> dict[str, Decimal] | None:
+        """Return the quantities by pool of a count that names none, so that all pools together have it.
+
+        They are empty if another count, or one of goods that are not there yet. Return None if the row is refused:
+        goods of several pools are there, and how the new quantity is divided is unknown.
+        """
+        held = pools_counted(count, kept)
+        if not held:
+            return {}
+        [(name, line)] = count.field_rows.items()
+        quantity = Decimal(str(count.body[name]))
+        if len(held) == 1 or not quantity:
+            return dict.fromkeys(held, quantity)
+        if quantity == sum(held.values()) and all(has >= 0 for has in held.values()):
+            return held
+        pools = ", ".join(f"{has:f} in pool {pool.removeprefix('stock_pool_')}" for pool, has in sorted(held.items()))
+        reason = f"names no stock_pool, and of the product are there {pools}; write a row for each pool"
+        self._refuse(BadRow(self._table.name, line, reason))
+        return None
+
+    def _warn_of_untracked(self, count: Record) -> None:
+        for name, line in count.field_rows.items():
+            value = f"{count.body[name]} of {count.body['product_number']}"
+            what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
+            self._table.notes.add_warning(what, value, line)
+
+    def _warn_of_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
+        """Add warnings on stock in other pools, which a count of a pool without a location leaves."""
+        others = {name: quantity for name, quantity in pools.items() if name not in count.field_rows}
+        for name, quantity in others.items() if "counted_quantity" not in count.field_rows else ():
+            what = "a row without a place counts the pool that it names, and what is in others stays"
+            pool = name.removeprefix("stock_pool_")
+            self._table.notes.add_warning(
+                what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line
+            )
