@@ -27,6 +27,7 @@ WORDS_OF_THEIR_OWN = (
     "look_up",
     "locations",
     "my_entries",
+    "count.product",
     "deliveries",
     "log",
     "unconfirmed.close_by_hand",
