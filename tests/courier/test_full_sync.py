@@ -14,7 +14,7 @@ import pytest
 from aisle.cache.writer import CacheWriter
 from aisle.client.errors import InvalidResponse, NotSent
 from aisle.courier.courier import Courier
-from aisle.courier.pull.full_sync_lists import paged_stage
+from aisle.courier.pull.full_sync_stages import paged_stage
 from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.errors import StorageError
 from aisle.host.database import fetch, transaction

@@ -16,7 +16,7 @@ import apsw
 
 from aisle.service.db.database import Database, Transaction
 from aisle.service.db.postgres import PostgresDatabase
-from aisle.service.db.postgres_transaction import PostgresTransaction
+from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 from tests.service.postgres import who_refers_first
 from tests.service.world import World
 

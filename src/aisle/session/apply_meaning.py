@@ -44,7 +44,7 @@ from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import ScanRemarks, Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
-from aisle.session.what_page_does_with_scan import ScanTrials
+from aisle.session.what_page_does_with_scan import PageReactions
 
 
 class MeaningHandler:
@@ -61,7 +61,7 @@ class MeaningHandler:
         verdicts: Verdicts,
         pin_check: PinCheck,
         event_runner: EventRunner,
-        trials: ScanTrials,
+        reactions: PageReactions,
         current_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
@@ -73,7 +73,7 @@ class MeaningHandler:
         self._verdicts = verdicts
         self._pin_check = pin_check
         self._event_runner = event_runner
-        self._trials = trials
+        self._reactions = reactions
         self._current_frame = current_frame
         self._remarks = ScanRemarks(verdicts)
         self._are_lots_certain = False
@@ -167,7 +167,7 @@ class MeaningHandler:
         if question.measured_scan and isinstance(meaning, Back):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
         elif not self._ask_for_rejected_scan(question, meaning, raw):
-            jobs, opens_only = self._page.stack.jobs, self._trials.opens_only
+            jobs, opens_only = self._page.stack.jobs, self._reactions.opens_only
             meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
             if not self._are_lots_certain:
                 meaning = ask_measured_quantity.ask_if_count_hidden(self._store.reader, jobs, meaning, opens_only)
@@ -245,7 +245,7 @@ class MeaningHandler:
                 meaning = self._with_label_of_job(meaning)
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
-            case Scan() if self._trials.leaves_by_guess(meaning):
+            case Scan() if self._reactions.leaves_by_guess(meaning):
                 self._ask_which((meaning,), meaning, raw)
             case RefusedInput():
                 if meaning.reason in _REFUSED_BESIDE_QUESTION:
@@ -289,7 +289,7 @@ class MeaningHandler:
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
-        is_shown_only = receiving_job(self._page.stack.jobs, scan) is not self._page.top and self._trials.opens_only(
+        is_shown_only = receiving_job(self._page.stack.jobs, scan) is not self._page.top and self._reactions.opens_only(
             scan
         )
         return is_needed and not is_shown_only and not self._event_runner.is_refused(scan)

@@ -42,7 +42,7 @@ from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_for_earlier_page import has_changed_meaning
-from aisle.session.what_page_does_with_scan import ScanTrials
+from aisle.session.what_page_does_with_scan import PageReactions
 
 MIN_CODE_DIGITS = 6
 """Digits of the shortest code of digits alone (UPC-E); fewer are a number."""
@@ -97,13 +97,13 @@ class MeaningResolver:
     """Resolver of lines. The same line at the same step is looked up once in a batch, and while it is held."""
 
     def __init__(
-        self, page: Page, batch: InputBatch, store: StoreConnection, profile: ProfileInForce, trials: ScanTrials
+        self, page: Page, batch: InputBatch, store: StoreConnection, profile: ProfileInForce, reactions: PageReactions
     ) -> None:
         self._page = page
         self._batch = batch
         self._store = store
         self._profile = profile
-        self._trials = trials
+        self._reactions = reactions
         self._is_scanned = False
         """Whether the line that is applied came at the pace of a scanner."""
         self._is_fast = False
@@ -163,7 +163,7 @@ class MeaningResolver:
     def _choose_kind(self, meaning: Meaning) -> Meaning:
         """Choose the kind of a code, or ask, unless the page takes the input as it came, or a name."""
         is_plain = self._page.top.job.raw_input or self._page.accepts().text
-        return meaning if is_plain else choose_kind(self._trials, meaning)
+        return meaning if is_plain else choose_kind(self._reactions, meaning)
 
     def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
         """Return the quantity if a text is a number with a unit of the product, else the meaning as it is."""
@@ -334,7 +334,7 @@ class MeaningResolver:
         is_exact = place.matches[0].key == text
         if isinstance(meaning, Command) and meaning.letter in _HARMLESS_LETTERS and not is_exact:
             return None
-        if (is_exact or isinstance(meaning, RefusedInput)) and self._trials.is_taken(place):
+        if (is_exact or isinstance(meaning, RefusedInput)) and self._reactions.is_taken(place):
             return place
         if isinstance(meaning, RefusedInput) or (is_repeated and not is_exact):
             return None
@@ -487,11 +487,11 @@ def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
     return Ambiguous(tuple(Scan((each,)) for each in (*people, *with_distinct_names(others))))
 
 
-def choose_kind(trials: ScanTrials, meaning: Meaning) -> Meaning:
+def choose_kind(reactions: PageReactions, meaning: Meaning) -> Meaning:
     """Return the only reading of a code of several kinds that the page has a use for, or the choice between them."""
     if not isinstance(meaning, Scan):
         return meaning
-    readings = trials.readings(meaning)
+    readings = reactions.readings(meaning)
     if len(readings) > 1:
         return Ambiguous(readings)
     only = readings[0]

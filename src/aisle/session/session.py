@@ -69,7 +69,7 @@ from aisle.session.terminal_settings import (
     profile_from_settings,
 )
 from aisle.session.typed_for_earlier_page import TypedLine
-from aisle.session.what_page_does_with_scan import ScanTrials
+from aisle.session.what_page_does_with_scan import PageReactions
 from aisle.settings import LoadedSettings, Settings
 from aisle.supervisor_role import SUPERVISORS
 
@@ -143,8 +143,8 @@ class Session:
 
     def _wire_inputs(self, person: SignIn | None) -> None:
         """Make the parts that inputs and changes enter by."""
-        trials = ScanTrials(self.page, self.context)
-        self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, trials)
+        reactions = PageReactions(self.page, self.context)
+        self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, reactions)
         meanings = MeaningHandler(
             self.page,
             self.batch,
@@ -155,7 +155,7 @@ class Session:
             self.verdicts,
             self.pin_check,
             self.event_runner,
-            trials,
+            reactions,
             self.frames.current,
         )
         help_pages = HelpPages(

@@ -1,4 +1,4 @@
-"""Trials of scans: what the open jobs would do with each. Jobs are pure, so a scan is fed and taken back."""
+"""What the page on the screen would do with a scan. Jobs are pure, so a scan is fed and taken back."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WORK = COUNTS_SCANS | {"batch", "shortage"}
 """Jobs that a guessed code never leaves without a question."""
 
 
-class ScanTrials:
-    """Trials on the page on the screen."""
+class PageReactions:
+    """Reactions of the page on the screen to scans that are only tried."""
 
     def __init__(self, page: Page, context: SessionContext) -> None:
         self._page = page

@@ -21,7 +21,7 @@ from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
-from aisle.courier.pull.full_sync_lists import (
+from aisle.courier.pull.full_sync_stages import (
     DELIVERIES,
     HEADERS,
     LINES,

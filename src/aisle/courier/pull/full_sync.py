@@ -32,7 +32,7 @@ from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull import sync_progress
-from aisle.courier.pull.full_sync_lists import (
+from aisle.courier.pull.full_sync_stages import (
     HEADERS,
     PEOPLE,
     RECEIPTS,

@@ -14,7 +14,7 @@ from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
 from aisle.jobs.searchable_list import ListOptions, not_found_message, product_prompt
-from aisle.jobs.supervisor.labelled_field_rows import (
+from aisle.jobs.supervisor.service_field_rows import (
     YES_NO,
     Cells,
     field_name,

@@ -13,7 +13,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.stores_and_features import StorePageRow, StoresRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import day_or_time
-from aisle.jobs.supervisor.labelled_field_rows import (
+from aisle.jobs.supervisor.service_field_rows import (
     YES_NO,
     Cells,
     field_name,

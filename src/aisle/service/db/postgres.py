@@ -28,7 +28,7 @@ from aisle.errors import StorageError
 from aisle.service.db import product_search_index
 from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
 from aisle.service.db.fair_turns import FairTurns
-from aisle.service.db.postgres_transaction import (
+from aisle.service.db.postgres_transaction_and_errors import (
     REFUSED,
     SERVER_ERRORS,
     ClientReadTransaction,

@@ -16,7 +16,6 @@ from aisle.contract.request_bodies.extension_bodies import (
 from aisle.service.auth.authorization import require_role
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import pick_members
-from aisle.service.domain.latest_write_after_restore import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
@@ -43,6 +42,7 @@ from aisle.service.domain.quantities import (
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue
+from aisle.service.domain.refuse_superseded_replays import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 from aisle.service.operation_context import Context, OperationCall
 

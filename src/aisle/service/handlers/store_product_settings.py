@@ -8,14 +8,14 @@ from decimal import Decimal
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import parse_json_object, pick_members, to_json
-from aisle.service.domain.latest_write_after_restore import (
+from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
+from aisle.service.domain.refuse_superseded_replays import (
     SETTING,
     find_later_writes,
     key_of,
     record_write_times,
     superseded,
 )
-from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import Body, load_products
