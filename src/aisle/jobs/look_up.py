@@ -64,7 +64,6 @@ from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_types import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
 
 MAX_CHOICES = 3
-
 MAX_ORDERS = 40
 
 
