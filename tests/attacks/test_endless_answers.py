@@ -13,7 +13,7 @@ import pytest
 from aisle.cli.api import _print_json
 from aisle.client import Client
 from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
-from aisle.client.response import MAX_INT64, Response, to_int64
+from aisle.client.response_and_json_limits import MAX_INT64, Response, to_int64
 from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.change_feed import MAX_PAGES

@@ -12,7 +12,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.product_data import parse_product
+from aisle.jobs.parse_product_rows import parse_product
 from aisle.jobs.supervisor.store_product_fields import update_write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -15,7 +15,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import sync
 from aisle.cli.sync import CHECK_S, MAX_SILENCE_S, MESSAGE_S, ResponseTimer, WaitMessages, wait_while_answered
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.errors import AisleError
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aisle.contract.operations import OPERATIONS
-from aisle.courier.push.decide_arrival import (
+from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,
     BY_LOG,
     BY_NOTHING,

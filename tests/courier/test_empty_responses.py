@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.operator_texts import reason_text
-from aisle.courier.push.decide_arrival import LOOKED_UP_WHEN_EMPTY, is_empty_response_final
+from aisle.cli.stored_messages_in_english import reason_text
+from aisle.courier.push.decide_arrival_from_lookup import LOOKED_UP_WHEN_EMPTY, is_empty_response_final
 from aisle.jobs.job import Write
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER
 from aisle.outbox.split_movements import split_movement

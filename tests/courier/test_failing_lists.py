@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.courier.pull.continuous_sync import PullIntervals
+from aisle.courier.pull.reads_between_full_syncs import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 from aisle.outbox.session_requests import request_read

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.jobs.job import Write
 from aisle.jobs.product_log_writes import log_write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REOPEN_LINE, OrderAction, decide

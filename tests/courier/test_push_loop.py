@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client
 from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkState

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from aisle.cache.operation_queries import items_of_operation
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND
 from aisle.outbox.observed_behaviour import (
     CONTAINS,

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.courier import Runtime
 from aisle.courier.leader_process import LeaderOptions, Leadership, run_courier
 from aisle.host.deleted_file_recovery import NEWER_PROGRAM, list_copies

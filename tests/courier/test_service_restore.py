@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.courier import Courier
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE

@@ -13,9 +13,17 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client, Response, RetryPolicy
-from aisle.courier.push.decide_arrival import ABSENT, CHANGED, FOUND, MATCHES, UNREADABLE, LookupResult, decide
+from aisle.courier.push.decide_arrival_from_lookup import (
+    ABSENT,
+    CHANGED,
+    FOUND,
+    MATCHES,
+    UNREADABLE,
+    LookupResult,
+    decide,
+)
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE, parse_entry_values, update_write
 from aisle.outbox.operation_record import Operation

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from aisle.client import paging
 from aisle.client.errors import InvalidResponse
-from aisle.courier.push.decide_arrival import FOUND, MATCHES, Decision, decide
+from aisle.courier.push.decide_arrival_from_lookup import FOUND, MATCHES, Decision, decide
 from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.reconciler import Reconciler
 from aisle.outbox.operation_record import Operation

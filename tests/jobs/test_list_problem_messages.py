@@ -13,7 +13,7 @@ from aisle.jobs.count.job import CountJob
 from aisle.jobs.job import Job
 from aisle.jobs.list_problem_messages import list_name
 from aisle.jobs.location_page import LocationsJob
-from aisle.jobs.look_up import LookUpJob
+from aisle.jobs.look_up_product import LookUpJob
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob

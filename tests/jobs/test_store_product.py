@@ -11,7 +11,7 @@ import pytest
 
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.sales_figures import MAX_FIGURES, parse_figures
+from aisle.jobs.product_sales_chart import MAX_FIGURES, parse_figures
 from aisle.jobs.supervisor import store_product_fields
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_fields import FIELDS, parse_codes, parse_day, plain_text

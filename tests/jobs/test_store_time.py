@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import store_time
-from aisle.jobs.product_data import parse_product
+from aisle.jobs.parse_product_rows import parse_product
 from aisle.jobs.store_time import due_message, due_on_day_message, seconds_since, store_day
 from aisle.jobs.supervisor.stores import _field_message
 from aisle.settings.process_time_zone import set_process_zone

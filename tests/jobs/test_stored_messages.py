@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.jobs.stored_messages import (
     DETAIL_ARGUMENT,
     NO_MESSAGE,

@@ -15,7 +15,7 @@ from aisle.host.database import fetch
 from aisle.host.processes import is_running, process_start_id
 from aisle.jobs.job import Refresh, SignIn, SignOut, Write
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
-from aisle.outbox.journal_rows import EventRow, JobRow
+from aisle.outbox.journal_row_types import EventRow, JobRow
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.session_requests import request_read, take_read_requests
 from aisle.outbox.sessions import SessionRow, SignedIn

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.cache.order_overlay import apply_to_order
-from aisle.cli.operator_texts import reason_text
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.contract.request_encoding import encode_json
 from aisle.host.database import transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, Resolve, Write

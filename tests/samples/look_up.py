@@ -6,12 +6,20 @@ from decimal import Decimal
 
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.location_page import LocationsJob, LocationsState
-from aisle.jobs.look_up import LookUpJob, LookUpState
-from aisle.jobs.product_data import ExpectedDelivery, LocationStock, NearbyStock, NearbyStore, PoolStock, Product, Unit
+from aisle.jobs.look_up_product import LookUpJob, LookUpState
+from aisle.jobs.parse_product_rows import (
+    ExpectedDelivery,
+    LocationStock,
+    NearbyStock,
+    NearbyStore,
+    PoolStock,
+    Product,
+    Unit,
+)
+from aisle.jobs.product_sales_chart import Figure
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
-from aisle.jobs.sales_figures import Figure
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stock_pools import Pool
 from aisle.jobs.view import ASK, INFO, Frame, LinkState, Verdict, msg

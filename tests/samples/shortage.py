@@ -6,9 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import OfferedChoice
+from aisle.jobs.parse_product_rows import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
 from aisle.jobs.pick.shortage import OrderShortage, ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import OtherLocation, list_choices, parse_reasons
-from aisle.jobs.product_data import ExpectedDelivery, NearbyStock, NearbyStore, PoolStock, Product
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.settings import SHORTAGE_REASONS
 

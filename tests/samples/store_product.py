@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.product_data import ExpectedDelivery
+from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_page import CHART, CONFIRM, VALUE, StoreProductState
 from aisle.jobs.supervisor.store_product_values import parse_store_product

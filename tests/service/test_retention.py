@@ -17,7 +17,7 @@ from aisle.service import retention
 from aisle.service.db.database import GROWING_TABLES, Transaction
 from aisle.service.db.postgres import read_sizes
 from aisle.service.db.statements import retention as retention_statements
-from aisle.service.db.statements.assignments_and_recounts import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
+from aisle.service.db.statements.assigned_moves_and_recounts import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.metrics import load_table_sizes
 from aisle.service.options import keys_kept

@@ -39,7 +39,7 @@ MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 
 OPERATORS = {
     "courier/leader_process.py": "why a courier leaves, in its log",
-    "courier/push/decide_arrival.py": "a table for whoever reads the code",
+    "courier/push/decide_arrival_from_lookup.py": "a table for whoever reads the code",
     "host/hung_courier.py": "written into the courier's log",
     "host/database_folder.py": "what aisle doctor says, and a StorageError",
     "host/database.py": "what a StorageError says; sessions go by its trouble",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from aisle.cache.held_goods_queries import free_locations, held_by_location, location_codes
+from aisle.cache.goods_held_at_locations_queries import free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.query_context import QueryContext

@@ -16,7 +16,7 @@ from aisle.cache.claim_and_priority_queries import (
     orders_ahead,
     orders_not_put_down,
 )
-from aisle.cache.held_goods_queries import free_locations, held_by_location, location_codes
+from aisle.cache.goods_held_at_locations_queries import free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete

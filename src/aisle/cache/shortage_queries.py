@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.held_goods_queries import lines_read_times
+from aisle.cache.goods_held_at_locations_queries import lines_read_times
 from aisle.cache.list_window import QueryResult
 from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.people_and_rights_queries import announced_features

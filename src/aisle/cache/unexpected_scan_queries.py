@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.held_goods_queries import held_by_location, location_codes
+from aisle.cache.goods_held_at_locations_queries import held_by_location, location_codes
 from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import count_tags, tagged_locations
 from aisle.cache.order_queries import orders_with_product

@@ -18,8 +18,8 @@ from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE
 from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.writer import CacheWriter
-from aisle.cli.operator_texts import reason_text
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
 from aisle.errors import StorageError, UsageError
@@ -30,7 +30,7 @@ from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
 from aisle.outbox import held_and_awaited_tokens, retention_and_archive
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.journal_rows import EventRow
+from aisle.outbox.journal_row_types import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal

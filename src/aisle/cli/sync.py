@@ -16,14 +16,14 @@ import click
 from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
-from aisle.cli.operator_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
+from aisle.cli.stored_messages_in_english import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.time_zones_in_settings import ZoneWatch
 from aisle.client import Client
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import OutcomeUnknown
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.courier.courier import Courier
 from aisle.courier.leader_process import LeaderOptions, lead
 from aisle.courier.link_state import OFFLINE

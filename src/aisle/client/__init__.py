@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from aisle.client.client import Client, RetryPolicy
 from aisle.client.outcome import Outcome, outcome_of
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 
 __all__ = ["Client", "Outcome", "Response", "RetryPolicy", "outcome_of"]

@@ -26,7 +26,7 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
-from aisle.client.response import MAX_JSON_MEMORY, Response, TooMuchMemory, memory_needed
+from aisle.client.response_and_json_limits import MAX_JSON_MEMORY, Response, TooMuchMemory, memory_needed
 from aisle.contract.operations import Operation, ParamLocation
 from aisle.contract.request_encoding import (
     QueryValue,

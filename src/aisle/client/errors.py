@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.errors import AisleError, ContractError
 from aisle.safe_text import clean, end_sentence
 

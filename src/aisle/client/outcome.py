@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from aisle.client.errors import InvalidResponse, NotSent, StatusError, UnsuccessfulResult
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.errors import ContractError
 
 _NOT_IMPLEMENTED = (501, 505)

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, Protocol
 
 from aisle.client.errors import InvalidResponse, message_of, status_error
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.supervisor_role import SUPERVISORS
 
 _PATH = "/aisle/v1/sign-in"

@@ -21,7 +21,7 @@ import httpx
 
 from aisle.caller_addresses import is_loopback
 from aisle.client.errors import CERTIFICATE_ERROR, NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.errors import SettingsError
 from aisle.safe_text import clean
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, NotSent, TransportError, Unauthorized, status_error
 from aisle.client.paging import rows_of
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment, get_operation
 from aisle.courier.service_features import Features, read_extension
 

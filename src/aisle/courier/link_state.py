@@ -16,7 +16,7 @@ from aisle.client.errors import (
     TransportError,
     Unauthorized,
 )
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.clock_skew import ClockSkew
 from aisle.courier.operator_notices import OperatorNotices

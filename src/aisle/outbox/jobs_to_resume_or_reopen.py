@@ -9,7 +9,7 @@ from typing import NamedTuple
 import apsw
 
 from aisle.host.database import fetch, fetch_one, transaction
-from aisle.outbox.journal_rows import EventRow, JobRow, event_from_row, job_from_row
+from aisle.outbox.journal_row_types import EventRow, JobRow, event_from_row, job_from_row
 from aisle.outbox.sessions import session_from_row
 
 _UNDO_WINDOW_S = 16 * 3600.0

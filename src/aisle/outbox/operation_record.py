@@ -264,7 +264,7 @@ class Evidence(TypedDict, total=False):
     looked_at: float
     """Time of the last look-up, in seconds since 1970."""
     verdict: str
-    """Result of the last look-up (aisle.courier.push.decide_arrival)."""
+    """Result of the last look-up (aisle.courier.push.decide_arrival_from_lookup)."""
     blind: int
     """Number of look-ups that could read nothing."""
     denied: int

@@ -10,7 +10,7 @@ import apsw
 
 from aisle.host.database import fetch, fetch_one, known_columns, transaction, try_write
 from aisle.host.processes import is_running, process_start_id
-from aisle.outbox.journal_rows import insert_sql
+from aisle.outbox.journal_row_types import insert_sql
 
 
 class SessionRow(NamedTuple):

@@ -43,10 +43,10 @@ from aisle.scan.inputs import (
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.covered_question import CoveredQuestion
+from aisle.session.doubtful_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
-from aisle.session.number_from_scanner_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import Page

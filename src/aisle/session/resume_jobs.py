@@ -12,8 +12,8 @@ from aisle.outbox.commit_journal import Journal
 from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.scan.grammar_types import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
+from aisle.session.doubtful_number_question import NUMBER_QUESTIONS
 from aisle.session.job_stack import WITHOUT_WORK, JobStack, is_readable
-from aisle.session.number_from_scanner_question import NUMBER_QUESTIONS
 
 
 class Unanswered(NamedTuple):

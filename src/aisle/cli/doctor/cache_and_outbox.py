@@ -13,8 +13,8 @@ from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.courier import log_advice
 from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong
-from aisle.cli.operator_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import store_folder_of
+from aisle.cli.stored_messages_in_english import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version
 from aisle.host.deleted_file_recovery import list_copies

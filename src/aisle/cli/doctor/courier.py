@@ -11,8 +11,8 @@ from pathlib import Path
 from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
-from aisle.cli.operator_texts import reason_text
 from aisle.cli.service_client import store_folder_of
+from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.link_state import LINK_HEARTBEAT_S
 from aisle.host.database import fetch
 from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped

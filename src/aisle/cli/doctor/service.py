@@ -12,8 +12,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
-from aisle.cli.operator_texts import list_name, reason_text
 from aisle.cli.service_client import service_client, store_folder_of
+from aisle.cli.stored_messages_in_english import list_name, reason_text
 from aisle.client import Client, Response
 from aisle.client.errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of
 from aisle.courier.check_service_and_lists import CHECKED_LISTS, list_error, lists_of_service, send_one_row_request

@@ -13,7 +13,7 @@ from aisle.client.csv_load.columns import DELIVERIES, ORDERS
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow
 from aisle.client.errors import ClientError, InvalidResponse, status_error
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import encode_segment
 
 

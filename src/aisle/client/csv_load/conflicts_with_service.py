@@ -28,7 +28,7 @@ from aisle.client.csv_load.implausible_values import ContainerComparison
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
-from aisle.client.csv_load.order_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
+from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, warn_of_discounts
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error

@@ -17,7 +17,7 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import (
 )
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow
-from aisle.client.csv_load.stock_not_in_file import GoodsInHand, UnnamedStock, in_pools, pools_counted
+from aisle.client.csv_load.stock_elsewhere_of_counted_products import GoodsInHand, UnnamedStock, in_pools, pools_counted
 from aisle.client.csv_load.stock_without_location import EMPTY_PLACE
 
 

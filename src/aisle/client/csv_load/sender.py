@@ -43,7 +43,7 @@ from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.near_keys import are_near, bare_codes
-from aisle.client.csv_load.order_conflicts_with_service import ChangedOrders
+from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
     NO_FINDINGS,
@@ -58,7 +58,7 @@ from aisle.client.csv_load.service_reads import location_codes, read_units
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
 from aisle.client.outcome import Outcome, outcome_of
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.safe_text import clean, end_sentence

@@ -17,7 +17,7 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import Row
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.errors import ContractError
 

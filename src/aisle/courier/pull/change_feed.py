@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
-from aisle.client.response import to_int64
+from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension

@@ -24,7 +24,7 @@ from aisle.client.errors import (
     Unauthorized,
 )
 from aisle.client.paging import Envelope, Row, check_page_count, check_row_count, page_digest
-from aisle.client.response import to_int64
+from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.backoff_and_list_pauses import ListBackoffs

@@ -14,7 +14,7 @@ from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
-from aisle.client.response import Response
+from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.check_service_and_lists import ServiceCheck
 from aisle.courier.notify import notification_topics

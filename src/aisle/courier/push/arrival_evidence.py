@@ -17,7 +17,7 @@ from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
-from aisle.courier.push.decide_arrival import (
+from aisle.courier.push.decide_arrival_from_lookup import (
     BY_LOG,
     BY_NUMBER,
     BY_ORDER,

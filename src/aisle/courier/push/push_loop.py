@@ -21,7 +21,7 @@ from aisle.courier.link_state import REQUEST_ERRORS, LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.adapt_update import AdaptedOperation
 from aisle.courier.push.checks_before_send import StaleOperation
-from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE, OMITTED_LINE
 from aisle.courier.push.outgoing_request import (
     PushSettings,
     is_extension,

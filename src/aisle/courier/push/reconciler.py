@@ -18,7 +18,7 @@ from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import LOOKUPS, ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.push.arrival_evidence import Lookup, readback_observation
-from aisle.courier.push.decide_arrival import (
+from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,
     BY_LOG,
     BY_NOTHING,

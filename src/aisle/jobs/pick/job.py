@@ -34,7 +34,7 @@ from aisle.jobs.pick import (
     offered_choices,
     pick_state,
     put_down_at_location,
-    rejected_scans,
+    rejected_scans_and_quantities,
     take_over,
     unanswered_question,
     view,
@@ -46,7 +46,7 @@ from aisle.jobs.pick.goods_for_other_pickers import (
     returned_message,
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
-from aisle.jobs.pick.rejected_scans import reject_input
+from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.shell.customer_comments import start_note
 from aisle.jobs.stock_pools import LIVE_POOLS_QUERY, parse_pools
@@ -165,7 +165,7 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
         return put_down_at_location.select_tote(state, tote)
     if state.phase == "done":
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
-    choices = rejected_scans.other_order_choices(state, match.key)
+    choices = rejected_scans_and_quantities.other_order_choices(state, match.key)
     if state.is_batch:
         return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
@@ -389,7 +389,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return merge_changed_orders.update_order(
                 state, id_.removeprefix(merge_changed_orders.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
             )
-        case Rows(rejected_scans.NUMBER_QUERY, rows, _) if state.lookup.kind == rejected_scans.NUMBER_QUERY:
+        case Rows(rejected_scans_and_quantities.NUMBER_QUERY, rows, _) if (
+            state.lookup.kind == rejected_scans_and_quantities.NUMBER_QUERY
+        ):
             return _handle_records_by_number(state, rows, context)
         case Rows(kind, rows, _) if kind == state.lookup.kind:
             return _handle_answer(state, kind, rows[0] if rows else {}, context)
@@ -414,8 +416,8 @@ def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
 
 
 def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> Result:
-    if kind == rejected_scans.FOREIGN_QUERY:
-        return rejected_scans.explain_foreign_product(state, row, context.now)
+    if kind == rejected_scans_and_quantities.FOREIGN_QUERY:
+        return rejected_scans_and_quantities.explain_foreign_product(state, row, context.now)
     if kind == location_questions.STOCK_THERE_QUERY:
         return line_actions.handle_location_answer(state, row, context)
     if kind == put_down_at_location.PICKUPS_QUERY:
@@ -512,7 +514,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             if put_down_at_location.may_be_location(state, code):
                 return put_down_at_location.query_pickup_locations(state, code)
             id_ = (
-                rejected_scans.no_quantity_id(state)
+                rejected_scans_and_quantities.no_quantity_id(state)
                 if quantity_or_record.is_too_short_for_code(code)
                 else "pick.unknown"
             )

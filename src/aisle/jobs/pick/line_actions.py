@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import product_data, quantity_or_record, report_refusals
+from aisle.jobs import parse_product_rows, quantity_or_record, report_refusals
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
@@ -16,7 +16,7 @@ from aisle.jobs.pick import (
     operations,
     pick_state,
     put_down_at_location,
-    rejected_scans,
+    rejected_scans_and_quantities,
     unanswered_question,
 )
 from aisle.jobs.pick.merge_changed_orders import remove_order
@@ -29,7 +29,7 @@ from aisle.jobs.pick.pick_state import (
     restore_lines,
     restore_sources,
 )
-from aisle.jobs.pick.rejected_scans import reject_input
+from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.grammar_types import PRODUCT, Match
@@ -47,7 +47,7 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
     indexes = pick_state.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
-        return rejected_scans.query_foreign_product(state, match)
+        return rejected_scans_and_quantities.query_foreign_product(state, match)
     open_ = pick_state.fillable_lines(state, match.key)
     if not open_:
         return _report_full(state, indexes, match)
@@ -70,7 +70,7 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
             pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
             PickChoice("take_rest", match.key, quantity=match.quantity),
         )
-        return rejected_scans.reject_more_than_rest(at_stop, match.quantity, open_, choice)
+        return rejected_scans_and_quantities.reject_more_than_rest(at_stop, match.quantity, open_, choice)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
 
 
@@ -99,7 +99,7 @@ def handle_location_answer(state: PickState, row: StockAtLocationRow, context: C
     if wrong_pool:
         return Turn(state, (), Verdict(WRONG, wrong_pool))
     choice = location_questions.choice_with_location(state, location, pool)
-    held = product_data.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
+    held = parse_product_rows.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
     if held:
         return location_questions.ask_held(state, choice, held)
     return (
@@ -212,7 +212,7 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
 def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
     """Query the records with this number; a question about scanned goods or a location stays until the answer
     arrives."""
-    turn = rejected_scans.query_number(state, value, code)
+    turn = rejected_scans_and_quantities.query_number(state, value, code)
     is_kept = unanswered_question.is_about_goods(state) or location_questions.scanned_locations(state)
     if turn is None or not is_kept:
         return turn
@@ -226,7 +226,7 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
         unanswered_question.goods_choices(state),
         state._replace(untaken=Decimal(0)),
     )  # the last number counts
-    if too_many := rejected_scans.reject_too_many(state, value, *others):
+    if too_many := rejected_scans_and_quantities.reject_too_many(state, value, *others):
         return too_many
     if matches:
         state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others, *goods))

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import product_data
+from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Event, Turn, reply
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup, moved_stop_step
-from aisle.jobs.pick.rejected_scans import Result, query_store, reject_input
+from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
 from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.stock_pools import pool_name
@@ -292,7 +292,7 @@ def ask_change_location(state: PickState, row: StockAtLocationRow) -> Result:
     if wrong_pool:
         return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
     choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
-    held = product_data.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
+    held = parse_product_rows.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
     if held:
         count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
         return reject_input(

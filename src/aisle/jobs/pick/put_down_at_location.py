@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
-from aisle.jobs.pick import excess, goods_for_other_pickers, goods_to_put_down, operations, pick_state, rejected_scans
+from aisle.jobs.pick import (
+    excess,
+    goods_for_other_pickers,
+    goods_to_put_down,
+    operations,
+    pick_state,
+    rejected_scans_and_quantities,
+)
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     PickChoice,
@@ -17,7 +24,7 @@ from aisle.jobs.pick.pick_state import (
     UndoStep,
     add_undo_step,
 )
-from aisle.jobs.pick.rejected_scans import reject_input
+from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.view import GOOD, INFO, Verdict, msg, undo_verdict
 from aisle.scan.grammar_types import Match
@@ -55,7 +62,9 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
-    return rejected_scans.query_store(state, rejected_scans.LOCATION_QUERY, match, location_code=location)
+    return rejected_scans_and_quantities.query_store(
+        state, rejected_scans_and_quantities.LOCATION_QUERY, match, location_code=location
+    )
 
 
 def may_be_location(state: PickState, code: str) -> bool:

@@ -23,7 +23,16 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
+from aisle.jobs.look_up_product import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
+from aisle.jobs.parse_product_rows import (
+    ExpectedDelivery,
+    NearbyStock,
+    Product,
+    held_message,
+    parse_expected_deliveries,
+    parse_nearby,
+    parse_product,
+)
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,
     Reason,
@@ -32,15 +41,6 @@ from aisle.jobs.pick.shortage_choices import (
     merge_reasons,
     parse_reasons,
     reasons_for_location,
-)
-from aisle.jobs.product_data import (
-    ExpectedDelivery,
-    NearbyStock,
-    Product,
-    held_message,
-    parse_expected_deliveries,
-    parse_nearby,
-    parse_product,
 )
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import distinct_labels

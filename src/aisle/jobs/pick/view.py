@@ -7,10 +7,10 @@ from decimal import Decimal
 
 from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
+from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import goods_for_other_pickers, goods_to_put_down, location_questions, offered_choices, pick_state
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
-from aisle.jobs.product_data import held_message
 from aisle.jobs.quantities_and_plausibility import goods_progress, goods_text
 from aisle.jobs.shell.customer_comments import Note
 from aisle.jobs.stock_pools import pool_name

@@ -28,8 +28,8 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.receive import goods_in_hand, put_away_and_undo, view
-from aisle.jobs.receive.goods_in_hand import LOG_OPERATION
+from aisle.jobs.receive import handle_scans_and_quantities, put_away_and_undo, view
+from aisle.jobs.receive.handle_scans_and_quantities import LOG_OPERATION
 from aisle.jobs.receive.open_delivery import (
     choose_expecting,
     handle_found,
@@ -90,10 +90,12 @@ class ReceiveJob(Job[ReceiveState]):
 
     def accepts(self, state: ReceiveState) -> Accepts:
         choices, keys = view.choice_count(state), view.choice_letters(state)
-        item = goods_in_hand.open_quantity_goods(state)
+        item = handle_scans_and_quantities.open_quantity_goods(state)
         # Search is not set: text ended with Enter may be a delivery's number, which is requested from the service.
         letters = view.command_letters(state)
-        is_asked = goods_in_hand.is_number_asked(state) or goods_in_hand.is_plausibility_asked(state)
+        is_asked = handle_scans_and_quantities.is_number_asked(
+            state
+        ) or handle_scans_and_quantities.is_plausibility_asked(state)
         typed_only = state.phase in ("check", "leave") or is_asked
         values = view.choice_texts(state)
         decimals = bool(item and item.allows_decimals)
@@ -123,11 +125,11 @@ class ReceiveJob(Job[ReceiveState]):
         )
 
     def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
-        item = goods_in_hand.open_quantity_goods(state)
+        item = handle_scans_and_quantities.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
     def quantity_taken(self, state: ReceiveState, product: str) -> Decimal:
-        return announced_and_received(state, product)[1] + goods_in_hand.quantity_in_hand(state, product)
+        return announced_and_received(state, product)[1] + handle_scans_and_quantities.quantity_in_hand(state, product)
 
     def product_of_choice(self, state: ReceiveState, number: int) -> Match | None:
         chosen = state.choices[number - 1] if number <= len(state.choices) and not state.pending_scan else None
@@ -262,15 +264,15 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
         case "sought" if rows and state.requested_delivery and state.phase == "delivery":
             return open_delivery(state, state.requested_delivery, state.requested_delivery, context)
         case "deliveries_expecting" if state.delivery_number:
-            return goods_in_hand.ask_not_announced(state, rows)
+            return handle_scans_and_quantities.ask_not_announced(state, rows)
         case "deliveries_expecting":
             return choose_expecting(state, rows, context)
         case "pending_goods":
-            return Turn(goods_in_hand.with_pending_goods(state, rows[0] if rows else None))
+            return Turn(handle_scans_and_quantities.with_pending_goods(state, rows[0] if rows else None))
         case "goods":
-            return goods_in_hand.handle_product(state, rows[0] if rows else None, context)
+            return handle_scans_and_quantities.handle_product(state, rows[0] if rows else None, context)
         case "locations_of_products":
-            return Turn(goods_in_hand.with_suggested_location(state, rows))
+            return Turn(handle_scans_and_quantities.with_suggested_location(state, rows))
         case "records_by_number":
             return _handle_records_by_number(state, rows, context)
         case "refused_operations":
@@ -286,7 +288,7 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
             Query("refused_operations", "refused_operations", {"operation": LOG_OPERATION, "since": state.opened_at})
         )
         effects.append(Query("again", "delivery", {"order_number": state.delivery_number}))
-        effects += [goods_in_hand.query_suggested_location(state.in_hand)] if state.in_hand else []
+        effects += [handle_scans_and_quantities.query_suggested_location(state.in_hand)] if state.in_hand else []
     else:
         effects.append(query_deliveries(state))
     if state.requested_delivery:
@@ -318,12 +320,12 @@ def _is_of_delivery(state: ReceiveState, row: RefusedOperationsRow) -> bool:
 def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Context) -> Result:
     before = state
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
-    if goods_in_hand.is_goods_question_open(state):
-        return goods_in_hand.repeat_question(state, match, context)
-    if goods_in_hand.is_number_asked(state):
+    if handle_scans_and_quantities.is_goods_question_open(state):
+        return handle_scans_and_quantities.repeat_question(state, match, context)
+    if handle_scans_and_quantities.is_number_asked(state):
         answer = next((each for each in state.choices if each.kind == "is_product"), None)
         if match is None or answer is None or (match.kind, match.key) != (PRODUCT, answer.key):
-            return goods_in_hand.repeat_number_question(state, name_of(matches[0]))
+            return handle_scans_and_quantities.repeat_number_question(state, name_of(matches[0]))
         if state.pending_scan:
             return _follow_choice(state, answer, context)
     if state.phase == "leave" and match and not _settles_goods(state, match):
@@ -338,11 +340,11 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
     if state.delivery_number:
         asked = None
         if match.kind == PRODUCT and state.in_hand and state.in_hand.product != match.key:
-            asked = goods_in_hand.ask_before_booking(state)
+            asked = handle_scans_and_quantities.ask_before_booking(state)
         if asked:
             return asked
         if match.kind == PRODUCT:
-            return goods_in_hand.scan_product(state, match, context)
+            return handle_scans_and_quantities.scan_product(state, match, context)
         return put_away_and_undo.put_away(state, match.key, context)
     if match.kind == PRODUCT:
         return Turn(
@@ -354,7 +356,9 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
 
 def _settles_goods(state: ReceiveState, match: Match) -> bool:
     """Return True if a scan may answer what becomes of the goods in hand: a location for them, or more of them."""
-    return match.kind == LOCATION or (match.kind == PRODUCT and bool(goods_in_hand.quantity_in_hand(state, match.key)))
+    return match.kind == LOCATION or (
+        match.kind == PRODUCT and bool(handle_scans_and_quantities.quantity_in_hand(state, match.key))
+    )
 
 
 def _scan_before_delivery(state: ReceiveState, match: Match) -> Result:
@@ -367,9 +371,9 @@ def _scan_before_delivery(state: ReceiveState, match: Match) -> Result:
 
 
 def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: Context) -> Result:
-    if goods_in_hand.is_goods_question_open(state):
-        return goods_in_hand.repeat_question(state, None, context)
-    if goods_in_hand.is_number_asked(state):
+    if handle_scans_and_quantities.is_goods_question_open(state):
+        return handle_scans_and_quantities.repeat_question(state, None, context)
+    if handle_scans_and_quantities.is_number_asked(state):
         return reply(state, WRONG, "count.unknown", code=code)  # the question stays on the page
     is_quantity = quantity_or_record.is_too_short_for_code(code) or quantity_or_record.has_decimal_point(code)
     if state.phase in ("lines", "check", "leave") and is_quantity:
@@ -390,7 +394,7 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
 def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Context) -> Result:
     query = quantity_or_record.query_by_number(value, code)
     if query is None:
-        return goods_in_hand.enter_quantity(state, value, context)
+        return handle_scans_and_quantities.enter_quantity(state, value, context)
     return Turn(state._replace(looked_up_number=value), (query,))
 
 
@@ -398,8 +402,8 @@ def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRo
     """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
     matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, DELIVERY, PRODUCT))
-    if not matches or goods_in_hand.open_quantity_goods(state) is None:
-        return goods_in_hand.enter_quantity(state, value, context)
+    if not matches or handle_scans_and_quantities.open_quantity_goods(state) is None:
+        return handle_scans_and_quantities.enter_quantity(state, value, context)
     if quantity_or_record.is_likely_number(rows, value):
         return _handle_scan(state, matches[:1], context)
     records = [
@@ -422,7 +426,11 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case "lines":
             lines = view.visible_lines(state)
-            return goods_in_hand.choose_line(state, lines[choice - 1], context) if choice <= len(lines) else Turn(state)
+            return (
+                handle_scans_and_quantities.choose_line(state, lines[choice - 1], context)
+                if choice <= len(lines)
+                else Turn(state)
+            )
         case "check":
             return _close_delivery(state, context) if choice == 1 else _resume(state)
         case "leave":
@@ -432,12 +440,12 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
 
 def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
     if choice.kind == "amount":
-        return goods_in_hand.enter_quantity(state, choice.quantity, context)
+        return handle_scans_and_quantities.enter_quantity(state, choice.quantity, context)
     before, state = state, state._replace(choices=())
     if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
-        return goods_in_hand.ask_again(state, context)
+        return handle_scans_and_quantities.ask_again(state, context)
     match choice.kind:
-        case "open" | "switch" if asked := goods_in_hand.ask_before_booking(state):
+        case "open" | "switch" if asked := handle_scans_and_quantities.ask_before_booking(state):
             return asked
         case "open" | "switch":
             return open_delivery(state, choice.key, choice.label, context)
@@ -447,13 +455,13 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             # Nothing is received for it; the number was meant for another page.
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
-            return goods_in_hand.apply_choice(state, choice, context)
+            return handle_scans_and_quantities.apply_choice(state, choice, context)
         case quantities_and_plausibility.DROP_QUANTITY:
-            return goods_in_hand.drop_goods(before)
+            return handle_scans_and_quantities.drop_goods(before)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))
         case "aside":
-            return goods_in_hand.set_aside(before, choice.key, choice.label or choice.key, context)
+            return handle_scans_and_quantities.set_aside(before, choice.key, choice.label or choice.key, context)
         case "other":
             return _return_to_list(state, context)
     return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)
@@ -466,13 +474,15 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
             return Turn(view.turn_page(state, 1 if letter == "n" else -1))
         case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(view.turn_page(state, 1 if key == "pagedown" else -1))
-        case Command("u") if goods_in_hand.is_plausibility_asked(state) or goods_in_hand.is_number_asked(state):
+        case Command("u") if handle_scans_and_quantities.is_plausibility_asked(
+            state
+        ) or handle_scans_and_quantities.is_number_asked(state):
             return _go_back(state, context)  # the question is the last input
-        case Command("u") if goods_in_hand.is_goods_question_open(state):
-            return goods_in_hand.drop_goods(state._replace(is_drop_warned=True))
-        case Command("l" | "d") if goods_in_hand.is_goods_question_open(state):
-            return goods_in_hand.repeat_question(state, None, context)
-        case Command("u" | "l" | "d") if goods_in_hand.is_number_asked(state):
+        case Command("u") if handle_scans_and_quantities.is_goods_question_open(state):
+            return handle_scans_and_quantities.drop_goods(state._replace(is_drop_warned=True))
+        case Command("l" | "d") if handle_scans_and_quantities.is_goods_question_open(state):
+            return handle_scans_and_quantities.repeat_question(state, None, context)
+        case Command("u" | "l" | "d") if handle_scans_and_quantities.is_number_asked(state):
             return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
         case Command("u") if state.phase in ("goods", "check", "leave"):  # the job was closed on that page and resumed
             return put_away_and_undo.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
@@ -499,7 +509,7 @@ def _finish(state: ReceiveState, context: Context) -> Result:
 
 def _close_delivery(state: ReceiveState, context: Context) -> Result:
     short = sum(each.is_short for each in differences(state))
-    booked = goods_in_hand.book_goods(state, state.receiving_location, context)
+    booked = handle_scans_and_quantities.book_goods(state, state.receiving_location, context)
     id_ = "receive.closed_short" if short else "receive.closed"
     verdict = reply(state, GOOD, id_, delivery=state.delivery_number, count=short).verdict
     if state.closes_after_delivery:
@@ -530,18 +540,18 @@ def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
         quantity, label = state.in_hand.quantity, state.in_hand.label
         listed = _return_to_list(state._replace(in_hand=None), context)
         return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
-    if asked := goods_in_hand.ask_received_meanwhile(state):
+    if asked := handle_scans_and_quantities.ask_received_meanwhile(state):
         return asked
-    booked = goods_in_hand.book_goods(state, state.receiving_location, context)
+    booked = handle_scans_and_quantities.book_goods(state, state.receiving_location, context)
     listed = _return_to_list(booked.state, context)
     return reply(listed.state, GOOD, "receive.left", *booked.effects, *listed.effects, delivery=state.delivery_number)
 
 
 def _go_back(state: ReceiveState, context: Context) -> Result:
-    if goods_in_hand.is_goods_question_open(state):
-        return goods_in_hand.drop_goods(state)
-    if goods_in_hand.is_number_asked(state) and state.pending_scan:
-        return goods_in_hand.ask_again(state._replace(choices=()), context)
+    if handle_scans_and_quantities.is_goods_question_open(state):
+        return handle_scans_and_quantities.drop_goods(state)
+    if handle_scans_and_quantities.is_number_asked(state) and state.pending_scan:
+        return handle_scans_and_quantities.ask_again(state._replace(choices=()), context)
     if state.choices:
         return reply(state._replace(choices=(), pending_scan=None), INFO, "session.dropped")
     match state.phase:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import searchable_list
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.jobs.receive import goods_in_hand, view
+from aisle.jobs.receive import handle_scans_and_quantities, view
 from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveChoice,
     ReceiveState,
@@ -35,7 +35,7 @@ def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
 def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
     """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
     container."""
-    booked = goods_in_hand.book_goods(state, state.receiving_location, context)
+    booked = handle_scans_and_quantities.book_goods(state, state.receiving_location, context)
     requested = without_delivery(state)._replace(
         pending_scan=state.pending_scan, requested_delivery=number_, container=code
     )
@@ -73,7 +73,7 @@ def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: C
         container=container,
     )
     if match is not None:
-        return goods_in_hand.scan_product(state._replace(pending_scan=None), match, context)
+        return handle_scans_and_quantities.scan_product(state._replace(pending_scan=None), match, context)
     if lines and rows[0].get("state") == "received":
         choices = (ReceiveChoice("go_on"), ReceiveChoice("other"))
         return reply(state._replace(choices=choices), ASK, "receive.received_before", delivery=number)
@@ -93,7 +93,7 @@ def read_again(state: ReceiveState, row: DeliveryRow, context: Context) -> Resul
     """Take over newly read quantities, and say who has opened the delivery and what is too much by now."""
     names = parse_other_receivers(row, context)
     fresh = state._replace(lines=tuple(parse_delivery_line(line) for line in row["lines"]))
-    turn = Turn(fresh, (), goods_in_hand.report_surplus(state, fresh))
+    turn = Turn(fresh, (), handle_scans_and_quantities.report_surplus(state, fresh))
     return _with_receivers(turn, names, tuple(name for name in names if name not in state.other_receivers))
 
 

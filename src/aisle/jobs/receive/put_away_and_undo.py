@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Context, Json, Refresh, Turn, reply
-from aisle.jobs.receive.goods_in_hand import ask_received_meanwhile, book_goods, quantity_in_hand
+from aisle.jobs.receive.handle_scans_and_quantities import ask_received_meanwhile, book_goods, quantity_in_hand
 from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
     GoodsInHand,

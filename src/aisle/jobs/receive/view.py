@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import quantity_or_record, searchable_list
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page_base_class import Column
-from aisle.jobs.receive import goods_in_hand
+from aisle.jobs.receive import handle_scans_and_quantities
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
     Difference,
@@ -366,8 +366,10 @@ def _prompt(state: ReceiveState) -> Msg:
     if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
     if state.choices:
-        waits = goods_in_hand.is_number_asked(state) or goods_in_hand.is_goods_question_open(state)
-        if goods_in_hand.open_quantity_goods(state) is not None:
+        waits = handle_scans_and_quantities.is_number_asked(
+            state
+        ) or handle_scans_and_quantities.is_goods_question_open(state)
+        if handle_scans_and_quantities.open_quantity_goods(state) is not None:
             return quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
         return letter_prompt(choice_letters(state), scans=not waits)
     return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")

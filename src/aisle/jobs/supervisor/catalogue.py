@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
-from aisle.jobs.look_up import code_rows
+from aisle.jobs.look_up_product import code_rows
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.product_data import Product, parse_product
+from aisle.jobs.parse_product_rows import Product, parse_product
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow

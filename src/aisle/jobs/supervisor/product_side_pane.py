@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aisle.jobs.look_up import need_text
+from aisle.jobs.look_up_product import need_text
+from aisle.jobs.product_sales_chart import sales_chart
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
-from aisle.jobs.sales_figures import sales_chart
 from aisle.jobs.supervisor.log_list import change_message, why_message
 from aisle.jobs.supervisor.store_product_values import StoreProduct
 from aisle.jobs.view import Block, Msg, SidePane, msg, raw

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Turn, reply
-from aisle.jobs.look_up import location_rows
+from aisle.jobs.look_up_product import location_rows
 from aisle.jobs.page_job import Page, PagedPage, PageJob, refuse
-from aisle.jobs.product_data import parse_expected_deliveries, parse_product
+from aisle.jobs.parse_product_rows import parse_expected_deliveries, parse_product
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.supervisor.store_product_change import ConfirmPage, ValuePage, check_changes
 from aisle.jobs.supervisor.store_product_fields import FIELD_BY_NAME, update_write

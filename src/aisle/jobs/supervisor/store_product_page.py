@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
-from aisle.jobs.look_up import delivery_rows, estimate, with_age
+from aisle.jobs.look_up_product import delivery_rows, estimate, with_age
 from aisle.jobs.page_job import Action, DetailPage, refuse
-from aisle.jobs.product_data import ExpectedDelivery
+from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import PendingChangeRow

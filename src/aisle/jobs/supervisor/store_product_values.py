@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.job import Json, money_message
+from aisle.jobs.product_sales_chart import FiguresByName, parse_figures
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
-from aisle.jobs.sales_figures import FiguresByName, parse_figures
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import (

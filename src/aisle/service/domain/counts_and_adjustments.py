@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from aisle.service.db.statements import assignments_and_recounts as recounts_sql
+from aisle.service.db.statements import assigned_moves_and_recounts as recounts_sql
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FreeCount
 from aisle.service.domain.order_line import OrderLine

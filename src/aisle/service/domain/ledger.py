@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aisle.service.db.database import Statement
-from aisle.service.db.statements import assignments_and_recounts as assignments_sql
+from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
 from aisle.service.db.statements import products as products_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from aisle.service.db.statements import assignments_and_recounts as assignments_sql
+from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
 from aisle.service.domain.order_line import OrderLine

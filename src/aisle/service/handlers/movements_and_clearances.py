@@ -14,7 +14,7 @@ from aisle.contract.request_bodies.store_products_logs_movements import Movement
 from aisle.contract.request_bodies.store_products_logs_movements import MovementItem
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database import Row
-from aisle.service.db.statements import assignments_and_recounts as assignments_sql
+from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
 from aisle.service.db.statements import deliveries as shipment_sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql

@@ -10,7 +10,7 @@ from functools import partial
 from aisle.contract.request_bodies.extension_bodies import RecountWrite
 from aisle.service.db.database import Row
 from aisle.service.db.list_query_builder import filter_query, page_query
-from aisle.service.db.statements import assignments_and_recounts as sql
+from aisle.service.db.statements import assigned_moves_and_recounts as sql
 from aisle.service.db.statements import logs as log_sql
 from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.quantities import parse_row_id

@@ -26,7 +26,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
-from aisle.jobs.product_data import (
+from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
     NearbyStock,
     Product,
@@ -37,10 +37,10 @@ from aisle.jobs.product_data import (
     parse_nearby,
     parse_product,
 )
+from aisle.jobs.product_sales_chart import FiguresByName, parse_sales, sales_chart
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
-from aisle.jobs.sales_figures import FiguresByName, parse_sales, sales_chart
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import (
     ASK,

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle import named_tuple_json
-from aisle.jobs import location_page, look_up
+from aisle.jobs import location_page, look_up_product
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -34,8 +34,8 @@ from aisle.jobs.job import (
     Write,
 )
 from aisle.jobs.location_page import LocationsJob, LocationsState
-from aisle.jobs.look_up import LookUpJob
-from aisle.jobs.product_data import parse_nearby, parse_product
+from aisle.jobs.look_up_product import LookUpJob
+from aisle.jobs.parse_product_rows import parse_nearby, parse_product
 from aisle.jobs.searchable_list import scroll_window, with_typed_search
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
 from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, msg, numbered_rows, raw
@@ -308,7 +308,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
 )
 def test_each_price_is_shown_with_its_label(prices: dict[str, Any], shown: dict[str, str]) -> None:
     sheet: Any = SHEET | prices
-    facts = look_up._fact_rows(parse_product(sheet, CONTEXT.now), "P1")
+    facts = look_up_product._fact_rows(parse_product(sheet, CONTEXT.now), "P1")
     assert {row[0].id: str(dict(row[1].args)["value"]) for row in facts if "price" in row[0].id} == shown
 
 
@@ -693,7 +693,7 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
             if hand.did(Close):
                 hand = Hand(job, **args)
         leave(hand)
-    wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up), *verdicts(location_page)}
+    wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up_product), *verdicts(location_page)}
     wanted -= {"look_up.found_more"}  # a hundred products, see above
     assert set(reached) <= {
         *wanted,
