@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, report_refusals
-from aisle.jobs.count.sent_count import SentCount, StockChange
+from aisle.jobs.count.count_state import SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text
