@@ -34,7 +34,8 @@ from aisle.jobs.adjust_view import (
     visible_rows,
 )
 from aisle.jobs.count import count_lines, count_state, undo_sent_count
-from aisle.jobs.count.count_state import CountLine, StockChange
+from aisle.jobs.count.count_state import CountLine
+from aisle.jobs.count.sent_count_to_undo import StockChange
 from aisle.jobs.job import (
     Args,
     Close,

@@ -51,11 +51,11 @@ from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import Page
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
-from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:

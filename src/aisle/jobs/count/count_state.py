@@ -1,4 +1,4 @@
-"""State of a count, and a count that was sent, which an undo can reverse.
+"""State of a count: its target, its lines, and the history for undo.
 
 The target of a count is a location, or one product at all its locations. Each pair of product and pool at a location is
 one line.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.jobs.count.sent_count_to_undo import SentCount
 from aisle.jobs.job import Policy
 from aisle.jobs.stock_pools import Pools
 from aisle.jobs.walk_order import NO_WALK_ORDER
@@ -231,39 +232,3 @@ def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
 
 
 # Operations
-
-
-class StockChange(NamedTuple):
-    """Stock change of one entry in a count that was sent."""
-
-    product: str
-    location: str
-    pool: int
-    quantity: Decimal
-    counted_at: str
-    label: str = ""
-
-
-class CountedQuantity(NamedTuple):
-    """Quantity of a product in a count that was sent."""
-
-    product: str
-    quantity: Decimal
-
-
-class SentCount(NamedTuple):
-    """Count that was sent last, kept for undo."""
-
-    label: str
-    """Location or product."""
-    changes: tuple[StockChange, ...] = ()
-    unknown_count: int = 0
-    """Number of products counted without known stock; those cannot be undone."""
-    counted: tuple[CountedQuantity, ...] = ()
-    listed_kind: str = ""
-    """Kind of the target if a list was counted and more of it was left; else empty."""
-    listed_key: str = ""
-    counted_since: Decimal | None = None
-    """Last count of the same goods that somebody made since, so that these are not undone; None without one."""
-    is_waiting: bool = False
-    """True while the service has not confirmed it: what it books is known later, and only then reversed."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.count_state import SentCount, StockChange
+from aisle.jobs.count.sent_count_to_undo import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
