@@ -120,7 +120,7 @@ def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
 
 
 def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
-    """Subtract excess from the latest steps that picked it: the service has not booked it, so undo does not revert it."""
+    """Subtract excess from the latest steps that picked it. It is not booked, so undo does not revert it."""
     if goods.line is None:
         return state
     key, left = (goods.line.order, goods.line.line), goods.quantity
