@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
-
-from aisle.jobs.job import Turn
-
-if TYPE_CHECKING:
-    from decimal import Decimal
-
-    from aisle.jobs.count.count_state import CountState
-
-    Result = Turn[CountState]
+from typing import NamedTuple
 
 
 class StockChange(NamedTuple):

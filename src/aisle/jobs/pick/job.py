@@ -493,7 +493,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return handle_scan(state, matches, context)
         case Quantity(value, code):
             return line_actions.enter_quantity(state, value, code, context)
-        case Command("u") if excess.is_excess_asked(state):
+        case Command("u") if excess_and_refused_put_downs.is_excess_asked(state):
             return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
