@@ -26,7 +26,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_features import StorePageRow, StoreRow, StoresRow
+    from aisle.jobs.row_types.people_stores_and_features import StorePageRow, StoreRow, StoresRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""

@@ -23,7 +23,7 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_features import ClearancePermissionRow
+    from aisle.jobs.row_types.people_stores_and_features import ClearancePermissionRow
     from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """

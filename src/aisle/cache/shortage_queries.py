@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow
     from aisle.jobs.row_types.log import ShortReasonsRow
     from aisle.jobs.row_types.orders import LocationStockRow
-    from aisle.jobs.row_types.stores_and_features import FeaturesRow
+    from aisle.jobs.row_types.people_stores_and_features import FeaturesRow
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]
