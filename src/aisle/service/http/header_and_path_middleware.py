@@ -21,7 +21,7 @@ from aisle.service.http.request_head import is_valid_code
 from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, ServiceOptions
 
 _FEATURES = (
-    "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
+    "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match, log-read,"
     " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection,"
     " named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit"
 )
@@ -45,6 +45,7 @@ _SINGLE_VALUE_HEADERS = frozenset(
         b"aisle-app-user",
         b"aisle-clock-ahead",
         b"aisle-follows",
+        b"aisle-log-read",
         b"aisle-occurred-at",
         b"aisle-replay",
         b"aisle-terminal",
