@@ -66,16 +66,19 @@ async def load_other(world: World) -> None:
     await world.count(entry)
 
 
+WORK: dict[str, Work] = {"count": count, "book": book, "move": move, "load_other": load_other}
+
+
 @pytest.mark.parametrize("recount", [False, True], ids=["load", "recount"])
-@pytest.mark.parametrize("work", [count, book, move, load_other])
-async def test_work_at_the_moment_of_a_count_is_left_and_named(work: Work, recount: bool, world: World) -> None:
+@pytest.mark.parametrize("name", [*WORK])
+async def test_work_at_the_moment_of_a_count_is_left_and_named(name: str, recount: bool, world: World) -> None:
     stocked(world, "1,Q,A,1,1", *(["1,P,A,1,30"] if recount else []))
     await loaded(world)
     stocked(world, "1,P,A,1,50", "1,Q,A,1,2", "1,R,A,1,3")
-    report = await with_work(world, work, recount=recount)
+    report = await with_work(world, WORK[name], recount=recount)
     assert [row.line for row in report.bad] == [2]
     assert "others counted, moved or booked goods of the product while the load ran (P: " in report.bad[0].reason
-    total = {count: 44, book: 37 if recount else 7, move: 30 if recount else 0, load_other: 44}[work]
+    total = {"count": 44, "book": 37 if recount else 7, "move": 30 if recount else 0, "load_other": 44}[name]
     assert (await world.stock("P"), await world.stock("R")) == (total, 3)
     assert sum(file.rows for file in report.files if file.file == "stock.csv") == 3
     again = await loaded(world, recount=True)
@@ -85,16 +88,16 @@ async def test_work_at_the_moment_of_a_count_is_left_and_named(work: Work, recou
 
 @pytest.mark.parametrize("recount", [False, True], ids=["load", "recount"])
 @pytest.mark.parametrize("is_own", [False, True], ids=["document", "own"])
-@pytest.mark.parametrize("work", [count, book, move, load_other])
-async def test_work_before_a_later_batch_is_seen(work: Work, is_own: bool, recount: bool, world: World) -> None:
+@pytest.mark.parametrize("name", [*WORK])
+async def test_work_before_a_later_batch_is_seen(name: str, is_own: bool, recount: bool, world: World) -> None:
     numbers = [f"X{at}" for at in range(BATCH)]
     stocked(world, *(f"1,{one},A,1,1" for one in numbers), "1,P,A,1,50")
     world.write("products.csv", "product_number", "P", "Q", *numbers)
-    report = await with_work(world, work, recount=recount, is_own=is_own)
+    report = await with_work(world, WORK[name], recount=recount, is_own=is_own)
     words = [line for line in report.lines() if "P: " in line or "P at A" in line]
     assert words
     assert all(f"row {BATCH + 2}" in line or f":{BATCH + 2}:" in line for line in words)
-    left = {count: 44, book: 7, move: -20, load_other: 44}[work]
+    left = {"count": 44, "book": 7, "move": -20, "load_other": 44}[name]
     place = (await spots(world)).get(("A", 1), 0)
     assert place == (50 if recount else left)
     if recount:

@@ -10,6 +10,7 @@ from aisle.client.csv_load.report import unread_error
 from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response, to_int64
+from aisle.contract.request_encoding import QueryValue
 
 LOG_READ = "Aisle-Log-Read"
 """Header of a count: id of the last log entry that its sender has read."""
@@ -64,7 +65,12 @@ class WorkDuringLoad:
         if position is None:
             return []
         found = []
-        query = {"store_number": store, "is_historic": True, "from_id": position + 1, "page_size": 1000}
+        query: dict[str, QueryValue] = {
+            "store_number": store,
+            "is_historic": True,
+            "from_id": position + 1,
+            "page_size": 1000,
+        }
         async for rows, _ in self._client.pages(_LIST, query=query, by="id"):
             for row in rows:
                 number = int(row["id"])
@@ -76,7 +82,7 @@ class WorkDuringLoad:
         return found
 
     async def _last_id(self, store: str) -> int | None:
-        query = {"store_number": store, "is_historic": True, "page_size": 1}
+        query: dict[str, QueryValue] = {"store_number": store, "is_historic": True, "page_size": 1}
         rows, envelope = await self._client.first_page(_LIST, query=query)
         total = to_int64(envelope.get("total_count"))
         if not rows and not total:
