@@ -20,7 +20,7 @@ _JOB_CLASSES = {
     "home": "shell.home_orders_and_menu:HomeJob",
     "pick": "pick.job:PickJob",
     "batch": "collect_batch:BatchJob",
-    "look_up": "look_up:LookUpJob",
+    "look_up": "look_up_product:LookUpJob",
     "locations": "location_page:LocationsJob",
     "note": "shell.customer_comments:NoteJob",
     "move": "move.job:MoveJob",
