@@ -385,3 +385,32 @@ def test_excess_resolved_elsewhere_closes_remaining_put_back_page() -> None:
     assert asked[-1].args["since"] == "9999"
     hand.feed(Rows(EXCESS_QUERY, (), 0))
     assert isinstance(hand.effects[-1], Close)
+
+
+@pytest.mark.parametrize(
+    ("scans", "excess", "undone"),
+    [
+        ((1, 1), 1, [(4, 3)]),
+        ((1, 1), 2, []),
+        ((2,), 1, [(4, 3)]),
+        ((1, 1, 0), 1, [(4, 3)]),
+    ],
+)
+def test_undo_gives_back_no_excess(scans: tuple[int, ...], excess: int, undone: list[tuple[int, int]]) -> None:
+    """Of four pieces another picker has the rest; the service refused the excess of the own ones."""
+    hand = Hand(line(1, "P1", 4))
+    for number, quantity in enumerate(scans):
+        if quantity:
+            hand.scan("P1", str(quantity))
+        if not number:
+            hand.feed(order(line(1, "P1", 4, picked_quantity=4 - sum(scans[1:]))))
+    hand.feed(order(line(1, "P1", 4, picked_quantity=4)))
+    before = len(hand.updates)
+    hand.feed(refused("OP", excess))
+    assert hand.feed(Command("u")) == "pick.put_back_first"
+    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    for _ in scans:
+        hand.feed(Command("u"))
+    lines = [body["order_lines"][0] for body in hand.updates[before:]]
+    assert [(each["base_picked_quantity"], each["picked_quantity"]) for each in lines] == undone
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
-from aisle.jobs.pick.pick_state import GoodsToReturn, PickState
+from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
@@ -88,7 +88,7 @@ def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], cont
     if who:
         text = msg("pick.surplus_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
     for goods, _ in found:
-        state = _remove_from_hand(state, goods)
+        state = _remove_from_history(_remove_from_hand(state, goods), goods)
     state = state._replace(
         to_return=(*state.to_return, *(goods for goods, _ in found)), reported_refusals=reported, choices=()
     )
@@ -117,6 +117,34 @@ def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
         for take in state.lines
     )
     return state._replace(lines=tuple(takes))
+
+
+def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
+    """Subtract excess from the latest steps that picked it. It is not booked, so undo does not revert it."""
+    if goods.line is None:
+        return state
+    key, left = (goods.line.order, goods.line.line), goods.quantity
+    picked = next((each.picked for each in state.lines if (each.order, each.line) == key), goods.line.picked)
+    history: list[UndoStep] = []
+    after = picked
+    for step in reversed(state.history):
+        own = next((each for each in step.lines_before if (each.order, each.line) == key), None)
+        if own is not None:
+            change = after - own.picked
+            part = max(Decimal(0), min(left, change))
+            after, left, picked = own.picked, left - part, picked - (change - part)
+            kept = () if part and part == change else (own._replace(picked=picked),)
+            lines = tuple(each for before in step.lines_before for each in (kept if before is own else (before,)))
+            if not lines:
+                continue
+            step = step._replace(lines_before=lines)
+        history.append(step)
+    return state._replace(history=tuple(reversed(history)))
+
+
+def is_excess_asked(state: PickState) -> bool:
+    """Return True while the picker has to say that excess is put back."""
+    return any(goods.reason == "left_over" for goods in state.to_return)
 
 
 def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:

@@ -489,6 +489,8 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return handle_scan(state, matches, context)
         case Quantity(value, code):
             return line_actions.enter_quantity(state, value, code, context)
+        case Command("u") if excess.is_excess_asked(state):
+            return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
         case Command("u") if unanswered_question.is_about_last_input(state):
