@@ -121,7 +121,10 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         here, allowed = (pool_name(state.pools, *pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     held = None if line.stocked_locations else held_message(line.held_for)
-    if held:
+    if pick_state.is_all_held(state, line):
+        orders = ", ".join(pick_state.held_for_others(state, line.product, line.location))
+        lines.append(Line("note", msg("pick.note_all_held", orders=orders)))
+    elif held:
         lines.append(Line("note", held))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
     if state.history:
