@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from aisle.service.app_options_and_limits import RateLimits
 from aisle.service.auth import pins
-from aisle.service.options import RateLimits
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.service.world import LOGS, World
 

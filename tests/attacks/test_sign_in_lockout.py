@@ -9,8 +9,8 @@ import pytest
 from aisle.client import Client
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.client.transport import asgi_transport
+from aisle.service.app_options_and_limits import RateLimits
 from aisle.service.auth import pins
-from aisle.service.options import RateLimits
 from tests.service.world import World
 
 PEOPLE = "/aisle/v1/stores/S1/people"

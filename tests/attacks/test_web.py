@@ -25,7 +25,7 @@ from aisle.client.transport import asgi_transport
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
 from aisle.server.limited_websocket import LimitedWebSocket
-from aisle.service.options import RateLimits
+from aisle.service.app_options_and_limits import RateLimits
 from aisle.web.app import SignInError
 from aisle.web.app_process import Start
 from aisle.web.page_socket import ELSEWHERE

@@ -20,6 +20,7 @@ from aisle.jobs.job import Policy
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
+from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import sqlite_connection as sqlite
@@ -27,7 +28,6 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import request_body, request_head
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.in_process_service import Service, open_service
-from aisle.service.options import RateLimits, ServiceOptions
 from aisle.session.session import Session
 from aisle.session.terminal_settings import Profile, StoreAccess
 from aisle.tui.layout.screen import layout_screen

@@ -14,10 +14,10 @@ import apsw
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.in_process_service import Service
-from aisle.service.options import ServiceOptions
 from aisle.session.session import open_store
 from aisle.session.store_connection import close_store
 from tests.bench import generated_store, grown_cache

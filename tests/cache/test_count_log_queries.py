@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cache import log_queries, undone_entries
+from aisle.cache import log_queries, log_undo_queries
 from aisle.cache.log_entry_rows import log_row
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.reader import CacheReader
@@ -217,7 +217,7 @@ def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypa
         parsed.append(key)
         return as_logged(key, at, raw)
 
-    for module in (log_queries, undone_entries):
+    for module in (log_queries, log_undo_queries):
         monkeypatch.setattr(module, "log_row", note)
     mine = [logged(number, "P1", counted_quantity=1) for number in range(3)]
     desk.cache.write_logs([*mine, logged(3, "P1", quantity=1, source="movement")], "2026-11-13")

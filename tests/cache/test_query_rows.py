@@ -30,7 +30,7 @@ from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
 from aisle.jobs.product_log_writes import log_write
 from aisle.jobs.row_types import raw_service_rows
 from aisle.jobs.supervisor.order_filter import view_key
-from aisle.outbox import session_requests
+from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.local_notes import LIST, SAVED_VIEW, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import test_unusable_rows as good
@@ -148,7 +148,7 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
         save_note(outbox_db, LocalNote(LIST, "U1/orders", '{"sort": ""}'), "U1", 1000.0)
         save_note(outbox_db, LocalNote(SAVED_VIEW, f"{view_key('U1')}mine", '{"state": "open"}'), "U1", 1000.0)
         request = Request("clearance", {}, 60.0)
-        session_requests.insert_request(outbox_db, "R", request, ANNA, 1000.0)
+        read_and_immediate_requests.insert_request(outbox_db, "R", request, ANNA, 1000.0)
     return cache
 
 

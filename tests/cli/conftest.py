@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import embedded_service
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.in_process_service import Service, open_service
-from aisle.service.options import ServiceOptions
 from tests.service.world import prepare
 
 

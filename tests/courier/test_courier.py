@@ -16,8 +16,8 @@ from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.reads_between_full_syncs import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
+from aisle.outbox.read_and_immediate_requests import request_read
 from aisle.outbox.reason_messages import NO_MESSAGE, store_text
-from aisle.outbox.session_requests import request_read
 from tests.courier.fake_service import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.writes import movement, update

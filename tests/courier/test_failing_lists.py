@@ -13,8 +13,8 @@ from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
 from aisle.courier.pull.reads_between_full_syncs import PullIntervals
 from aisle.jobs.view import UnusableRows
+from aisle.outbox.read_and_immediate_requests import request_read
 from aisle.outbox.reason_messages import DUPLICATE_KEY
-from aisle.outbox.session_requests import request_read
 from tests.cache.test_stock_overlay import logs
 from tests.courier.document_service import Plain
 from tests.courier.fake_service import OWN, Fake, name_of

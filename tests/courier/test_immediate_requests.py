@@ -15,9 +15,9 @@ from aisle.courier.push.immediate_requests import CLEARANCE, SIGN_IN
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX
 from aisle.jobs.job import Request
-from aisle.outbox import session_requests
+from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.operation_record import Author
-from aisle.outbox.session_requests import ANSWERED, EXPIRED, REQUESTED, STARTED, UNKNOWN
+from aisle.outbox.read_and_immediate_requests import ANSWERED, EXPIRED, REQUESTED, STARTED, UNKNOWN
 from tests.courier.fake_service import OWN, Fake, answer_lost, lost_before, says
 from tests.courier.host import Host, quiet
 from tests.courier.writes import STORE
@@ -65,7 +65,7 @@ def desk(aisle_home: Path) -> Any:
 
 def ask(host: Host, name: str = "a1", kind: str = "clearance", secret: str = "") -> None:
     with transaction(host.desk.db):
-        session_requests.insert_request(
+        read_and_immediate_requests.insert_request(
             host.desk.db, name, Request(kind, BODY, WAIT_S, secret=secret), WHO, host.time.clock()
         )
 
@@ -79,7 +79,7 @@ async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pi
 
 
 def stands(host: Host, name: str = "a1") -> tuple[str, Any]:
-    (row,), _ = session_requests.read_answer(host.desk.db, name)
+    (row,), _ = read_and_immediate_requests.read_answer(host.desk.db, name)
     return row["state"], row["answer"]
 
 
@@ -147,11 +147,11 @@ async def test_late_request_expires_unsent(desk: Host) -> None:
 async def test_a_session_ends_it_too_and_then_no_courier_begins_it(desk: Host) -> None:
     ask(desk)
     begun = desk.time.now
-    assert not session_requests.expire_overdue(desk.desk.db, begun + WAIT_S - 1)
-    assert session_requests.expire_overdue(desk.desk.db, begun + WAIT_S)
-    assert not session_requests.start_request(desk.desk.db, "a1", begun), "though its clock were behind"
+    assert not read_and_immediate_requests.expire_overdue(desk.desk.db, begun + WAIT_S - 1)
+    assert read_and_immediate_requests.expire_overdue(desk.desk.db, begun + WAIT_S)
+    assert not read_and_immediate_requests.start_request(desk.desk.db, "a1", begun), "though its clock were behind"
     ask(desk, "a2")
-    assert session_requests.expire_overdue(desk.desk.db, begun - 3600), (
+    assert read_and_immediate_requests.expire_overdue(desk.desk.db, begun - 3600), (
         "the clock was set back: it would wait for an hour"
     )
     assert stands(desk, "a2")[0] == EXPIRED
@@ -160,7 +160,7 @@ async def test_a_session_ends_it_too_and_then_no_courier_begins_it(desk: Host) -
 async def test_only_one_begins_it(desk: Host) -> None:
     ask(desk)
     now = desk.time.now
-    assert [session_requests.start_request(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
+    assert [read_and_immediate_requests.start_request(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> No
         courier.wake()
         await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
     ask(desk, "a2")
-    assert session_requests.start_request(desk.desk.db, "a2", desk.time.now), "its process ends here"
+    assert read_and_immediate_requests.start_request(desk.desk.db, "a2", desk.time.now), "its process ends here"
     async with desk.running(desk.courier(intervals=quiet())):
         await live(desk)
         await desk.time.until(lambda: stands(desk, "a2")[0] == UNKNOWN, 60)

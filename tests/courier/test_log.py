@@ -13,7 +13,7 @@ from aisle.cli.stored_messages_in_english import reason_text
 from aisle.jobs.job import Write
 from aisle.jobs.product_log_writes import log_write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
-from aisle.outbox.session_requests import request_read
+from aisle.outbox.read_and_immediate_requests import request_read
 from tests.courier.fake_service import OWN, Fake
 from tests.courier.test_push_loop import Rig
 from tests.courier.test_real_service import Shop

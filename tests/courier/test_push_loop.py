@@ -16,7 +16,7 @@ from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
 from aisle.courier.push.adapt_update import AdaptedOperation
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, MAX_PLAIN_TRIES, PushEvents, PushLoop
-from aisle.courier.push.user_tokens import TokenStore
+from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import update_write
 from aisle.outbox.operation_record import Operation

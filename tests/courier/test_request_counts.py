@@ -17,7 +17,7 @@ from aisle.client import Client, Response
 from aisle.courier.pull.change_feed import ChangeFeed
 from aisle.courier.pull.read_queue import PendingReadBacks
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.topics_to_read import PRODUCT, Topic
+from aisle.courier.topics_of_operation import PRODUCT, Topic
 from aisle.host.database import transaction
 from tests.courier.host import Host
 from tests.courier.test_picks_and_moves import goods

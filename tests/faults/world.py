@@ -26,11 +26,11 @@ import httpx
 
 from aisle.client import Client, RetryPolicy
 from aisle.client.transport import asgi_transport
+from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import Service
-from aisle.service.options import RateLimits, ServiceOptions
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 from tests.faults import checker

@@ -11,7 +11,7 @@ import pytest
 
 from aisle import named_tuple_json
 from aisle.jobs.adjust import AdjustJob
-from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
+from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, parse_reasons
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg

@@ -14,7 +14,7 @@ from aisle.jobs.collect_batch import BatchJob, BatchState
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, PrintTable, Query, Resumed, Rows, Start
 from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.printed_pick_list import TICKED_BOX, query_pick_list
-from aisle.jobs.quantities_and_plausibility import GoodsSum, named_goods
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, named_goods
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
 from aisle.scan.grammar_types import (
     LOCATION,

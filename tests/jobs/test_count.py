@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aisle import named_tuple_json
-from aisle.jobs.count import count_state
+from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.job import (
@@ -1063,7 +1063,7 @@ def check(hand: Hand) -> None:
     assert len(set(open_.choice_letters)) == (open_.choices if open_.quantity or open_.choice_letters else 0)
     assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
     assert "b" in {hint.letter for hint in view.key_hints}
-    keys = [count_state.line_key(item) for item in hand.state.lines]
+    keys = [count_lines.line_key(item) for item in hand.state.lines]
     assert len(keys) == len(set(keys))
     assert all(item.counted is None or item.counted >= 0 for item in hand.state.lines)
     assert hand.state.pending_scan is None

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
-from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, goods_progress_in_list
 from aisle.jobs.shell.home_orders_and_menu import MORE_MENU, HomeJob, HomeState, OpenOrderRow
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, add_goods, goods_progress_in_list
 from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionState
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
 from aisle.jobs.supervisor.order_rows import parse_order_row

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.domain.timestamps import TimeZones
-from aisle.service.options import ServiceOptions
 from tests.load.test_load_report import DELIVERY, load, loaded
 from tests.load.test_repeated_loads import World, a_world, stocked
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.client.csv_load import cell_cleaning as kinds
+from aisle.client.csv_load import clean_cells_by_column_kind as kinds
 from aisle.client.csv_load.columns import DELIVERIES, DISCOUNT_PRICES, LAYOUTS, ORDERS, STOCK, FileLayout
 from tests.load.test_repeated_loads import World
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load import LoadError, LoadReport, cell_cleaning, load
+from aisle.client.csv_load import LoadError, LoadReport, clean_cells_by_column_kind, load
 from aisle.client.csv_load.columns import LAYOUTS
 from aisle.client.csv_load.report import example_cell
 from tests.load.test_existing_stock import loaded
@@ -169,7 +169,11 @@ async def test_half_an_order_line_names_the_column_to_fill(given: str, missing: 
 
 
 def test_codes_of_examples_have_right_check_digits() -> None:
-    kinds = (cell_cleaning.BARCODE, cell_cleaning.BARCODES, cell_cleaning.CONTAINER)
+    kinds = (
+        clean_cells_by_column_kind.BARCODE,
+        clean_cells_by_column_kind.BARCODES,
+        clean_cells_by_column_kind.CONTAINER,
+    )
     columns = [column for layout in LAYOUTS for column in layout.columns.values() if column.kind in kinds]
     assert len(columns) > 3
     assert [code for one in columns for code in example_cell(one).split(",") if wrong_check_digit(code)] == []

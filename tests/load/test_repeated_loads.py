@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from aisle.client import Client
 from aisle.client.csv_load import LoadError, LoadReport, load
 from aisle.client.transport import asgi_transport
+from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
 from aisle.service.in_process_service import Service, open_service
-from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
 from tests.run_length import tries
 from tests.service.world import assert_books, prepare
 

@@ -17,7 +17,7 @@ from aisle.jobs.job import Refresh, SignIn, SignOut, Write
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.journal_row_types import EventRow, JobRow
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.session_requests import request_read, take_read_requests
+from aisle.outbox.read_and_immediate_requests import request_read, take_read_requests
 from aisle.outbox.sessions import SessionRow, SignedIn
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, BEN, STORE, picked, update

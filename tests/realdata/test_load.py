@@ -14,11 +14,11 @@ from aisle.client.client import Client
 from aisle.client.csv_load import LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.contract.request_encoding import encode_segment
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.app import App
-from aisle.service.options import ServiceOptions
 from tests.realdata import lookalike
 from tests.realdata.convert import SPARE, STORE, Facts, convert
 from tests.run_length import tries

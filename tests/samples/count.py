@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from aisle.jobs.adjust import AdjustJob
-from aisle.jobs.adjust_state import AdjustState, SentAdjustment, parse_reasons
+from aisle.jobs.adjust_state_and_reasons import AdjustState, SentAdjustment, parse_reasons
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, UndoStep
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.stock_pools import Pool

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods
 from aisle.jobs.shell.home_orders_and_menu import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
 from aisle.jobs.stored_messages import store_message
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES

@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.pick.shortage_choices import Reason
-from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods
 from aisle.jobs.row_types.deliveries import DeliveryLineRow
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.sign_in import Person
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
 from aisle.jobs.supervisor.exceptions_state import ExceptionsState
 from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionState, Outcome

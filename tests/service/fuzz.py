@@ -34,12 +34,12 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import ignored_auth
 
+from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import ROLES, create_token
 from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import Service, open_service
 from aisle.service.operation_context import Role
-from aisle.service.options import RateLimits, ServiceOptions
 from tests.service.world import START, assert_books
 
 AnyCase = Case[Any]

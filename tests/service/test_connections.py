@@ -18,8 +18,8 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
-from aisle.service.options import ServiceOptions
 from tests.service.serve_process import Served, until
 
 SECONDS = 60

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest_asyncio
 
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
 from aisle.service.db.database import Row, Transaction
 from aisle.service.in_process_service import Service
-from aisle.service.options import ServiceOptions
 from tests.bench.generated_store import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside

@@ -20,6 +20,7 @@ import pytest
 from aisle.errors import StorageError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.service import in_process_service
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.tokens import list_tokens
 from aisle.service.db import parse_database_url
 from aisle.service.db.database import Busy, Transaction, Work
@@ -28,7 +29,6 @@ from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.run_server import ServerOptions, run_server
 from aisle.service.in_process_service import open_service
-from aisle.service.options import ServiceOptions
 from tests.service.world import API, START, assert_books, prepare
 
 T = TypeVar("T")

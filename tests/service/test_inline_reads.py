@@ -12,12 +12,12 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.service.app_options_and_limits import RateLimits
 from aisle.service.db import sqlite_inline_reader as nearby
 from aisle.service.db.database import Transaction
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.sqlite_inline_reader import InlineReader, ReadTooLong
-from aisle.service.options import RateLimits
 from tests.service.test_limits import client_of
 from tests.service.world import API, LOGS, World
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import aisle.service.http.app  # noqa: F401 - read once, here, and not by each child
-from aisle.service.options import RateLimits
+from aisle.service.app_options_and_limits import RateLimits
 from tests.host.child_process import Child, running
 from tests.service.world import LOGS, World
 

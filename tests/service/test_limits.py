@@ -20,6 +20,13 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
+from aisle.service.app_options_and_limits import (
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    MAX_QUERY_BYTES,
+    RateLimits,
+    ServiceOptions,
+)
 from aisle.service.errors import Refusal
 from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
@@ -27,7 +34,6 @@ from aisle.service.http.rate_and_body_limits import RateLimiter
 from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES
 from aisle.service.http.request_head import MAX_CODE_LENGTH
 from aisle.service.http.run_server import ServerOptions, run_server
-from aisle.service.options import MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"

@@ -23,6 +23,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import app, run_server
@@ -30,7 +31,6 @@ from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_jso
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics, _shrink_files
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
-from aisle.service.options import RateLimits, ServiceOptions
 from tests.service.serve_process import until
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline

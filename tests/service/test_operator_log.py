@@ -21,6 +21,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.server.tls import CertificateFiles, CertificateWatch, good_until, renewed
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db.database import (
     QUIET_WRITES_S,
     Database,
@@ -37,7 +38,6 @@ from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics
 from aisle.service.http.worker_processes import Commands
-from aisle.service.options import ServiceOptions
 from tests.service.postgres import Server
 from tests.service.serve_process import until
 from tests.service.test_limits import CERTIFICATE

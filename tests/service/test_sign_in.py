@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.service.app_options_and_limits import RateLimits
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import list_tokens, revoke_token
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.tokens_and_sign_in import TOKEN_SECONDS
-from aisle.service.options import RateLimits
 from tests.service.world import World
 
 SIGN_IN = "/aisle/v1/sign-in"

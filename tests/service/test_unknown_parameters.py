@@ -11,9 +11,9 @@ import pytest
 
 from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
-from aisle.service.options import ServiceOptions
 from tests.service.test_monitoring import serving
 from tests.service.world import API, World
 

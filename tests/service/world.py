@@ -18,12 +18,12 @@ import apsw
 import httpx
 
 from aisle.contract.operations import OPERATIONS
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.db.database import Database, Transaction
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import Service, open_service
-from aisle.service.options import ServiceOptions
 from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"

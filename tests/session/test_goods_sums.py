@@ -13,7 +13,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
-from aisle.jobs.quantities_and_plausibility import (
+from aisle.jobs.sums_of_goods_and_progress import (
     GoodsSum,
     add_goods,
     goods_progress_in_list,

@@ -27,7 +27,7 @@ from aisle.jobs.job import Args, Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.session_requests import take_read_requests
+from aisle.outbox.read_and_immediate_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
 from aisle.session.screen_size_and_terminal import list_height

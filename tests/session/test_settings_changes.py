@@ -22,7 +22,8 @@ from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.session.terminal_settings import SettingsWatch, profile_from_settings
+from aisle.session.terminal_settings import profile_from_settings
+from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings import (
     LANGUAGES,
     LOSS_REASONS,

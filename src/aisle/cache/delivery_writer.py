@@ -12,7 +12,7 @@ import apsw
 
 from aisle.barcode_keys import index_keys
 from aisle.cache.delivery_receipt_quantities import update_received
-from aisle.cache.product_codes import Code, barcodes_of_delivery, delete_codes, delete_unnamed_codes, insert_codes
+from aisle.cache.product_code_writer import Code, barcodes_of_delivery, delete_codes, delete_unnamed_codes, insert_codes
 from aisle.cache.row_writing import encode_keys, unseen_sql, upsert, write_changed
 from aisle.cache.service_row_parsing import (
     InvalidRow,

@@ -14,13 +14,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.cache.delivery_queries import DeliveryHeader, load_headers, load_lines, pending_receipts, supplier_name
+from aisle.cache.entries_to_review_queries import pending_reviews
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.log_and_difference_writer import STATUS_REVIEWED
 from aisle.cache.log_schema import WAS_TO_REVIEW_SQL
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.review_queries import pending_reviews
 from aisle.cache.schema import IS_EXCESS_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import ACCEPTED_EXCESS, Args

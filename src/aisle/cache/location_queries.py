@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from aisle.cache.goods_held_at_locations_queries import free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
+from aisle.cache.stock_of_order_lines import free_locations, held_by_location, location_codes
 from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
 from aisle.cache.stored_row_values import (
     Row,

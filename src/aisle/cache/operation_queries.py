@@ -22,9 +22,8 @@ from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import from_text, to_text
-from aisle.outbox import session_requests
+from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.excess import is_excess
-from aisle.outbox.held_and_awaited_tokens import user_awaited_by
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -49,6 +48,7 @@ from aisle.outbox.operation_states import (
 )
 from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
+from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import (
@@ -285,7 +285,7 @@ def operations_needing_person(context: QueryContext, _: Args) -> QueryResult[Nee
 @declare_query("request_state", "request_id", whole_topics(REQUEST))
 def request_state(context: QueryContext, args: Args) -> QueryResult[RequestStateRow]:
     """Return the state and the answer of a request, as the courier stored them."""
-    return session_requests.read_answer(context.outbox, str(args["request_id"]))
+    return read_and_immediate_requests.read_answer(context.outbox, str(args["request_id"]))
 
 
 # Figures of an operation: what the service had before it, what it asks for, and what the service has now

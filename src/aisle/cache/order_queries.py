@@ -16,7 +16,6 @@ from aisle.cache.claim_and_priority_queries import (
     orders_ahead,
     orders_not_put_down,
 )
-from aisle.cache.goods_held_at_locations_queries import free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
 from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
@@ -32,7 +31,12 @@ from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
-from aisle.cache.stock_overlay import PendingByProduct, apply_to_stock
+from aisle.cache.stock_of_order_lines import (
+    add_stock_at_locations,
+    free_locations,
+    held_by_location,
+    location_codes,
+)
 from aisle.cache.stored_row_values import (
     Row,
     held_locations,
@@ -55,7 +59,6 @@ from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import (
-        LocationStockRow,
         MeasuredGoodsRow,
         OrderHeader,
         OrderLineRow,
@@ -375,7 +378,7 @@ def query_order(context: QueryContext, args: Args) -> QueryResult[OrderRow]:
 def order_to_pick(context: QueryContext, args: Args) -> QueryResult[OrderToPickRow]:
     """Return the row of the query `order` with the stock of its lines, and the operations on it that were refused."""
     orders, total = query_order(context, args)
-    _add_stock_at_locations(context, orders)
+    add_stock_at_locations(context, orders)
     rows: list[OrderToPickRow] = [
         {**order, "refused_by": refusals_of_order(context.outbox, order["order_number"])} for order in orders
     ]
@@ -498,74 +501,3 @@ def _full_line(
     ):
         line.setdefault(optional, None)
     return line
-
-
-_STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
-JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
-"""
-_LOCATIONS_MARK = '"store_locations"'
-"""Text in every stock entry that names locations."""
-
-
-def _add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) -> None:
-    """Add `stock` and `stock_by_pool` to each line, in place: quantity of its product by location, and by pool there.
-
-    They are empty if unknown, and for lines picked from the warehouse, whose stock is not here.
-    """
-    lines = [line for order in orders for line in order["lines"]]
-    from_store = [line for line in lines if not _is_from_warehouse(line)]
-    numbers = sorted({str(line["product_number"]) for line in from_store})
-    stock = fetch(context.cache, _STOCK_OF_PRODUCTS, to_text(numbers)) if numbers else []
-    found = {
-        number: _locations_with_stock(number, raw, began, context.pending_products)
-        for number, raw, began in stock
-        if _LOCATIONS_MARK in raw
-    }
-    held = held_by_location(
-        context, {number: location_codes(locations) for number, locations in found.items() if locations}
-    )
-    for line in lines:
-        line["stock"], line["stock_by_pool"], line["held_goods"] = {}, {}, []
-    for line in from_store:
-        locations = found.get(str(line["product_number"]))
-        held_here = held.get(str(line["product_number"]), {})
-        line["held_goods"] = [{"location_code": code, **row} for code, rows in held_here.items() for row in rows]
-        if locations and held_here:
-            empty = [each for each in locations if str(each["location_code"]) in held_here]
-            free = {each["location_code"]: each for each in free_locations(locations, held_here)}
-            none: dict[str, LocationStockRow] = {
-                each["location_code"]: {**each, "quantity": Decimal(0), "pools": {}} for each in empty
-            }
-            locations = list(({each["location_code"]: each for each in locations} | none | free).values())
-        line["stock"] = _with_own_location(line, locations)
-        line["stock_by_pool"] = {each["location_code"]: each["pools"] for each in locations or () if each["pools"]}
-
-
-def _with_own_location(line: OrderLineRow, locations: list[LocationStockRow] | None) -> dict[str, Decimal]:
-    """Return the known quantities by location, with 0 at the line's own location if the store names locations.
-
-    An empty location is in no list. Locations without a quantity are left out.
-    """
-    own = str(line.get("preferred_location_code") or line.get("stock_location") or "")
-    if locations is None:
-        return {}
-    quantities: dict[str, Decimal | None] = {own: Decimal(0)} if own else {}
-    quantities |= {each["location_code"]: each["quantity"] for each in locations}
-    return {code: quantity for code, quantity in quantities.items() if quantity is not None}
-
-
-def _is_from_warehouse(line: OrderLineRow) -> bool:
-    extension = line.get("aisle")
-    sources = (line, extension if isinstance(extension, dict) else {})
-    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
-
-
-def _locations_with_stock(
-    number: str, raw: str, read_began: float | None, pending: PendingByProduct
-) -> list[LocationStockRow] | None:
-    """Return the locations of a product; None if an entry has no code, because it may be any location."""
-    entry = parse_row(raw)
-    if not all(location.get("store_location_code") for location in entry.get("store_locations") or ()):
-        return None
-    return stock_locations(apply_to_stock(entry, number, pending.get(number, ()), read_began))

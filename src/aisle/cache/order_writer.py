@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.product_codes import ProductBarcode, delete_codes, delete_unnamed_codes, index_keys_of, insert_codes
+from aisle.cache.product_code_writer import (
+    ProductBarcode,
+    delete_codes,
+    delete_unnamed_codes,
+    index_keys_of,
+    insert_codes,
+)
 from aisle.cache.row_writing import encode_keys, split_chunks, unseen_sql
 from aisle.cache.schema import (
     CLAIMANT_SQL,

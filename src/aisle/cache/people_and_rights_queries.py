@@ -15,9 +15,9 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
-from aisle.outbox.held_and_awaited_tokens import count_waiting_for, has_token
 from aisle.outbox.local_notes import LANGUAGE, LIST, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
+from aisle.outbox.token_holders_and_waiting_operations import count_waiting_for, has_token
 from aisle.scan.grammar_types import PERSON
 from aisle.search_text import normalise_text
 from aisle.supervisor_role import SUPERVISORS, may_supervise

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aisle.cache.product_codes import CodeChanges, all_codes, decode_codes, encode_codes, parse_codes
+from aisle.cache.product_code_writer import CodeChanges, all_codes, decode_codes, encode_codes, parse_codes
 from aisle.cache.row_writing import encode_keys, split_chunks, unseen_sql, upsert
 from aisle.cache.service_row_parsing import (
     InvalidRow,

@@ -75,7 +75,7 @@ def declare_query(
 _QUERIES_BY_MODULE = {
     "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),
     "claim_and_priority_queries": ("assigned_orders",),
-    "clearance_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
+    "clearance_and_assignment_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
     "code_queries": ("records_by_number",),
     "delivery_queries": (
         "deliveries",
@@ -96,7 +96,7 @@ _QUERIES_BY_MODULE = {
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
     "people_and_rights_queries": ("list_choices", "people", "person", "preferences", "user_token"),
     "receipt_queries": ("receipt_kinds", "receipts"),
-    "review_queries": ("entries_to_review",),
+    "entries_to_review_queries": ("entries_to_review",),
     "product_queries": ("product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
     "chain_store_queries": ("store", "store_page", "stores"),

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.goods_held_at_locations_queries import lines_read_times
 from aisle.cache.list_window import QueryResult
 from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
+from aisle.cache.stock_of_order_lines import lines_read_times
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.cache.stored_row_values import location_entries, parse_row, pool_quantities
 from aisle.host.database import fetch

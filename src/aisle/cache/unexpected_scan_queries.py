@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.goods_held_at_locations_queries import held_by_location, location_codes
 from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import count_tags, tagged_locations
 from aisle.cache.order_queries import orders_with_product
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.stock_of_order_lines import held_by_location, location_codes
 from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args

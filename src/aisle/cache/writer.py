@@ -23,7 +23,7 @@ from aisle.cache import log_and_difference_writer as log
 from aisle.cache import order_writer as orders
 from aisle.cache import product_writer as products
 from aisle.cache import store_lists_writer as lists
-from aisle.cache.product_codes import delete_orphan_codes
+from aisle.cache.product_code_writer import delete_orphan_codes
 from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.row_writing import SkippedRow, WriteResult, parse_rows
 from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION

@@ -11,7 +11,7 @@ from aisle.cli.options import FILE, database_option
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import parse_database_url
-from aisle.service.db.backup_and_restore import BackupInfo, back_up, restore
+from aisle.service.db.sqlite_backup_and_restore import BackupInfo, back_up, restore
 from aisle.settings import EMBEDDED, trusted_data_folder
 
 

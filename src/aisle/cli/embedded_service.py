@@ -12,8 +12,8 @@ import aisle.service.http.app  # noqa: F401 - what `Service.app` imports
 from aisle.cli.time_zones_in_settings import service_zones
 from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
+from aisle.service.app_options_and_limits import ServiceOptions, keys_kept
 from aisle.service.in_process_service import Service, open_service
-from aisle.service.options import ServiceOptions, keys_kept
 from aisle.settings import LoadedSettings
 
 

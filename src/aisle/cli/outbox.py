@@ -28,16 +28,16 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import held_and_awaited_tokens, retention_and_archive
+from aisle.outbox import retention_and_archive, token_holders_and_waiting_operations
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.journal_row_types import EventRow
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
 from aisle.outbox.operation_states import QUEUED
+from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
 from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.replay_after_restore import REPORTED
-from aisle.outbox.session_requests import FULL_SYNC, request_read
 from aisle.safe_text import clean
 from aisle.settings import LoadedSettings, service_url
 from aisle.text_cells import fit, width
@@ -76,7 +76,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = held_and_awaited_tokens.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = token_holders_and_waiting_operations.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])

@@ -26,9 +26,9 @@ from aisle.outbox.retention_and_archive import (
     open_archive,
     tidy,
 )
+from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db import parse_database_url
 from aisle.service.in_process_service import open_service
-from aisle.service.options import keys_kept
 from aisle.service.retention import PARTS, least_days, purge
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 

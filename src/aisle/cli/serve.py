@@ -16,12 +16,12 @@ from aisle.cli.time_zones_in_settings import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean
+from aisle.service.app_options_and_limits import RateLimits, keys_kept
 from aisle.service.db import parse_database_url
 from aisle.service.domain.timestamps import TimeZones
 from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
-from aisle.service.options import RateLimits, keys_kept
 from aisle.settings import EMBEDDED, load_settings, trusted_data_folder
 from aisle.settings.process_time_zone import parse_zone
 

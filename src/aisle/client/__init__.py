@@ -2,7 +2,7 @@
 
 Reads are retried within limits. A write is sent once; `outcome_of` judges its result, and the outbox resolves a doubt.
 Of the packages, the client imports the contract only, and httpx only in `transport`. Start reading at `client`
-(requests, pages, calls) and `errors`; `load` is `aisle load`.
+(requests, pages, calls) and `errors`; `csv_load` is `aisle load`.
 """
 
 from __future__ import annotations

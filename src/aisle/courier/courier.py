@@ -17,7 +17,6 @@ from typing import NamedTuple, Self
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, RandomSource
-from aisle.courier.clock_jump import apply_clock_jump
 from aisle.courier.link_state import SYNCING, LinkLog, LinkState, LinkStatus
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
@@ -27,17 +26,18 @@ from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.reads_between_full_syncs import ContinuousSync, PullIntervals
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
-from aisle.courier.push.arrival_evidence import Lookup
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.push_loop import PushEvents, PushLoop
+from aisle.courier.push.read_arrival_evidence import Lookup
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.undo_as_booked import UndoAsBooked
-from aisle.courier.push.user_tokens import TokenStore
+from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
-from aisle.courier.topics_to_read import topics_of_operation
+from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
@@ -58,8 +58,8 @@ from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CONFIRMED
+from aisle.outbox.read_and_immediate_requests import take_read_requests
 from aisle.outbox.reason_messages import StoredMessage
-from aisle.outbox.session_requests import take_read_requests
 
 _RESTART_PAUSE_S = 5.0
 """Seconds before a loop that failed is started again."""

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.courier.clock_jump import has_jumped, to_steady_clock
+from aisle.courier.clock_skew_and_steady_clock import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.link_state import REFUSED
 from aisle.courier.maintenance import HEARTBEAT_S

@@ -12,7 +12,14 @@ from aisle.jobs import (
     quantity_or_record,
     report_refusals,
 )
-from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
+from aisle.jobs.adjust_state_and_reasons import (
+    MAX_CHOICES,
+    MAX_UNDO,
+    AdjustState,
+    Reason,
+    SentAdjustment,
+    parse_reasons,
+)
 from aisle.jobs.adjust_view import (
     adjust_view,
     choice_letters,
@@ -26,9 +33,9 @@ from aisle.jobs.adjust_view import (
     question_choices,
     visible_rows,
 )
-from aisle.jobs.count import count_state, undo_sent_count
+from aisle.jobs.count import count_lines, count_state, undo_sent_count
 from aisle.jobs.count.count_state import CountLine
-from aisle.jobs.count.sent_count import StockChange
+from aisle.jobs.count.sent_count_to_undo import StockChange
 from aisle.jobs.job import (
     Args,
     Close,
@@ -218,11 +225,11 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
     if id_ == "location":
-        return Turn(state._replace(default_pool=count_state.parse_default_pool(rows[0]))) if rows else Turn(state)
+        return Turn(state._replace(default_pool=count_lines.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
     if meaning is None:
         return Turn(state)
-    known = count_state.parse_product_lines(rows[0]) if rows else ()
+    known = count_lines.parse_product_lines(rows[0]) if rows else ()
     label = known[0].label if known else meaning.label or meaning.key
     fresh = CountLine(state.location or state.chosen_location, meaning.key, label, state.default_pool)
     if known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs import quantities_and_plausibility, quantity_or_record, stock_pools
-from aisle.jobs.adjust_state import AdjustState, Reason
+from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw

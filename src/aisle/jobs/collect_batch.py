@@ -15,7 +15,7 @@ from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_assig
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantities_and_plausibility import GoodsSum, add_goods, named_goods, sum_goods, to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
 from aisle.jobs.recognise_tote_label import (
     MAX_SHORT_LABEL,
@@ -26,6 +26,7 @@ from aisle.jobs.recognise_tote_label import (
     label_of_code,
 )
 from aisle.jobs.searchable_list import turn_page
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, add_goods, named_goods, sum_goods
 from aisle.jobs.view import (
     ASK,
     BACK,

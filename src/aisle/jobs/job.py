@@ -125,7 +125,7 @@ class LocalNote(NamedTuple):
 class Request(NamedTuple):
     """Question to the service that a person waits for. It is answered or expires; it is never sent late. Its id comes
     as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row with `state`
-    (see aisle.outbox.session_requests) and `answer`."""
+    (see aisle.outbox.read_and_immediate_requests) and `answer`."""
 
     kind: str
     """`clearance`, or `sign-in` (the PIN of the person signed in)."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs import goods_messages, product_log_writes
-from aisle.jobs.adjust_state import parse_reasons
+from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import (
     Args,
     Changed,

@@ -1,11 +1,10 @@
-"""The queue of operations: enqueue and merge for sessions; send, confirm, refuse and retry for the courier."""
+"""The queue of operations: sessions enqueue and merge them, the courier asks which may be sent."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -13,16 +12,8 @@ from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import (
-    CARRIED_OVER_S,
-    EXCESS,
-    added_excess,
-    excess_query,
-    keep_excess,
-    merge_answers,
-    parse_carried_lines,
-)
 from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
+from aisle.outbox.operation_outcomes import MOVE_DEPENDENCY, OperationOutcomes
 from aisle.outbox.operation_record import (
     BODY_VERSION,
     STORE_PRINCIPAL,
@@ -32,35 +23,23 @@ from aisle.outbox.operation_record import (
     author_of,
     new_id,
     operation_from_row,
-    sha256_hex,
     write_of_operation,
 )
 from aisle.outbox.operation_states import (
     CLOSE,
-    CONFIRM,
     IN_DOUBT,
     MERGE,
     NEEDS_PERSON,
     QUEUED,
-    REFUSE,
     REFUSED,
-    RETRY,
-    SEND,
     SENDING,
-    SPLIT,
     UNFINISHED,
-    encode_evidence,
     is_last_in_lanes,
 )
 from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, store_text
-from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
-from aisle.outbox.split_movements import free_numbers_before, reserve_number, split_movement
-
-if TYPE_CHECKING:
-    from aisle.operation_body_types import LineExcess, LogEntry
-
+from aisle.outbox.reason_messages import store_text
+from aisle.outbox.split_movements import reserve_number
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
 
@@ -76,19 +55,12 @@ AND NOT EXISTS (
 ORDER BY o.n DESC LIMIT 1
 """  # noqa: S608 - states of our own
 
-_MOVE_DEPENDENCY = "UPDATE operation SET depends_on = ? WHERE depends_on = ? AND depends_on <> ''"
-"""The condition repeats that of the index; otherwise SQLite scans every operation ever sent."""
 _READY = """
 SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?
 """
 """The view `ready` (`outbox_schema`) has the first operation of each lane."""
 _MAX_CHECKED = 50
 """Greatest number of sendable operations that are checked."""
-
-_QUEUED_IN_LANE = """
-SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
-WHERE l.lane = ? AND o.state = 'queued' AND o.sent_body IS NULL
-"""
 
 _EARLIER_FOR_PRODUCTS = """
 SELECT 1 FROM operation_lane l
@@ -105,16 +77,6 @@ WHERE o.live = 1 AND (o.state = 'sending' OR (o.state = 'queued' AND o.first_sen
 OR (o.state = 'done' AND o.confirmed_at > ?))
 """
 
-_INSERT_OPERATION = """
-INSERT INTO operation (
-  n, op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state,
-  created_at, occurred_at, depends_on, job_id, event_seq, schema_version
-) VALUES (
-  :n, :op_id, :store, :principal, :app_user, :terminal, :operation, :lanes, :merge_key, :path, :query, :body, 'queued',
-  :created_at, :occurred_at, :depends_on, :job_id, :event_seq, :schema_version
-)
-"""
-
 
 def open_outbox(folder: Path) -> apsw.Connection:
     """Open the outbox of a home folder, creating or migrating it. Raise StorageError if that fails."""
@@ -123,7 +85,7 @@ def open_outbox(folder: Path) -> apsw.Connection:
     return connection
 
 
-class OperationQueue(RestoreReplay):
+class OperationQueue(OperationOutcomes):
     """Queue of operations in outbox.db."""
 
     # For sessions
@@ -173,34 +135,11 @@ class OperationQueue(RestoreReplay):
         if old is not None:
             write, created = merge_writes(write_of_operation(old), write), old.created_at
             self._apply_event(old.op_id, MERGE, superseded_by=op_id)
-            self._db.execute(_MOVE_DEPENDENCY, (op_id, old.op_id))
+            self._db.execute(MOVE_DEPENDENCY, (op_id, old.op_id))
             intent = intent._replace(depends_on=intent.depends_on or old.depends_on)
         number = reserve_number(self._db, write)
         self._insert(op_id, intent._replace(write=write), author, created, number)
         return op_id
-
-    def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
-        """Insert an operation and its lanes; without a number it becomes the youngest."""
-        write = intent.write
-        row = {
-            **intent._asdict(),
-            **author._asdict(),
-            "n": number,
-            "op_id": op_id,
-            "operation": write.operation,
-            "lanes": to_text(write.lanes),
-            "merge_key": write.merge_key,
-            "path": to_text(dict(write.path)),
-            "query": to_text(dict(write.query)),
-            "body": to_text(write.body),
-            "created_at": created,
-            "schema_version": BODY_VERSION,
-        }
-        self._db.execute(_INSERT_OPERATION, row)
-        n = self._db.last_insert_rowid()
-        self._db.executemany(
-            "INSERT INTO operation_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)]
-        )
 
     def _merge_candidate(self, write: Write, author: Author) -> Operation | None:
         """Return the operation to merge the write with, or None.
@@ -292,137 +231,6 @@ class OperationQueue(RestoreReplay):
         row = fetch_one(self._db, sql, self._clock() if checked_at is None else checked_at)
         return None if row is None or row[0] is None else float(row[0])
 
-    def begin_sending(
-        self,
-        op_id: str,
-        sent_body: bytes,
-        *,
-        has_key: bool = False,
-        evidence: Json = None,
-        replace_sent_body: bool = False,
-    ) -> bytes | None:
-        """Change queued to sending and return the bytes to send; None if the operation may not be sent (any more).
-
-        Durable on return. `sent_body` is stored at the first attempt and reused by later ones, unless
-        `replace_sent_body` is set because it certainly did not arrive. `has_key` tells if the service keeps its key; it
-        is stored here, where it cannot be lost without the operation, like `evidence`, which was read before. State and
-        lanes are checked inside the transaction, so that a merge and a send cannot both succeed.
-        """
-        with transaction(self._db):
-            row = fetch_one(self._db, "SELECT sent_body FROM ready WHERE op_id = ?", op_id)
-            if row is None:
-                return None
-            content: bytes = sent_body if row[0] is None or replace_sent_body else row[0]
-            self._apply_event(
-                op_id,
-                SEND,
-                sent_body=content,
-                fingerprint=sha256_hex(content),
-                sent=1,
-                has_key=int(has_key),
-                evidence=encode_evidence(evidence),
-            )
-        return content
-
-    def split_operation(self, op_id: str) -> bool:
-        """Split an unsent movement into one operation per item, at its position in the lanes.
-
-        The state of each item is then known and reported alone. Return False if it is not splittable or an older
-        program left no free numbers.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            numbers = free_numbers_before(self._db, op)
-            if op.state != QUEUED or not numbers:
-                return False
-            items = split_movement(write_of_operation(op))
-            ids = [new_id(self._random) for _ in items]
-            self._apply_event(op_id, SPLIT, superseded_by=ids[-1])
-            self._db.execute(_MOVE_DEPENDENCY, (ids[-1], op_id))
-            author = Author(op.store, op.app_user, op.principal, op.terminal)
-            for item_id, number, write in zip(ids, numbers, items, strict=True):
-                intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)
-                self._insert(item_id, intent, author, op.created_at, number)
-        return True
-
-    def keep_entries(self, op_id: str, entries: Sequence[LogEntry]) -> Operation | None:
-        """Replace the log entries of an operation that was never sent; close it if none is left.
-
-        Return the operation; None if it is closed, or may not be changed any more.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            if op.state != QUEUED or op.sent_body is not None:
-                return None
-            if not entries:
-                self._apply_event(op_id, CLOSE)
-                return None
-            body = {**op.body, "storeproductlog": list(entries)}
-            self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op_id))
-        return op._replace(body=body)
-
-    def refuse_entries(self, op_id: str, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
-        """Record these log entries of an operation, which was never sent, as an operation of their own that is refused.
-
-        The caller removes them from the operation.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
-            intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
-            part_id = new_id(self._random)
-            self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
-            self._apply_event(part_id, REFUSE, why=reason)
-
-    def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
-        """Record that the service has it. The operation stays overlaid until it is read back.
-
-        Quantities that no line could take (`excess`, or found before sending) are stored for a person.
-        """
-        with transaction(self._db):
-            before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
-            is_repeated = before is not None and before[0] is not None
-            known_answer = str(before[2]) if before and is_repeated else ""
-            kept_answer = merge_answers(known_answer, answer) if is_repeated else answer
-            self._apply_event(op_id, CONFIRM, answer=kept_answer, why=NO_MESSAGE, evidence=encode_evidence(evidence))
-            if before and not is_repeated and (excess or evidence or before[1]):
-                op = self.get(op_id)
-                keep_excess(self._db, op, excess or op.evidence.get(EXCESS, ()), self._random)
-            elif excess:  # confirmed again: the excess reported the first time is settled
-                keep_excess(self._db, self.get(op_id), added_excess(known_answer, excess), self._random)
-            for line in parse_superseded_lines(answer):
-                keep_superseded(self._db, self.get(op_id), line, self._random)
-            if lines := parse_carried_lines(answer):
-                self._query_excess_later(self.get(op_id), lines)
-
-    def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:
-        """Queue a later query for these lines, which hold excess for other hosts, unless one is queued already."""
-        write = excess_query(op, lines)
-        if write is None:
-            return
-        waiting = self._select(_QUEUED_IN_LANE, write.lanes[0])
-        if any(each.body == write.body for each in waiting):
-            return
-        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
-        op_id = new_id(self._random)
-        self._insert(op_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), self._clock())
-        self._db.execute("UPDATE operation SET not_before = ? WHERE op_id = ?", (self._clock() + CARRIED_OVER_S, op_id))
-
-    def refuse(self, op_id: str, reason: StoredMessage, evidence: Json = None) -> None:
-        """Record the refusal with a reason for people; the operation leaves the overlay.
-
-        `evidence`: the read that shows why it was not sent. An answer from before a restore is deleted, because a
-        refused operation with an answer is excess.
-        """
-        self._transition(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
-
-    def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
-        """Return it to queued, to be sent again with the same bytes, not before that time.
-
-        With `was_not_sent` the attempt does not count.
-        """
-        self._transition(op_id, RETRY, why=reason, not_before=not_before, sent=-int(was_not_sent))
-
     def resend_line(self, op: Operation, line: Mapping[str, Json]) -> str:
         """Queue an update for one line of an order that the service has lost. Return its op_id."""
         number = op.body["orders"]["order_number"]
@@ -432,25 +240,6 @@ class OperationQueue(RestoreReplay):
             author = Author(op.store, op.app_user, op.principal, op.terminal)
             (op_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
         return op_id
-
-    def postpone(self, op_id: str, reason: StoredMessage, not_before: float) -> None:
-        """Delay a queued operation until that time, because something needed before sending is unknown."""
-        with transaction(self._db):
-            self._db.execute(
-                "UPDATE operation SET not_before = ?, last_error = ? WHERE op_id = ? AND state = 'queued'",
-                (not_before, reason, op_id),
-            )
-
-    def mark_read_back(self, *op_ids: str) -> None:
-        """Remove confirmed operations from the overlay in one commit: they are cached now, or appear nowhere in it."""
-        with transaction(self._db):
-            for op_id in op_ids:
-                self._db.execute(
-                    "UPDATE operation SET read_back_at = ?, live = 0 WHERE op_id = ? AND state = 'done' AND live = 1",
-                    (self._clock(), op_id),
-                )
-                if self._db.changes():
-                    self._remove_from_lanes(op_id)
 
     def interrupted(self) -> list[Operation]:
         """Return the operations that a crashed courier left in `sending`.

@@ -13,7 +13,7 @@ from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
 from aisle.named_tuple_json import to_text
-from aisle.outbox.operation_record import Operation, RandomBytes, operation_from_row
+from aisle.outbox.operation_record import BODY_VERSION, Author, Intent, Operation, RandomBytes, operation_from_row
 
 QUEUED = "queued"
 """Stored on this host; not sent, or may be sent again."""
@@ -122,6 +122,17 @@ WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person'
 """
 
 
+_INSERT_OPERATION = """
+INSERT INTO operation (
+  n, op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state,
+  created_at, occurred_at, depends_on, job_id, event_seq, schema_version
+) VALUES (
+  :n, :op_id, :store, :principal, :app_user, :terminal, :operation, :lanes, :merge_key, :path, :query, :body, 'queued',
+  :created_at, :occurred_at, :depends_on, :job_id, :event_seq, :schema_version
+)
+"""
+
+
 def is_last_in_lanes(connection: apsw.Connection, number: int) -> bool:
     """Return True if nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
     return fetch_one(connection, _LATER_IN_LANES, number) is None
@@ -152,6 +163,29 @@ class OperationRows:
     def is_keyed(self, op_id: str) -> bool:
         """Return True if it was last sent under its key."""
         return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND has_key = 1", op_id) is not None
+
+    def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
+        """Insert an operation and its lanes; without a number it becomes the youngest."""
+        write = intent.write
+        row = {
+            **intent._asdict(),
+            **author._asdict(),
+            "n": number,
+            "op_id": op_id,
+            "operation": write.operation,
+            "lanes": to_text(write.lanes),
+            "merge_key": write.merge_key,
+            "path": to_text(dict(write.path)),
+            "query": to_text(dict(write.query)),
+            "body": to_text(write.body),
+            "created_at": created,
+            "schema_version": BODY_VERSION,
+        }
+        self._db.execute(_INSERT_OPERATION, row)
+        n = self._db.last_insert_rowid()
+        self._db.executemany(
+            "INSERT INTO operation_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)]
+        )
 
     def _select(self, sql: str, *values: Any) -> list[Operation]:
         return [operation_from_row(row) for row in fetch(self._db, sql, *values)]

@@ -10,7 +10,6 @@ from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND,
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import EXCESS, keep_excess
-from aisle.outbox.held_and_awaited_tokens import user_awaited_by
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
 from aisle.outbox.operation_states import (
     ASK_PERSON,
@@ -29,6 +28,7 @@ from aisle.outbox.operation_states import (
 )
 from aisle.outbox.reason_messages import StoredMessage, store_message, store_text
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
+from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
+from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
 from aisle.service.auth.authorization import authenticate
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
@@ -21,7 +22,6 @@ from aisle.service.db.database import Busy, Database, Transaction
 from aisle.service.demo.seed import has_data, has_demo_store, seed_demo
 from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal
-from aisle.service.options import DEFAULT_OPTIONS, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App

@@ -17,6 +17,7 @@ from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
+from aisle.service.app_options_and_limits import KEYS_KEPT_DAYS
 from aisle.service.db.database import Database, Row, Transaction
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql
@@ -31,7 +32,6 @@ from aisle.service.domain.states import NOTHING_TO_REVIEW
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.log_list import HISTORIC_DAYS
 from aisle.service.operation_context import CHAIN, CHANGES_FORGOTTEN
-from aisle.service.options import KEYS_KEPT_DAYS
 
 WRITE_HISTORY_DAYS = 60
 """Days that a host may be offline and still detect that the database was restored from an earlier copy."""

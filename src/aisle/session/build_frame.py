@@ -12,12 +12,12 @@ from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, Vie
 from aisle.session.job_context import SessionContext
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import Page
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.supervisor_tabs import Tabs
-from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_for_earlier_page import TypedLine
 
 

@@ -15,11 +15,12 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
-from aisle.session.pin_check import PinCheck
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
+from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal_settings import ProfileInForce, StoreAccess
+from aisle.session.terminal_settings import StoreAccess
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, SignIn
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.terminal_settings import ProfileInForce, iso_time
+from aisle.session.terminal_settings import iso_time
 
 
 class _Snapshot(NamedTuple):

@@ -38,11 +38,11 @@ from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.job_stack import StackedJob, is_help_page, receiving_job
 from aisle.session.page_with_question import Page
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.try_scan_on_page import PageReactions
 from aisle.session.typed_for_earlier_page import has_changed_meaning
-from aisle.session.what_page_does_with_scan import PageReactions
 
 MIN_CODE_DIGITS = 6
 """Digits of the shortest code of digits alone (UPC-E); fewer are a number."""

@@ -10,9 +10,9 @@ from aisle.scan.grammar_types import Back, Command, Meaning
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import PAGE_BY_LETTER, WITHOUT_WORK, StackedJob, is_help_page
 from aisle.session.page_with_question import Page
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.terminal_settings import ProfileInForce
 
 HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""

@@ -18,11 +18,11 @@ from aisle.session.job_context import SessionContext
 from aisle.session.page_with_question import Page
 from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.pending_question import restore_question
-from aisle.session.pin_check import PinCheck
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch, restored_number
+from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal_settings import ProfileInForce
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people import PreferencesRow

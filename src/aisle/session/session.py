@@ -52,24 +52,19 @@ from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import Page
 from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.person_at_terminal import SignInFlow
-from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes_and_link import ChangePoller
+from aisle.session.profile_in_force import OpenStore, ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
+from aisle.session.require_pin import PinCheck
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.store_connection import StoreConnection
 from aisle.session.supervisor_tabs import Tabs
 from aisle.session.take_back_scan_lines import ScanUndo
-from aisle.session.terminal_settings import (
-    OpenStore,
-    Profile,
-    ProfileInForce,
-    SettingsWatch,
-    StoreAccess,
-    profile_from_settings,
-)
+from aisle.session.terminal_settings import Profile, StoreAccess, profile_from_settings
+from aisle.session.try_scan_on_page import PageReactions
 from aisle.session.typed_for_earlier_page import TypedLine
-from aisle.session.what_page_does_with_scan import PageReactions
+from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings import LoadedSettings, Settings
 from aisle.supervisor_role import SUPERVISORS
 

@@ -9,7 +9,7 @@ from aisle.jobs.quantity_or_record import is_other_kind, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_types import PRODUCT, Match, Meaning, Scan
 from aisle.session.job_context import SessionContext
-from aisle.session.terminal_settings import ProfileInForce
+from aisle.session.profile_in_force import ProfileInForce
 
 ALARM_MESSAGES = ("session.not_saved", "session.inputs_not_saved", "session.cannot_save")
 """Messages that stand while nothing can be written."""

@@ -1,52 +1,30 @@
-"""Settings in force for a terminal, the choices of its user, and the files that the settings come from."""
+"""Profile of a terminal: its settings as the session uses them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.cache.reader import CacheReader
 from aisle.errors import SettingsError
 from aisle.host.notify_sockets import SessionSocket
-from aisle.jobs.job import Policy, SetPreference
-from aisle.jobs.view import INFO, Msg, Verdict, msg
+from aisle.jobs.job import Policy
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.scan.grammar_types import Back, Command, Meaning
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
 from aisle.settings import (
     ENGLISH,
-    LANGUAGES,
     LOSS_REASONS,
     REJECTION_REASONS,
     SHORTAGE_REASONS,
-    THEMES,
-    LoadedSettings,
     Settings,
     effective_language,
-    file_stamps,
-    load_settings,
     parse_pool_names,
     terminal_assigned_at,
     terminal_name,
 )
-from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.translated_reasons import REASONS_BY_LANGUAGE
-
-MEANING_BY_KEY: dict[str, Meaning] = {
-    "back": Back(),
-    "f1": Command("h"),
-    "f2": Command("n"),
-    "f3": Back(),
-    "f4": Command("u"),
-    "f5": Command("."),
-    "ctrl+k": Command("."),
-}
-"""Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
-
-CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", "mark", "shift+up", "shift+down"})
 
 
 class StoreAccess(NamedTuple):
@@ -114,7 +92,7 @@ def iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-_POLICY_SETTINGS = (
+POLICY_SETTINGS = (
     "verified",
     "blind",
     "known_people_only",
@@ -129,33 +107,6 @@ _POLICY_SETTINGS = (
     "reject_reasons",
 )
 """Settings of the fields of `Policy`, in their order."""
-
-APPLIED_AT_ONCE = (
-    *_POLICY_SETTINGS,
-    "bell_good",
-    "restricted_codes",
-    "pools",
-    "language",
-    "time_zone",
-    "theme",
-    "keys",
-)
-"""Settings that take effect as soon as they are read; all others at the next start."""
-
-_SWITCH_MESSAGES = {
-    "verified": ("settings.verified_on", "settings.verified_off"),
-    "blind": ("settings.blind_on", "settings.blind_off"),
-    "bell_good": ("settings.bell_on", "settings.bell_off"),
-}
-_RECOUNT_PREFIX = "recount_"
-
-
-class ProfileChange(NamedTuple):
-    """Effect of a changed settings file."""
-
-    verdict: Verdict
-    profile: Profile | None = None
-    """None where the current profile stays in force."""
 
 
 def profile_from_settings(settings: Settings, sources: Mapping[str, str] | None = None) -> Profile:
@@ -195,7 +146,7 @@ def _with_key_bindings(profile: Profile, texts: tuple[str, ...]) -> Profile:
 
 def _policy_from_settings(settings: Settings, language: str) -> Policy:
     """Return the policy of the store; default reasons are in the language of the terminal."""
-    policy = Policy(*(getattr(settings, name) for name in _POLICY_SETTINGS))
+    policy = Policy(*(getattr(settings, name) for name in POLICY_SETTINGS))
     if language == ENGLISH:
         return policy
 
@@ -208,156 +159,3 @@ def _policy_from_settings(settings: Settings, language: str) -> Policy:
         if policy.short_reasons == SHORTAGE_REASONS
         else policy
     )
-
-
-class SettingsWatch:
-    """Watcher of the files that settings were loaded from. `reload` loads them again."""
-
-    def __init__(
-        self, loaded: LoadedSettings, reload: Callable[[Mapping[str, Any]], LoadedSettings] = load_settings
-    ) -> None:
-        self._loaded = loaded
-        self._reload = reload
-        self._stamps = loaded.stamps
-        self._is_error_reported = False
-        """Whether the error of the current file was reported."""
-        self.unreported: Verdict | None = None
-        """Verdict on the last change until it is shown."""
-
-    def check(self) -> ProfileChange | None:
-        """Return what has changed since the last check if people should know it. The first one reports errors too."""
-        if self._loaded.problems and not self._is_error_reported:
-            return self._report_error(self._loaded.problems[0])
-        stamps = file_stamps(self._loaded.files)
-        if stamps == self._stamps:
-            return None
-        self._stamps = stamps
-        try:
-            loaded = self._reload(self._loaded.command_line_values)
-            profile = profile_from_settings(loaded.settings, loaded.sources)
-            if not loaded.problems:
-                set_process_zone(profile.time_zone)
-        except SettingsError as error:
-            return self._report_error(str(error))
-        if loaded.problems:
-            return self._report_error(loaded.problems[0])
-        from aisle.settings.parse_settings_file import save_last_valid  # hardly ever, and no start pays for it
-
-        save_last_valid(loaded)
-        changes = _describe_changes(self._loaded.settings, loaded.settings)
-        is_repaired, self._is_error_reported = self._is_error_reported, False
-        self._loaded = loaded
-        if not changes and not is_repaired:
-            return None
-        return ProfileChange(Verdict(INFO, changes or msg("settings.fixed")), profile)
-
-    def _report_error(self, error: str) -> ProfileChange:
-        self._is_error_reported = True
-        return ProfileChange(Verdict(INFO, msg("settings.wrong", file=self._file_and_line(error))))
-
-    def _file_and_line(self, error: str) -> str:
-        """Return the name of the file with the error, and its line; `aisle doctor` says what is wrong."""
-        named = next((path.name for path in self._loaded.files if str(path) in error), "settings.toml")
-        line = re.search(r"\(at\sline\s(\d+)", error)
-        return f"{named}:{line[1]}" if line else named
-
-
-def _describe_changes(old: Settings, new: Settings) -> Msg | None:
-    """Return a sentence on what has changed; None if nothing has."""
-    changed = [name for name in Settings._fields if getattr(old, name) != getattr(new, name)]
-    parts = list(
-        dict.fromkeys(_describe_change(name, bool(getattr(new, name))) for name in changed if name in APPLIED_AT_ONCE)
-    )
-    at_restart = ", ".join(name for name in changed if name not in APPLIED_AT_ONCE)
-    if at_restart:
-        parts.append(msg("settings.restart", names=at_restart))
-    if not parts:
-        return None
-    text = parts.pop()
-    for part in reversed(parts):
-        text = msg("settings.join", one=part, other=text)
-    return msg("settings.changed", what=text)
-
-
-def _describe_change(name: str, on: bool) -> Msg:
-    if name in _SWITCH_MESSAGES:
-        return msg(_SWITCH_MESSAGES[name][0 if on else 1])
-    if name == "language":
-        return msg("settings.language")
-    return msg("settings.recounts") if name.startswith(_RECOUNT_PREFIX) else msg("settings.new_value", name=name)
-
-
-class _Snapshot(NamedTuple):
-    current: Profile
-    overridden: Mapping[str, Any]
-    watch: SettingsWatch | None
-
-
-class ProfileInForce:
-    """Profile of the terminal with the language and theme that its user chose, and the watcher of its settings."""
-
-    def __init__(self, profile: Profile, watch: SettingsWatch | None = None) -> None:
-        self.current = profile
-        self.watch = watch
-        self._overridden: Mapping[str, Any] = {}
-        """Values from the settings of what the user has changed."""
-        set_process_zone(profile.time_zone)
-
-    @property
-    def personal_values(self) -> Mapping[str, str]:
-        """Return the settings that the user chose, by name."""
-        return {name: getattr(self.current, name) for name in self._overridden}
-
-    def personalise(self, preference: SetPreference) -> None:
-        """Change a setting for the user who is signed in."""
-        name = preference.name
-        values: dict[str, Any] = {name: preference.value}
-        self._overridden = {name: getattr(self.current, name), **self._overridden}
-        self.current = self.current._replace(**values)
-
-    def use_preferences(self, language: str, theme: str) -> None:
-        """Use the language and the theme that the user chose earlier, if there still are any of these names."""
-        if language in LANGUAGES:
-            self.personalise(SetPreference("language", language))
-        if theme in THEMES:
-            self.personalise(SetPreference("theme", theme))
-
-    def reset_personal(self) -> None:
-        """Go back to the settings: another person uses the terminal."""
-        self.current, self._overridden = self.current._replace(**self._overridden), {}
-
-    def apply_settings(self, profile: Profile) -> None:
-        """Apply new settings, which replace the user's choices."""
-        self.current, self._overridden = self.current.with_settings(profile), {}
-
-    def move_to(self, opened: OpenedStore) -> None:
-        """Use the settings of another store at the same terminal; the user's choices stay."""
-        values = {name: getattr(self.current, name) for name in self._overridden}
-        self._overridden = {name: getattr(opened.profile, name) for name in self._overridden}
-        self.current = opened.profile._replace(terminal=self.current.terminal, **values)
-        self.watch = opened.settings_watch
-        set_process_zone(self.current.time_zone)
-
-    def snapshot(self) -> _Snapshot:
-        """Return the state to go back to with `restore`."""
-        return _Snapshot(self.current, self._overridden, self.watch)
-
-    def restore(self, snapshot: _Snapshot) -> None:
-        """Go back to a snapshot."""
-        self.current, self._overridden, self.watch = snapshot
-        set_process_zone(self.current.time_zone)
-
-
-class OpenedStore(NamedTuple):
-    """Another store that was opened for this terminal."""
-
-    store_access: StoreAccess
-    profile: Profile
-    settings_watch: SettingsWatch | None
-    start_courier: Callable[[], None]
-    configured_store: str
-    """Store that the settings give this terminal."""
-
-
-OpenStore = Callable[[str], OpenedStore]
-"""Opens a store by its number; raises AisleError."""

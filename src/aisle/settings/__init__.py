@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError, UsageError
-from aisle.file_ownership import untrusted_error
 from aisle.settings.process_time_zone import parse_zone
+from aisle.untrusted_files import untrusted_error
 
 EMBEDDED = "embedded"
 """Base URL of the service that is part of aisle."""

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
-from aisle.file_ownership import ownership_advice, ownership_error
 from aisle.settings import (
     COMMAND_LINE_ONLY,
     DEMO_STORE,
@@ -38,6 +37,7 @@ from aisle.settings import (
     terminal_name,
     validate_setting,
 )
+from aisle.untrusted_files import ownership_advice, ownership_error
 
 STORE_NUMBER_KEY = "number"
 """Key of the store itself in the table `[store]`."""

@@ -19,7 +19,7 @@ from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version
 from aisle.host.deleted_file_recovery import list_copies
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox import held_and_awaited_tokens
+from aisle.outbox import token_holders_and_waiting_operations
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue
@@ -135,7 +135,7 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
             return
         rows = OperationQueue(found).live_operations()
         observed = ObservedBehaviour(found).all()
-        pins = held_and_awaited_tokens.operations_waiting_for_tokens(found, time.time())
+        pins = token_holders_and_waiting_operations.operations_waiting_for_tokens(found, time.time())
         restored = list_restores(found, time.time() - RESTORE_SHOWN_S)
         open_, stuck_after = unfinished_counts(found)
     waiting = [row for row in rows if row.state in ("queued", "sending")]

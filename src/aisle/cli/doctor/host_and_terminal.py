@@ -18,7 +18,6 @@ from aisle import __version__
 from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
-from aisle.file_ownership import untrusted_error
 from aisle.host import database_folder
 from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
@@ -28,6 +27,7 @@ from aisle.service.db.database import GROWING_TABLES
 from aisle.session.screen_size_and_terminal import colour_count
 from aisle.settings import EMBEDDED, LoadedSettings, service_url, terminal_name
 from aisle.tui.message_text import MessageWriter
+from aisle.untrusted_files import untrusted_error
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES, LOW_FREE_BYTES = 100e6, 1e9

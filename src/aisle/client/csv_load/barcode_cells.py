@@ -6,7 +6,7 @@ import re
 
 from aisle.barcode_keys import add_on_bases, normalise_code
 from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
-from aisle.client.csv_load.cell_values import (
+from aisle.client.csv_load.clean_cells import (
     BETWEEN_DIGITS,
     NO_VALUE_WORDS,
     QUOTED_FORMULA,

@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from aisle.client.csv_load import cell_cleaning
-from aisle.client.csv_load.cell_values import fold_code
+from aisle.client.csv_load import clean_cells_by_column_kind
+from aisle.client.csv_load.clean_cells import fold_code
 from aisle.client.csv_load.number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import no_number_reason
 from aisle.client.paging import Row
@@ -46,7 +46,7 @@ class Column(NamedTuple):
     name: str
     parse: Parser
     required: bool = False
-    kind: str = cell_cleaning.TEXT
+    kind: str = clean_cells_by_column_kind.TEXT
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""
@@ -54,9 +54,18 @@ class Column(NamedTuple):
             return 0
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")
-        if self.kind in (cell_cleaning.LIST, cell_cleaning.NUMBERS, cell_cleaning.JSON):
+        if self.kind in (
+            clean_cells_by_column_kind.LIST,
+            clean_cells_by_column_kind.NUMBERS,
+            clean_cells_by_column_kind.JSON,
+        ):
             return []
-        if self.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.POOL, cell_cleaning.FLAG):
+        if self.kind in (
+            clean_cells_by_column_kind.NUMBER,
+            clean_cells_by_column_kind.MONEY,
+            clean_cells_by_column_kind.POOL,
+            clean_cells_by_column_kind.FLAG,
+        ):
             raise ValueError(f"is {cell}, and a figure or flag cannot be emptied; write the value that it is to have")
         return ""
 
@@ -172,7 +181,7 @@ def parse_units(cell: str) -> list[Row]:
     found = parse_objects(cell)
     for unit in found:
         code = unit.get("unit_barcode")
-        clean = cell_cleaning.CLEANERS[cell_cleaning.BARCODE]
+        clean = clean_cells_by_column_kind.CLEANERS[clean_cells_by_column_kind.BARCODE]
         if isinstance(code, str) and code and clean(code, Notation()).further_codes:
             raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
     return found
@@ -228,32 +237,32 @@ _PARSERS: dict[Any, Parser] = {
 def _cell_kind(name: str, parse: Parser) -> str:
     """Return the kind of a column: by its parser, and for texts by the name of the field."""
     if parse is parse_number and name.endswith("price"):
-        return cell_cleaning.MONEY
+        return clean_cells_by_column_kind.MONEY
     if parse is not parse_text:
         return _KINDS[parse]
     if name == "barcodes_array":
-        return cell_cleaning.BARCODES
+        return clean_cells_by_column_kind.BARCODES
     if name == "container_barcode":
-        return cell_cleaning.CONTAINER
+        return clean_cells_by_column_kind.CONTAINER
     if name.endswith("barcode"):
-        return cell_cleaning.BARCODE
+        return clean_cells_by_column_kind.BARCODE
     if name.endswith("number") or name in _CODE_FIELDS:
-        return cell_cleaning.CODE
+        return clean_cells_by_column_kind.CODE
     if name.endswith("_code") or name in _DOTTED_CODE_FIELDS:
-        return cell_cleaning.DOTTED_CODE
-    return cell_cleaning.DATE if "date" in name else cell_cleaning.TEXT
+        return clean_cells_by_column_kind.DOTTED_CODE
+    return clean_cells_by_column_kind.DATE if "date" in name else clean_cells_by_column_kind.TEXT
 
 
 _KINDS: dict[Parser, str] = {
-    parse_list: cell_cleaning.LIST,
-    parse_numbers: cell_cleaning.NUMBERS,
-    parse_objects: cell_cleaning.JSON,
-    parse_boolean: cell_cleaning.FLAG,
-    parse_number: cell_cleaning.NUMBER,
-    parse_pool: cell_cleaning.POOL,
-    parse_role: cell_cleaning.CODE,
-    parse_pin: cell_cleaning.CODE,
-    _parse_pool_text: cell_cleaning.POOL,
+    parse_list: clean_cells_by_column_kind.LIST,
+    parse_numbers: clean_cells_by_column_kind.NUMBERS,
+    parse_objects: clean_cells_by_column_kind.JSON,
+    parse_boolean: clean_cells_by_column_kind.FLAG,
+    parse_number: clean_cells_by_column_kind.NUMBER,
+    parse_pool: clean_cells_by_column_kind.POOL,
+    parse_role: clean_cells_by_column_kind.CODE,
+    parse_pin: clean_cells_by_column_kind.CODE,
+    _parse_pool_text: clean_cells_by_column_kind.POOL,
 }
 _CODE_FIELDS = frozenset(
     {

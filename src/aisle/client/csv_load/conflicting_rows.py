@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.client import Client
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PEOPLE, price_of
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_difference, fold_key
 from aisle.client.csv_load.report import format_rows
 from aisle.client.errors import ClientError, ServerError, TransportError

@@ -12,7 +12,8 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from typing import Protocol
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_values import CLEAR_WORDS
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
+from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.columns import (
     DISCOUNT_PRICES,
     FREE_FIELDS,
@@ -23,7 +24,6 @@ from aisle.client.csv_load.columns import (
     ServiceList,
 )
 from aisle.client.csv_load.conflicting_rows import find_divided_records
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.implausible_values import ContainerComparison
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros

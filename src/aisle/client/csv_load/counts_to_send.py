@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from aisle.client.client import Client
-from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.existing_stock_and_loaded_counts import (
     LoadedStock,
     ProductStock,

@@ -7,7 +7,7 @@ import re
 from difflib import get_close_matches
 from pathlib import Path
 
-from aisle.client.csv_load.cell_values import BLANKS, trim_blanks
+from aisle.client.csv_load.clean_cells import BLANKS, trim_blanks
 from aisle.client.csv_load.columns import Column, FileLayout
 from aisle.client.csv_load.csv_dialect import SEPARATORS, CsvDialect, csv_reader, open_csv, unwrapped
 from aisle.client.csv_load.report import LoadError

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.client.client import Client
-from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes, LoadError, unread_error
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes

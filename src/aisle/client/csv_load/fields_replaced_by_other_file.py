@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from aisle.client.csv_load.checked_rows import CsvTable, TableRow, Values
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DISCOUNT_PRICES,
@@ -22,7 +23,6 @@ from aisle.client.csv_load.columns import (
     STORE_PRODUCTS,
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
-from aisle.client.csv_load.csv_table import CsvTable, TableRow, Values
 from aisle.client.csv_load.report import FileNotes, format_rows
 
 _LAYOUTS = {layout.file: layout for layout in LAYOUTS}

@@ -8,8 +8,9 @@ from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load.cell_cleaning import CODE, DATE
-from aisle.client.csv_load.cell_values import join_digits
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
+from aisle.client.csv_load.clean_cells import join_digits
+from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DATE
 from aisle.client.csv_load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -20,7 +21,6 @@ from aisle.client.csv_load.columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values
 from aisle.client.csv_load.near_keys import has_thousands
 from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.csv_load.store_time_zones import clock_reason

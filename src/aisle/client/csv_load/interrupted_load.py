@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.report import LoadError
 
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from aisle.client.client import Client
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, STORES
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.fields_replaced_by_other_file import names_of_shared
 from aisle.client.csv_load.near_keys import bare_codes, comparable_key, fold_key, forms_without_zeros
 from aisle.client.csv_load.report import unread_error

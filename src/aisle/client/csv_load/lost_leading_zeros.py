@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import CODE, DOTTED_CODE, TEXT
-from aisle.client.csv_load.cell_values import join_digits
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
+from aisle.client.csv_load.clean_cells import join_digits
+from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, TEXT
 from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, PRODUCTS, STORES
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.service_reads import fetch_store, product_rows
 from aisle.client.paging import Row
 

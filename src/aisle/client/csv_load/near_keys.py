@@ -11,7 +11,7 @@ import re
 import unicodedata
 from decimal import Decimal, InvalidOperation
 
-from aisle.client.csv_load.cell_values import fold_code
+from aisle.client.csv_load.clean_cells import fold_code
 from aisle.client.csv_load.look_alike_signs import LOOK_ALIKE
 
 RecordKey = tuple[str, ...]

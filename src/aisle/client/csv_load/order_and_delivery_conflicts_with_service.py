@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.client.client import Client
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.client.csv_load.bad_rows import footer_reason
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.csv_load.columns import (
     DISCOUNT_PRICES,
     FREE_FIELDS,
@@ -23,8 +24,6 @@ from aisle.client.csv_load.columns import (
     FileLayout,
 )
 from aisle.client.csv_load.conflicting_rows import find_conflicts
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
-from aisle.client.csv_load.damaged_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.implausible_values import (
     ImplausibleValues,
@@ -33,6 +32,7 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_state,
 )
 from aisle.client.csv_load.near_keys import fold_key, has_thousands
+from aisle.client.csv_load.records_left_out_for_bad_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, not_read_reason
 from aisle.client.csv_load.shared_codes import (
     CODE_COLUMNS,

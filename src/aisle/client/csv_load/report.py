@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.columns import LAYOUTS, Column, FileLayout
 from aisle.errors import AisleError
 from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
@@ -382,20 +382,20 @@ def not_read_reason(name: str) -> str:
 
 
 _KIND_TEXTS = {
-    cell_cleaning.TEXT: ("text", "Melk 1 l"),
-    cell_cleaning.CODE: ("code", "0226"),
-    cell_cleaning.DOTTED_CODE: ("code", "A-1"),
-    cell_cleaning.BARCODE: ("barcode", "9520001100109"),
-    cell_cleaning.CONTAINER: ("number of a container", "095200010000000010"),
-    cell_cleaning.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
-    cell_cleaning.NUMBER: ("number", "1.10"),
-    cell_cleaning.MONEY: ("number", "1.10"),
-    cell_cleaning.NUMBERS: ("numbers, bars between", "1|2.5"),
-    cell_cleaning.POOL: ("stock pool", "1"),
-    cell_cleaning.FLAG: ("true or false", "true"),
-    cell_cleaning.DATE: ("date", "2026-11-28"),
-    cell_cleaning.LIST: ("texts, bars between", "shelf|front"),
-    cell_cleaning.JSON: ("JSON", '[{"unit_quantity": 6}]'),
+    clean_cells_by_column_kind.TEXT: ("text", "Melk 1 l"),
+    clean_cells_by_column_kind.CODE: ("code", "0226"),
+    clean_cells_by_column_kind.DOTTED_CODE: ("code", "A-1"),
+    clean_cells_by_column_kind.BARCODE: ("barcode", "9520001100109"),
+    clean_cells_by_column_kind.CONTAINER: ("number of a container", "095200010000000010"),
+    clean_cells_by_column_kind.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
+    clean_cells_by_column_kind.NUMBER: ("number", "1.10"),
+    clean_cells_by_column_kind.MONEY: ("number", "1.10"),
+    clean_cells_by_column_kind.NUMBERS: ("numbers, bars between", "1|2.5"),
+    clean_cells_by_column_kind.POOL: ("stock pool", "1"),
+    clean_cells_by_column_kind.FLAG: ("true or false", "true"),
+    clean_cells_by_column_kind.DATE: ("date", "2026-11-28"),
+    clean_cells_by_column_kind.LIST: ("texts, bars between", "shelf|front"),
+    clean_cells_by_column_kind.JSON: ("JSON", '[{"unit_quantity": 6}]'),
 }
 _EXAMPLES = {
     "store_number": "0042",

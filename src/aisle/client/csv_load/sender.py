@@ -26,6 +26,7 @@ from aisle.client.csv_load.batch_responses import (
     was_carried_out,
     with_column_names,
 )
+from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.columns import (
     EXTENSION_PREFIX,
     ORDERS,
@@ -36,7 +37,6 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.csv_load.counts_to_send import CountsToSend
-from aisle.client.csv_load.csv_table import CsvTable
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields

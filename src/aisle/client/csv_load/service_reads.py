@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from aisle.client.client import Client
-from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.report import unread_error
 from aisle.client.errors import (
     ClientError,

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iter
 from typing import NamedTuple
 
 from aisle.client.client import Client
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS, STORES, price_of
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_rows
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row

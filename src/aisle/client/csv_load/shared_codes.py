@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify, split_codes
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_values import fold_code
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow
+from aisle.client.csv_load.clean_cells import fold_code
 from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, parse_objects
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.csv_load.near_keys import are_near
 from aisle.client.csv_load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row

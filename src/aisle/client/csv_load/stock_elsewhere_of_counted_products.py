@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from aisle.client.client import Client
-from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.existing_stock_and_loaded_counts import ProductStock, without_fields
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import unread_error

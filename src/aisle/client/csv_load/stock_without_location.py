@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.client.csv_load.csv_table import CsvTable, TableRow
-from aisle.client.csv_load.damaged_keys import DamagedCount
+from aisle.client.csv_load.checked_rows import CsvTable, TableRow
+from aisle.client.csv_load.records_left_out_for_bad_keys import DamagedCount
 from aisle.client.csv_load.report import format_rows
 
 _NAMED = ("store_number", "product_number", "location_code")

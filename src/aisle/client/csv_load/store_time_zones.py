@@ -10,8 +10,8 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aisle.client.client import Client
-from aisle.client.csv_load.cell_cleaning import DATE
-from aisle.client.csv_load.csv_table import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.clean_cells_by_column_kind import DATE
 from aisle.client.errors import ClientError
 from aisle.contract.request_encoding import encode_segment
 from aisle.errors import ContractError

@@ -17,7 +17,7 @@ from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.pull.log_reader import LOG_LIST
 from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.topics_to_read import (
+from aisle.courier.topics_of_operation import (
     ASSIGNMENT,
     LOG,
     ORDER,

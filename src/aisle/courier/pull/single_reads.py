@@ -22,9 +22,9 @@ from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
-from aisle.courier.pull.store_lists_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
+from aisle.courier.pull.stores_people_and_tasks_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics_to_read import (
+from aisle.courier.topics_of_operation import (
     ASSIGNMENT,
     AUDIT,
     CATALOGUE,

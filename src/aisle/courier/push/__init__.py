@@ -1,5 +1,5 @@
 """Writing from the outbox to the service: sending, looking up operations in doubt, deciding whether they arrived.
 
 It does not import `aisle.courier.pull`. Start reading at `push_loop` (sending), then `reconciler` (operations in
-doubt), which uses `arrival_evidence` (reads it) and `decide_arrival` (judges it). `outgoing_request` builds requests.
+doubt), which uses `read_arrival_evidence` and `decide_arrival_from_lookup`. `outgoing_request` builds requests.
 """

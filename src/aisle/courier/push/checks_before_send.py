@@ -23,7 +23,7 @@ from aisle.courier.push.adapt_update import (
 )
 from aisle.courier.push.reconciler import Reconciler
 from aisle.courier.service_features import Features
-from aisle.courier.topics_to_read import ORDER, topics_of_operation
+from aisle.courier.topics_of_operation import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
 from aisle.outbox.excess import EXCESS

@@ -21,13 +21,13 @@ from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.courier.link_state import LinkState
 from aisle.courier.outcome_messages import MAX_MESSAGE_LENGTH, reason_of
-from aisle.courier.push.user_tokens import TokenStore
+from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
-from aisle.outbox import session_requests
+from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
+from aisle.outbox.read_and_immediate_requests import RequestRow
 from aisle.outbox.reason_messages import store_message, store_text
-from aisle.outbox.session_requests import RequestRow
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import RequestAnswer
@@ -81,7 +81,7 @@ class ImmediateRequests:
 
     def end_orphaned(self) -> None:
         """Mark the requests that another courier had started as unknown."""
-        if session_requests.mark_interrupted(self.outbox, self.clock()):
+        if read_and_immediate_requests.mark_interrupted(self.outbox, self.clock()):
             self.notify()
 
     async def run(self) -> None:
@@ -94,7 +94,9 @@ class ImmediateRequests:
     @property
     def is_busy(self) -> bool:
         """True if a request is in flight or may still be sent."""
-        return not self._finished.is_set() or bool(session_requests.pending_requests(self.outbox, self.clock()))
+        return not self._finished.is_set() or bool(
+            read_and_immediate_requests.pending_requests(self.outbox, self.clock())
+        )
 
     async def wait_until_finished(self) -> None:
         """Wait until the request in flight has ended; send no other."""
@@ -102,9 +104,9 @@ class ImmediateRequests:
 
     async def run_once(self) -> bool:
         """Send what can be sent now. Return True if something still waits for the link or for its secret."""
-        if session_requests.expire_overdue(self.outbox, self.clock()):
+        if read_and_immediate_requests.expire_overdue(self.outbox, self.clock()):
             self.notify()
-        waiting = session_requests.pending_requests(self.outbox, self.clock())
+        waiting = read_and_immediate_requests.pending_requests(self.outbox, self.clock())
         for name in set(self._secrets) - {row.request_id for row in waiting}:
             del self._secrets[name]  # ended, or not stored yet; the session repeats it then
         for row in waiting:
@@ -116,26 +118,26 @@ class ImmediateRequests:
 
     async def _carry_out(self, row: RequestRow) -> None:
         secret = self._secrets.pop(row.request_id, "")
-        if not session_requests.start_request(self.outbox, row.request_id, self.clock()):
+        if not read_and_immediate_requests.start_request(self.outbox, row.request_id, self.clock()):
             return
-        state = session_requests.UNKNOWN
+        state = read_and_immediate_requests.UNKNOWN
         answer: RequestAnswer = {"how": "unknown", "why": ""}
         self._finished.clear()
         try:
             if row.kind == SIGN_IN:
-                state, answer = session_requests.ANSWERED, await self._sign_in(row, secret)
+                state, answer = read_and_immediate_requests.ANSWERED, await self._sign_in(row, secret)
             else:
                 state, answer = await self._request_clearance(row)
         finally:
             self._finished.set()
-            session_requests.finish_request(self.outbox, row.request_id, state, answer, self.clock())
+            read_and_immediate_requests.finish_request(self.outbox, row.request_id, state, answer, self.clock())
             self.notify()
 
     async def _request_clearance(self, row: RequestRow) -> StateAndAnswer:
         """Request a clearance, with the user token if the service has those; ask for the PIN if there is none."""
         own = principal_of(row.user) if self.link.features and self.link.features.sign_in else STORE_PRINCIPAL
         if not self.token_store.can_send(own):
-            return session_requests.ANSWERED, {"how": "pin", "why": ""}
+            return read_and_immediate_requests.ANSWERED, {"how": "pin", "why": ""}
         token = self.token_store.token_of(own)
         known_ids = self.assignments.cached_ids()  # before the request: a sync may read the list meanwhile
         try:
@@ -146,22 +148,27 @@ class ImmediateRequests:
             if isinstance(error, ClientError):
                 self.link.record_error(error)
             how = "unknown" if outcome_of(error) is Outcome.UNKNOWN else "not_sent"
-            return (session_requests.UNKNOWN if how == "unknown" else session_requests.ANSWERED), {
+            return (
+                read_and_immediate_requests.UNKNOWN if how == "unknown" else read_and_immediate_requests.ANSWERED
+            ), {
                 "how": how,
                 "why": reason_of(error),
             }
         if token is not None and response.status == 401:
             self.token_store.remove(own, token)
-            return session_requests.ANSWERED, {"how": "pin", "why": ""}
+            return read_and_immediate_requests.ANSWERED, {"how": "pin", "why": ""}
         return await self._clearance_answer(response, known_ids)
 
     async def _clearance_answer(self, response: Response, known_ids: set[str]) -> StateAndAnswer:
         match outcome_of(response):
             case Outcome.ACCEPTED:
-                return session_requests.ANSWERED, {"how": "done", "fresh": await self._count_new_assignments(known_ids)}
+                return read_and_immediate_requests.ANSWERED, {
+                    "how": "done",
+                    "fresh": await self._count_new_assignments(known_ids),
+                }
             case Outcome.UNKNOWN:
-                return session_requests.UNKNOWN, {"how": "unknown", "why": reason_of(response)}
-        return session_requests.ANSWERED, {"how": "refused", "why": reason_of(response)}
+                return read_and_immediate_requests.UNKNOWN, {"how": "unknown", "why": reason_of(response)}
+        return read_and_immediate_requests.ANSWERED, {"how": "refused", "why": reason_of(response)}
 
     async def _count_new_assignments(self, known_ids: set[str]) -> int | None:
         """Return the number of new assignments; None if they cannot be read. The clearance is done in any case."""

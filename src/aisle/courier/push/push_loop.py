@@ -29,7 +29,7 @@ from aisle.courier.push.outgoing_request import (
     request_headers,
     send_extension,
 )
-from aisle.courier.push.user_tokens import TokenStore
+from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.service_features import FEATURES_HEADER, Features
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError

@@ -17,7 +17,6 @@ from aisle.client.errors import ClientError, RateLimited, TransportError, Unauth
 from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import LOOKUPS, ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.push.arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,
     BY_LOG,
@@ -41,8 +40,9 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     sent_order,
 )
 from aisle.courier.push.outgoing_request import PushSettings
+from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.references_to_find_operations import entry_references
-from aisle.courier.topics_to_read import Topic, topics_of_operation
+from aisle.courier.topics_of_operation import Topic, topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.undone_entries import Booked, booked_for_undo
+from aisle.cache.log_undo_queries import Booked, booked_for_undo
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, Operation

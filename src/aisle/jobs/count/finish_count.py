@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.count import count_state
+from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
-from aisle.jobs.count.sent_count import CountedQuantity, SentCount, StockChange
+from aisle.jobs.count.sent_count_to_undo import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.product_log_writes import log_writes, new_log_entry
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
@@ -43,7 +43,7 @@ def begin_count(state: CountState, target: CountTarget, only_product: str = "") 
         phase="count", mode=target.kind, plan=todo, is_listed=len(todo) < len(state.plan)
     )
     if target.kind == "location":
-        query = count_state.query_location("open", target.key, only_product)
+        query = count_lines.query_location("open", target.key, only_product)
         return Turn(
             state._replace(location=target.key, only_product=only_product), (query, Refresh("location", target.key))
         )
@@ -103,7 +103,7 @@ def handle_all_lines(state: CountState, row: LocationRow | None, context: Contex
     """Handle all stock lines of the location, and ask about those not found."""
     state = state._replace(has_unread_lines=False)
     return next_question(
-        count_state.with_new_expected(state, count_state.parse_location_lines(row)) if row else state, context
+        count_lines.with_new_expected(state, count_lines.parse_location_lines(row)) if row else state, context
     )
 
 
@@ -123,14 +123,14 @@ def next_question(state: CountState, context: Context) -> Result:
     if any(item.needs_recount for item in items):
         state = state._replace(phase="recount")
         return reply(
-            state, ASK, "count.recount_needed", label=count_state.label_with_pools(state, state.question_index)
+            state, ASK, "count.recount_needed", label=count_lines.label_with_pools(state, state.question_index)
         )
     return ask_summary(state) if state.differing_lines else send_count(state, context)
 
 
 def _ask_missing(state: CountState, index: int) -> Result:
     location = state.lines[index].location
-    label = count_state.label_with_pools(state, *count_state.missing_in_pools(state, index))
+    label = count_lines.label_with_pools(state, *count_lines.missing_in_pools(state, index))
     if state.mode != "product":
         return reply(state, ASK, "count.missing", label=label)
     id_ = "count.missing_at" if location else "count.missing_without_location"
@@ -150,56 +150,56 @@ def ask_summary(state: CountState) -> Result:
 def answer_missing(state: CountState, number: int, context: Context) -> Result:
     index = state.question_index
     item = state.lines[index]
-    same_product = count_state.missing_in_pools(state, index)
+    same_product = count_lines.missing_in_pools(state, index)
     if number == 1:
         for each in same_product:
-            state = count_state.set_counted(state, each, Decimal(0), context.now)
+            state = count_lines.set_counted(state, each, Decimal(0), context.now)
         return next_question(state._replace(current_index=-1), context)
     if number == 2:
         for each in same_product:
-            state = count_state.replace_line(state, each, state.lines[each]._replace(is_left_as_is=True))
+            state = count_lines.replace_line(state, each, state.lines[each]._replace(is_left_as_is=True))
         return next_question(state, context)
     if number == 4:
         items = tuple(each._replace(is_left_as_is=each.is_left_as_is or each.is_missing) for each in state.lines)
         return next_question(state._replace(lines=items), context)
     state = resume_counting(state)
     state = go_to_stop(state, index) if state.mode == "product" else state._replace(current_index=index)
-    return reply(state, INFO, "count.count_it", label=count_state.label_with_pools(state, index), place=item.location)
+    return reply(state, INFO, "count.count_it", label=count_lines.label_with_pools(state, index), place=item.location)
 
 
 def set_missing_quantity(state: CountState, counted: Decimal, context: Context) -> Result:
     """Set the quantity of a line that was not scanned and go to the next question."""
     return next_question(
-        count_state.set_counted(state, state.question_index, counted, context.now)._replace(current_index=-1), context
+        count_lines.set_counted(state, state.question_index, counted, context.now)._replace(current_index=-1), context
     )
 
 
 def answer_recount(state: CountState, counted: Decimal, context: Context) -> Result:
     index = state.question_index
     for each in (index, *(() if counted else _other_empty_pools(state, index))):
-        state = count_state.set_counted(state, each, counted, context.now)
-        state = count_state.replace_line(state, each, state.lines[each]._replace(is_recounted=True))
+        state = count_lines.set_counted(state, each, counted, context.now)
+        state = count_lines.replace_line(state, each, state.lines[each]._replace(is_recounted=True))
     return next_question(state._replace(current_index=-1, recount_quantity=None), context)
 
 
 def undo_recount(state: CountState) -> Result | None:
     """Undo the recount entered last and ask for it again; return None if another entry was the last one."""
-    back, item = count_state.undo_entry(state)
+    back, item = count_lines.undo_entry(state)
     if state.phase not in ("recount", "summary") or item is None or not item.is_recounted:
         return None
     index = back.current_index
     line = back.lines[index]._replace(needs_recount=True)
-    label, was, now = count_state.name_with_pool(back, index), item.counted or Decimal(0), line.counted or Decimal(0)
-    back = count_state.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
+    label, was, now = count_lines.name_with_pool(back, index), item.counted or Decimal(0), line.counted or Decimal(0)
+    back = count_lines.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
 
 
 def undo_missing_quantity(state: CountState) -> Result | None:
     """Undo the quantity of a line that was not scanned, and ask about that line again; return None without one."""
-    back, item = count_state.undo_entry(state)
+    back, item = count_lines.undo_entry(state)
     if item is None or back.lines[back.current_index].counted is not None:
         return None
-    label, was = count_state.name_with_pool(back, back.current_index), item.counted or Decimal(0)
+    label, was = count_lines.name_with_pool(back, back.current_index), item.counted or Decimal(0)
     back = back._replace(phase="missing", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
 

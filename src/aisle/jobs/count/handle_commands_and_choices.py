@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.count import count_plan, count_state, finish_count, handle_scans_and_quantities, undo_sent_count
+from aisle.jobs.count import (
+    count_lines,
+    count_plan,
+    finish_count,
+    handle_scans_and_quantities,
+    undo_sent_count,
+)
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.job import Close, Context, Start, Turn, reply
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -62,14 +68,14 @@ def _handle_plan_command(state: CountState, letter: str, context: Context) -> Re
 
 
 def _skip(state: CountState) -> Result:
-    next_index = count_state.next_stop(state)
+    next_index = count_lines.next_stop(state)
     if next_index == state.current_index:
         return reply(state, INFO, "count.last_stop")
     is_counted = state.lines[state.current_index].counted is not None
     moved = finish_count.go_to_stop(state, next_index)
     if not state.lines[next_index].location:
         return reply(moved, INFO, "count.next_without_location" if is_counted else "count.later_without_location")
-    place = count_state.name_with_pool(state, next_index)
+    place = count_lines.name_with_pool(state, next_index)
     return reply(moved, INFO, "count.next" if is_counted else "count.later", place=place)
 
 
@@ -85,17 +91,17 @@ def _undo_in_question(state: CountState) -> Result:
 
 
 def _recount_dropped(state: CountState) -> Msg:
-    label = count_state.label_with_pools(state, state.question_index)
+    label = count_lines.label_with_pools(state, state.question_index)
     return msg("count.not_so_many", value=state.recount_quantity or Decimal(0), label=label)
 
 
 def _undo_step(state: CountState) -> Result:
-    back, item = count_state.undo_entry(state)
+    back, item = count_lines.undo_entry(state)
     if item is None:
         return reply(back, WRONG, "count.nothing_to_undo")
     now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
-    label = count_state.name_with_pool(back, back.current_index)
+    label = count_lines.name_with_pool(back, back.current_index)
     if now is None:
         return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
@@ -118,11 +124,11 @@ def set_pool(state: CountState, number: int) -> Result:
         line = current._replace(
             pool=pool.number, expected=Decimal(0), held=Decimal(0), counted=None, counted_at="", is_left_as_is=False
         )
-        keys = [count_state.line_key(item) for item in state.lines]
-        if count_state.line_key(line) not in keys:
+        keys = [count_lines.line_key(item) for item in state.lines]
+        if count_lines.line_key(line) not in keys:
             state = state._replace(lines=(*state.lines, line._replace(needs_recount=False, is_recounted=False)))
-            keys.append(count_state.line_key(line))
-        state = finish_count.go_to_stop(state, keys.index(count_state.line_key(line)))
+            keys.append(count_lines.line_key(line))
+        state = finish_count.go_to_stop(state, keys.index(count_lines.line_key(line)))
     else:
         state = state._replace(current_index=-1)
     return reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities_and_plausibility, quantity_or_record
 from aisle.jobs.choice_letters import MAX_CHOICES
-from aisle.jobs.count import count_state, finish_count, view
+from aisle.jobs.count import count_lines, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY
@@ -66,18 +66,18 @@ def _asked_line(state: CountState, match: Match) -> int | None:
     index = state.question_index if state.phase == "missing" else -1
     if index < 0 or match.kind != PRODUCT or match.key != state.lines[index].product:
         return None
-    asked = count_state.missing_in_pools(state, index)
-    usual = count_state.find_line(state, match.key)
+    asked = count_lines.missing_in_pools(state, index)
+    usual = count_lines.find_line(state, match.key)
     return usual if usual in asked else index
 
 
 def label_of_scan(state: CountState, match: Match) -> str:
     """Return the product's name with the pool that a scan is counted in; empty unless it lies in several pools."""
     asked = state.question_index if state.phase == "recount" else _asked_line(state, match)
-    index = count_state.find_line(state, match.key) if asked is None else asked
+    index = count_lines.find_line(state, match.key) if asked is None else asked
     if not 0 <= index < len(state.lines) or state.lines[index].product != match.key:
         return ""
-    pool = dict(count_state.label_with_pools(state, index).args).get("pool")
+    pool = dict(count_lines.label_with_pools(state, index).args).get("pool")
     return f"{state.lines[index].label} ({pool})" if pool else ""
 
 
@@ -167,11 +167,11 @@ def _scan_location(state: CountState, match: Match, context: Context) -> Result:
 
 def scan_product(state: CountState, match: Match, context: Context) -> Result:
     """Add a scan of a product at the open location, reading its stock first if necessary."""
-    index = count_state.find_line(state, match.key)
+    index = count_lines.find_line(state, match.key)
     if index >= 0:
         return _add_scanned(state, index, match, context)
     is_unread = state.has_unread_lines and all(item.product != match.key for item in state.lines)
-    query = count_state.query_location("here", state.location, match.key) if is_unread else _query_product(match)
+    query = count_lines.query_location("here", state.location, match.key) if is_unread else _query_product(match)
     return Turn(state._replace(pending_scan=match), (query,))
 
 
@@ -184,8 +184,8 @@ def handle_product_here(state: CountState, row: LocationRow | None, context: Con
     match = state.pending_scan
     if match is None:
         return Turn(state)
-    state = state._replace(lines=(*state.lines, *(count_state.parse_location_lines(row) if row else ())))
-    index = count_state.find_line(state, match.key)
+    state = state._replace(lines=(*state.lines, *(count_lines.parse_location_lines(row) if row else ())))
+    index = count_lines.find_line(state, match.key)
     if index < 0:
         return Turn(state, (_query_product(match),))
     return _add_scanned(state._replace(pending_scan=None), index, match, context)
@@ -197,21 +197,21 @@ def handle_product(state: CountState, row: ProductRow | None, context: Context) 
     state = state._replace(pending_scan=None)
     if match is None:
         return Turn(state)
-    stock_lines = count_state.parse_product_lines(row) if row else ()
+    stock_lines = count_lines.parse_product_lines(row) if row else ()
     if not state.location and any(item.location for item in stock_lines):
         return reply(
             state._replace(choices=(count_target(match),)), ASK, "count.has_locations", label=match.label or match.key
         )
     if not state.location:
-        keys = {count_state.line_key(item) for item in state.lines}
+        keys = {count_lines.line_key(item) for item in state.lines}
         state = state._replace(
-            lines=(*state.lines, *(item for item in stock_lines if count_state.line_key(item) not in keys))
+            lines=(*state.lines, *(item for item in stock_lines if count_lines.line_key(item) not in keys))
         )
-    index = count_state.find_line(state, match.key)
+    index = count_lines.find_line(state, match.key)
     if index < 0:
-        new = count_state.new_line(state, match.key, match.label or match.key)
+        new = count_lines.new_line(state, match.key, match.label or match.key)
         if row:
-            new = count_state.with_product_data(new, row)
+            new = count_lines.with_product_data(new, row)
         index = len(state.lines)
         state = state._replace(lines=(*state.lines, new))
     return _add_scanned(state, index, match, context)
@@ -227,10 +227,10 @@ def _add_scanned(state: CountState, index: int, match: Match, context: Context) 
 
 
 def _set_counted(state: CountState, index: int, counted: Decimal, context: Context) -> Result:
-    state = count_state.set_counted(state, index, counted, context.now)
+    state = count_lines.set_counted(state, index, counted, context.now)
     item = state.lines[index]
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
-    label = count_state.label_with_pools(state, index)
+    label = count_lines.label_with_pools(state, index)
     return reply(state, GOOD, id_, label=label, counted=counted, expected=item.expected)
 
 
@@ -244,7 +244,7 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
-    label = count_state.label_with_pools(state, state.question_index)
+    label = count_lines.label_with_pools(state, state.question_index)
     return reply(state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=counted)
 
 
@@ -263,7 +263,7 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
     here = [index for index, item in enumerate(state.lines) if item.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
-        place = count_state.name_with_pool(state, index)
+        place = count_lines.name_with_pool(state, index)
         stop = finish_count.go_to_stop(state, index)
         return reply(stop, GOOD, "count.at_stop", place=place, label=state.lines[index].label)
     pool = state.chosen_pool or state.lines[0].pool
@@ -280,7 +280,7 @@ def find_by_words(state: CountState, text: str) -> Result | None:
     """Ask for the quantity of the product here with these words in its name; ask which one if there are several."""
     if state.mode != "location":
         return None
-    found = count_state.find_lines_by_words(state, text)
+    found = count_lines.find_lines_by_words(state, text)
     if not found:
         return None
     if len(found) == 1:
@@ -293,9 +293,9 @@ def find_by_words(state: CountState, text: str) -> Result | None:
 
 
 def _ask_found(state: CountState, index: int) -> Result:
-    usual = count_state.find_line(state, state.lines[index].product)
+    usual = count_lines.find_line(state, state.lines[index].product)
     state = state._replace(choices=(), current_index=usual if usual >= 0 else index)
-    label = count_state.label_with_pools(state, state.current_index)
+    label = count_lines.label_with_pools(state, state.current_index)
     return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
 
 
@@ -362,7 +362,7 @@ def _ask_quantity(
     state: CountState, line: CountLine, value: Decimal, question: str = "count.confirm_quantity"
 ) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
-    label = next((count_state.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
+    label = next((count_lines.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
     return reply(state, ASK, question, value=value, label=label or line.label)
 
 
@@ -390,7 +390,7 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
     turn = _set_typed(state, value, context)
     if state.only_product:
         return _finish_single_product(turn.state, context)
-    if state.mode == "product" and count_state.next_stop(turn.state) == state.current_index:
+    if state.mode == "product" and count_lines.next_stop(turn.state) == state.current_index:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
     return turn  # another number corrects this one until a person goes on
 
@@ -399,16 +399,16 @@ def _set_typed(state: CountState, value: Decimal, context: Context) -> Result:
     """Set a typed quantity. The verdict names the typed quantity that it replaces."""
     index, was = state.current_index, state.lines[state.current_index]
     turn = _set_counted(state, index, value, context)
-    typed = count_state.replace_line(turn.state, index, turn.state.lines[index]._replace(is_typed=True))
+    typed = count_lines.replace_line(turn.state, index, turn.state.lines[index]._replace(is_typed=True))
     if not was.is_typed or was.counted in (None, value):
         return turn._replace(state=typed)
-    label = count_state.label_with_pools(typed, index)
+    label = count_lines.label_with_pools(typed, index)
     return reply(typed, GOOD, "count.corrected", label=label, counted=value, was=was.counted)
 
 
 def _answer_with_quantity(state: CountState, value: Decimal, context: Context) -> Result:
     """Answer a question about a line; the verdict on what comes next names that line as well."""
-    taken = msg("count.counted", label=count_state.label_with_pools(state, state.question_index), counted=value)
+    taken = msg("count.counted", label=count_lines.label_with_pools(state, state.question_index), counted=value)
     answer = finish_count.answer_recount if state.phase == "recount" else finish_count.set_missing_quantity
     turn = answer(state, value, context)
     if turn.verdict is None or turn.verdict.detail:
@@ -420,5 +420,5 @@ def _finish_single_product(state: CountState, context: Context) -> Result:
     """Send the count of the location's only product; a quantity of zero needs no recount."""
     item = state.lines[state.current_index]
     return finish_count.finish_counting(
-        count_state.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
+        count_lines.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
     )

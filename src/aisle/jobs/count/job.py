@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.count import count_plan, count_state, finish_count, handle_scans_and_quantities, undo_sent_count, view
+from aisle.jobs.count import (
+    count_lines,
+    count_plan,
+    count_state,
+    finish_count,
+    handle_scans_and_quantities,
+    undo_sent_count,
+    view,
+)
 from aisle.jobs.count.count_state import CountState, CountTarget
 from aisle.jobs.count.handle_commands_and_choices import go_back, handle_choice, handle_command, set_pool
-from aisle.jobs.count.handle_rows import handle_rows
+from aisle.jobs.count.handle_query_answers import handle_rows
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -248,6 +256,6 @@ def _refresh(state: CountState) -> tuple[Effect, ...]:
         return (RECOUNTS_QUERY,)
     if state.mode == "location" and state.location:
         if state.only_product or state.has_unread_lines:
-            return (count_state.query_location("location", state.location, state.only_product),)
+            return (count_lines.query_location("location", state.location, state.only_product),)
         return (Query("location", "location", {"location_code": state.location}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()

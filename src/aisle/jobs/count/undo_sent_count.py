@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, report_refusals
-from aisle.jobs.count.sent_count import SentCount, StockChange
+from aisle.jobs.count.sent_count_to_undo import SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.product_log_writes import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.count import count_state
+from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
 from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY
@@ -80,7 +80,7 @@ def choices(state: CountState) -> tuple[Msg, ...]:
             recounts = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
             return (msg("count.to_adjust"), msg("count.to_my_entries"), listed, *recounts)
         case "missing":
-            missing = count_state.count_missing(state)
+            missing = count_lines.count_missing(state)
             answers = (msg("count.not_there"), msg("count.skip"), msg("count.count_now"))
             return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers
         case "summary":
@@ -191,7 +191,7 @@ def _count(state: CountState) -> Step:
     lines = [Line("location", _location_text(state, item))]
     if item:
         lines += [
-            Line("product", count_state.label_with_pools(state, state.current_index)),
+            Line("product", count_lines.label_with_pools(state, state.current_index)),
             Line("quantity", _quantity_text(state, item)),
         ]
     elif not state.lines:
@@ -258,7 +258,7 @@ def _prompt(state: CountState, line: CountLine | None) -> Msg:
 
 def _stop_prompt(state: CountState, line: CountLine | None) -> Msg:
     """Return the prompt at a location of the product: once it is counted here, also what goes on to the next one."""
-    next_index = count_state.next_stop(state)
+    next_index = count_lines.next_stop(state)
     if line is None or line.counted is None or next_index == state.current_index:
         return msg("count.prompt_stop")
     location = state.lines[next_index].location
@@ -297,9 +297,9 @@ def _upcoming_lines(state: CountState) -> tuple[UpcomingStop, ...]:
 def _upcoming_line(state: CountState, index: int) -> UpcomingStop:
     item = state.lines[index]
     if state.mode == "product":
-        pool = dict(count_state.label_with_pools(state, index).args).get("pool", "")
+        pool = dict(count_lines.label_with_pools(state, index).args).get("pool", "")
         return UpcomingStop(item.location, str(pool) if item.location else item.label, _expected(item))
-    name = dict(count_state.label_with_pools(state, index).args)
+    name = dict(count_lines.label_with_pools(state, index).args)
     return UpcomingStop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, _expected(item))
 
 
@@ -320,10 +320,10 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
 
 
 def _missing(state: CountState, index: int) -> Step:
-    item, same_product = state.lines[index], count_state.missing_in_pools(state, index)
+    item, same_product = state.lines[index], count_lines.missing_in_pools(state, index)
     lines = [
         Line("location", _location_text(state, item)),
-        Line("product", count_state.label_with_pools(state, *same_product)),
+        Line("product", count_lines.label_with_pools(state, *same_product)),
     ]
     if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
         expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
@@ -343,7 +343,7 @@ def _missing(state: CountState, index: int) -> Step:
 def _recount(state: CountState, line: CountLine) -> Step:
     lines = [
         Line("location", _location_text(state, line)),
-        Line("product", count_state.label_with_pools(state, state.question_index)),
+        Line("product", count_lines.label_with_pools(state, state.question_index)),
     ]
     if state.recount_quantity is None:
         lines.append(Line("quantity", msg("count.first_count", counted=line.counted or Decimal(0))))
@@ -384,7 +384,7 @@ def _summary(state: CountState) -> ListView:
 
 def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
     by_location = state.mode == "product"
-    named = count_state.label_with_pools(state, state.lines.index(line))
+    named = count_lines.label_with_pools(state, state.lines.index(line))
     name = named
     if by_location:
         name = raw(line.location) if line.location else msg("count.without_location")

@@ -26,12 +26,13 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.pick import (
-    excess,
+    excess_and_refused_put_downs,
     goods_to_put_down,
     line_actions,
     location_questions,
     merge_changed_orders,
     offered_choices,
+    pick_lines,
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
@@ -145,7 +146,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     here = [index for index, take in enumerate(state.lines) if take.is_open and take.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
-        ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
+        ready = pick_lines.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if is_location_for_others(state):
         return put_down_at_location.put_down_at(state, match, context)
@@ -267,7 +268,7 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
         return state
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
     is_started = (
-        state.is_quantity_open or state.choices or any(take.picked for take in pick_state.current_stop_lines(state))
+        state.is_quantity_open or state.choices or any(take.picked for take in pick_lines.current_stop_lines(state))
     )
     if stop_keys[0] == stop_keys[1] and (is_started or not isinstance(event, Resumed)):
         return state
@@ -279,8 +280,8 @@ def _is_background_event(event: Event) -> bool:
     return isinstance(event, Rows) and event.id.startswith(
         (
             merge_changed_orders.ORDER_QUERY_PREFIX,
-            excess.EXCESS_QUERY,
-            excess.REFUSED_QUERY,
+            excess_and_refused_put_downs.EXCESS_QUERY,
+            excess_and_refused_put_downs.REFUSED_QUERY,
             merge_changed_orders.ASSIGNED_QUERY,
         )
     )
@@ -355,12 +356,12 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return line_actions.take_booked(state, rows)
         case Rows(report_refusals.REFUSED_QUERY, rows, _):
             return line_actions.undo_count(state, rows, context)
-        case Rows(excess.REFUSED_QUERY, rows, _):
-            return excess.report_refused_put_down(state, rows, context)
+        case Rows(excess_and_refused_put_downs.REFUSED_QUERY, rows, _):
+            return excess_and_refused_put_downs.report_refused_put_down(state, rows, context)
         case Rows(merge_changed_orders.ASSIGNED_QUERY, rows, _):
             return merge_changed_orders.report_assigned(state, rows)
-        case Rows(excess.EXCESS_QUERY, rows, _):
-            return excess.report_excess(state, rows, context)
+        case Rows(excess_and_refused_put_downs.EXCESS_QUERY, rows, _):
+            return excess_and_refused_put_downs.report_excess(state, rows, context)
         case Changed("order", ""):
             return Turn(state, merge_changed_orders.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
@@ -375,7 +376,10 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
             after = after._replace(is_quantity_open=False)  # a number typed next may correct the count
-            return Turn(after, (*excess.query_excess(after), *merge_changed_orders.query_all_orders(after)))
+            return Turn(
+                after,
+                (*excess_and_refused_put_downs.query_excess(after), *merge_changed_orders.query_all_orders(after)),
+            )
         case Resumed() | Closed():
             return Turn(
                 state,
@@ -401,8 +405,8 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for excess, refused put-downs and assignments; answers arrive in reverse order."""
     return (
-        *excess.query_excess(state),
-        *excess.query_refused(state),
+        *excess_and_refused_put_downs.query_excess(state),
+        *excess_and_refused_put_downs.query_refused(state),
         merge_changed_orders.query_assigned(context),
     )
 
@@ -445,7 +449,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if asked := location_questions.set_total(state, value):
         return asked
     if (
-        not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
+        not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_lines.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reply(state if is_about_goods else state._replace(choices=()), WRONG, "pick.unknown", code=code)
     return line_actions.check_quantity(state, value, found, context)
@@ -457,7 +461,7 @@ def _is_record(
     """Return True if digits are the number of the record found, and no quantity."""
     if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    if unanswered_question.is_about_goods(state) and value > pick_state.ordered_at_stop(state):
+    if unanswered_question.is_about_goods(state) and value > pick_lines.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY
@@ -470,7 +474,7 @@ def _is_label(
     state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
 ) -> bool:
     """Return True if digits that are too many for the stop are the label of a location, or an order of this pick."""
-    if len(found) > 1 or value <= pick_state.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
+    if len(found) > 1 or value <= pick_lines.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
         return False
     is_long = not quantity_or_record.is_too_short_for_code(code)
     is_own_order = found[0].kind in (ORDER, REFERENCE) and bool(pick_state.find_tote(state, found[0].key))
@@ -489,7 +493,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return handle_scan(state, matches, context)
         case Quantity(value, code):
             return line_actions.enter_quantity(state, value, code, context)
-        case Command("u") if excess.is_excess_asked(state):
+        case Command("u") if excess_and_refused_put_downs.is_excess_asked(state):
             return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)

@@ -11,24 +11,18 @@ from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import (
-    expected_stock,
+    expected_and_held_stock,
     location_questions,
     operations,
+    pick_lines,
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
     unanswered_question,
 )
 from aisle.jobs.pick.merge_changed_orders import remove_order
-from aisle.jobs.pick.pick_state import (
-    PickChoice,
-    PickState,
-    Tote,
-    UndoStep,
-    moved_stop_step,
-    restore_lines,
-    restore_sources,
-)
+from aisle.jobs.pick.pick_lines import moved_stop_step, restore_lines, restore_sources
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -44,11 +38,11 @@ Result = Turn[PickState]
 
 def pick_product(state: PickState, match: Match, context: Context) -> Result:
     """Add the scanned quantity to the open lines of the product, filling each tote before the next."""
-    indexes = pick_state.lines_with_product(state, match.key)
+    indexes = pick_lines.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
         return rejected_scans_and_quantities.query_foreign_product(state, match)
-    open_ = pick_state.fillable_lines(state, match.key)
+    open_ = pick_lines.fillable_lines(state, match.key)
     if not open_:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
@@ -58,20 +52,20 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
-            pick_state.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
+            pick_lines.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
         )
     if first.allows_decimals and not match.is_explicit:
-        held = pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
+        held = pick_lines.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
         text = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
         return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, text)))
     rest = sum((state.lines[index].remaining for index in open_), Decimal(0))
     if match.quantity > rest:
         at_stop, choice = (
-            pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
+            pick_lines.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
             PickChoice("take_rest", match.key, quantity=match.quantity),
         )
         return rejected_scans_and_quantities.reject_more_than_rest(at_stop, match.quantity, open_, choice)
-    return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
+    return report_picked(state, pick_lines.add_over_lines(state, open_, match.quantity), context)
 
 
 def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -81,7 +75,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     turn = pick_product(location_questions.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
-    if expected_stock.is_without_stock(turn.verdict.detail):
+    if expected_and_held_stock.is_without_stock(turn.verdict.detail):
         return turn._replace(verdict=turn.verdict._replace(detail=msg("pick.booked_nowhere", place=choice.key)))
     return turn._replace(
         verdict=turn.verdict._replace(text=msg("pick.from_location", place=choice.key, what=turn.verdict.text))
@@ -113,10 +107,10 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     closed = [state.lines[index] for index in indexes if state.lines[index].is_closed]
     label = match.label or match.key
     if closed:
-        picked, of, _ = pick_state.sum_lines(closed)
+        picked, of, _ = pick_lines.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
         return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
-    _, of, _ = pick_state.sum_lines(state.lines[index] for index in indexes)
+    _, of, _ = pick_lines.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 
 
@@ -131,33 +125,33 @@ def report_picked(
     if not changes:
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
     whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
-    after = pick_state.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
+    after = pick_lines.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
     last = max(changes)
-    stop_lines = pick_state.lines_of_stop(after, last)
+    stop_lines = pick_lines.lines_of_stop(after, last)
     open_ = [index for index in stop_lines if after.lines[index].is_open]
     at_line = (
-        pick_state.go_to_line(after, open_[0])
+        pick_lines.go_to_line(after, open_[0])
         if open_
-        else pick_state.go_to_next_stop(after._replace(is_quantity_open=False), last)
+        else pick_lines.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
     verdict = Verdict(
         GOOD,
         _picked_message(state, after, changes, stop_lines, is_total),
-        detail=expected_stock.exceeding_message(state, changes),
+        detail=expected_and_held_stock.exceeding_message(state, changes),
     )
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
-    return pick_state.lines_of_stop(state, state.current_index) if is_total else ()
+    return pick_lines.lines_of_stop(state, state.current_index) if is_total else ()
 
 
 def _picked_message(
     before: PickState, after: PickState, changes: Mapping[int, Decimal], stop: Sequence[int], is_total: bool
 ) -> Msg:
     orders = list(dict.fromkeys(after.lines[index].order for index in changes))
-    done, of, _ = pick_state.sum_lines(after.lines[index] for index in stop)
+    done, of, _ = pick_lines.sum_lines(after.lines[index] for index in stop)
     label = after.lines[max(changes)].label
     if not after.is_batch and after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
@@ -180,7 +174,7 @@ def _picked_message(
         text = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
     elif len(orders) == 1:
         order_lines = [after.lines[index] for index in stop if after.lines[index].order == orders[0]]
-        done, of, _ = pick_state.sum_lines(order_lines)
+        done, of, _ = pick_lines.sum_lines(order_lines)
         more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
         letter = pick_state.tote_letter(after, orders[0])
         text = msg("pick.picked_for_tote", label=label, quantity=more, tote=letter, done=done, of=of)
@@ -237,7 +231,7 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
     """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant. A question
     about scanned goods stays open."""
-    is_tote, goods = value > pick_state.ordered_at_stop(state), unanswered_question.goods_choices(state)
+    is_tote, goods = value > pick_lines.ordered_at_stop(state), unanswered_question.goods_choices(state)
     if is_tote and unanswered_question.is_about_goods(state):
         return unanswered_question.repeat_goods_question(state)
     if is_tote:
@@ -254,13 +248,13 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
         return Turn(state)
     if state.is_pack_asked:
         return _add_pack(state, take, value, context)
-    indexes = pick_state.lines_of_stop(state, state.current_index)
+    indexes = pick_lines.lines_of_stop(state, state.current_index)
     lines = [state.lines[index] for index in indexes]
-    _, of, _ = pick_state.sum_lines(lines)
+    _, of, _ = pick_lines.sum_lines(lines)
     moved = sum((line.moved for line in lines), Decimal(0))
     if value < moved:
         return reject_input(state, "pick.moved", label=take.label, quantity=moved)
-    done, _, rest = pick_state.sum_lines(lines)
+    done, _, rest = pick_lines.sum_lines(lines)
     if value < done and len({line.order for line in lines}) > 1:
         choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
@@ -280,22 +274,22 @@ def _add_pack(state: PickState, line: PickLine, value: Decimal, context: Context
 
 def drop_pack(state: PickState) -> Result:
     """Drop the scanned pack whose quantity is asked; the next number is a total again if something is picked."""
-    picked, _, _ = pick_state.sum_lines(pick_state.current_stop_lines(state))
+    picked, _, _ = pick_lines.sum_lines(pick_lines.current_stop_lines(state))
     state = state._replace(is_pack_asked=False, is_quantity_open=picked > 0, choices=())
     return reply(state, INFO, "pick.dropped")
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
     """Set the total picked at the stop, more or less than before."""
-    changes = pick_state.set_over_lines(state, pick_state.lines_of_stop(state, state.current_index), value)
+    changes = pick_lines.set_over_lines(state, pick_lines.lines_of_stop(state, state.current_index), value)
     return report_picked(state, changes, context, is_total=True)
 
 
 def pick_rest(state: PickState, product_number: str, context: Context) -> Result:
     """Pick all that is still needed of a product at one location."""
-    indexes = pick_state.fillable_lines(state, product_number)
+    indexes = pick_lines.fillable_lines(state, product_number)
     rest = sum((state.lines[index].remaining for index in indexes), Decimal(0))
-    return report_picked(state, pick_state.add_over_lines(state, indexes, rest), context) if indexes else Turn(state)
+    return report_picked(state, pick_lines.add_over_lines(state, indexes, rest), context) if indexes else Turn(state)
 
 
 def change_location(state: PickState, location: str, pool: int) -> Result:
@@ -303,7 +297,7 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
     take = state.current_line
     if take is None:
         return Turn(state)
-    stop = set(pick_state.lines_of_stop(state, state.current_index))
+    stop = set(pick_lines.lines_of_stop(state, state.current_index))
     takes = [
         each._replace(location=location, pool=pool or each.pool, barred_pools=())
         if index in stop and each.is_open
@@ -315,14 +309,14 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
     at_stop = pick_state.add_undo_step(
         state._replace(lines=tuple(takes), current_index=first_open, location=location), moved_stop_step(moved)
     )
-    return reply(pick_state.with_lines(at_stop, takes), GOOD, "pick.location_changed", place=location, label=take.label)
+    return reply(pick_lines.with_lines(at_stop, takes), GOOD, "pick.location_changed", place=location, label=take.label)
 
 
 def skip_stop(state: PickState) -> Result:
     """Skip the stop and go to the next open one, wrapping at the end of the walk."""
-    stop = pick_state.lines_of_stop(state, state.current_index)
+    stop = pick_lines.lines_of_stop(state, state.current_index)
     before = state.current_line
-    next_state = pick_state.go_to_next_stop(
+    next_state = pick_lines.go_to_next_stop(
         state._replace(is_quantity_open=False, choices=()), max(stop, default=-1) + 1, first=False
     )
     if before and next_state.current_line and next_state.current_line.stop_key == before.stop_key:
@@ -338,8 +332,8 @@ def start_shortage(state: PickState) -> Result:
     take = state.current_line
     if take is None:
         return Turn(state)
-    lines = pick_state.current_stop_lines(state)
-    done, of, rest = pick_state.sum_lines(lines)
+    lines = pick_lines.current_stop_lines(state)
+    done, of, rest = pick_lines.sum_lines(lines)
     orders = [
         {
             "order_number": line.order,
@@ -383,13 +377,13 @@ def apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
 def _move_stop(state: PickState, location: str, pool: int) -> Result:
     take = state.current_line
     assert take is not None
-    stop = set(pick_state.lines_of_stop(state, state.current_index))
+    stop = set(pick_lines.lines_of_stop(state, state.current_index))
     takes = [
         move_line(each, location, pool, state.lines) if index in stop and each.is_open else each
         for index, each in enumerate(state.lines)
     ]
     moved = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
-    next_state = pick_state.with_lines(
+    next_state = pick_lines.with_lines(
         pick_state.add_undo_step(state, moved_stop_step(moved))._replace(
             is_quantity_open=False, choices=(), location=""
         ),
@@ -406,12 +400,12 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
 def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     take = state.current_line
     assert take is not None
-    stop = pick_state.lines_of_stop(state, state.current_index)
+    stop = pick_lines.lines_of_stop(state, state.current_index)
     indexes = [index for index in stop if state.lines[index].is_open]
-    done, of, _ = pick_state.sum_lines(state.lines[index] for index in stop)
+    done, of, _ = pick_lines.sum_lines(state.lines[index] for index in stop)
     code, reason = str(answer.get("code") or ""), str(answer.get("text") or "")
     closed, writes = operations.close_short(state, indexes, context.store, code, reason)
-    next_state = pick_state.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
+    next_state = pick_lines.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
     if answer.get("empty") and take.location:
         next_state = next_state._replace(choices=(PickChoice("count", take.location, product=take.product),))
     return reply(next_state, GOOD, "pick.short", *writes, label=take.label, done=done, of=of)
@@ -474,13 +468,13 @@ def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
     takes, first = restore_sources(state, step)
     if first is None:
         return None
-    restored = pick_state.with_lines(
+    restored = pick_lines.with_lines(
         state._replace(is_quantity_open=False, choices=(), location="", only_order=""), takes
     )
     line = first.order, first.line
     at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
     return Turn(
-        pick_state.go_to_line(restored, at),
+        pick_lines.go_to_line(restored, at),
         (),
         undo_verdict(msg("pick.move_stop_undone", label=first.label, place=first.location)),
     )
@@ -516,11 +510,12 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     take = restored.lines[touched[-1]]
     keys = {(each.order, each.line) for each in step.lines_before}
     named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
-    was, _, _ = pick_state.sum_lines(state.lines[index] for index in named)
-    now, _, _ = pick_state.sum_lines(restored.lines[index] for index in named)
-    text = msg("pick.undone", label=take.label, was=was, now=now, where=at_location(take.location))
+    was, _, _ = pick_lines.sum_lines(state.lines[index] for index in named)
+    now, _, _ = pick_lines.sum_lines(restored.lines[index] for index in named)
+    where = at_location(_undone_location(state, restored, touched[-1]))
+    text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
-        _, of, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
+        _, of, _ = pick_lines.sum_lines(restored.lines[index] for index in touched)
         text = msg("pick.closed_again", label=take.label, done=now, of=of)
     elif was == now:
         text = msg("pick.reopened", label=take.label)
@@ -531,25 +526,35 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)
     next_state = (
-        pick_state.go_to_line(restored, first)._replace(is_quantity_open=True)
+        pick_lines.go_to_line(restored, first)._replace(is_quantity_open=True)
         if first >= 0
-        else pick_state.go_to_next_stop(restored._replace(is_quantity_open=False))
+        else pick_lines.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
     return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
+
+
+def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:
+    """Return the location of a pick that was undone, and how much of it was booked at none."""
+    count = sum(
+        sign * expected_and_held_stock.picked_of_no_location(each, each.lines[index])
+        for sign, each in ((1, state), (-1, restored))
+    )
+    place = restored.lines[index].location
+    return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place
 
 
 def _leave_held_goods(state: PickState) -> PickState:
     """Move the stop back from a location where all goods are held for other orders: no page sends a picker to them."""
     step, take = state.history[-1] if state.history else None, state.current_line
-    if step is None or take is None or not pick_state.is_all_held(state, take):
+    if step is None or take is None or not expected_and_held_stock.is_all_held(state, take):
         return state
     takes, first = restore_sources(state, step)
     moved = {(each.order, each.line) for each in step.sources_before}
     if first is None or (take.order, take.line) not in moved:
         return state
-    restored = pick_state.with_lines(state._replace(history=state.history[:-1], location=""), takes)
+    restored = pick_lines.with_lines(state._replace(history=state.history[:-1], location=""), takes)
     at = next(index for index, each in enumerate(restored.lines) if (each.order, each.line) == (take.order, take.line))
-    return pick_state.go_to_line(restored, at)
+    return pick_lines.go_to_line(restored, at)
 
 
 def _tote_letters(state: PickState, orders: Any) -> str:
@@ -559,11 +564,11 @@ def _tote_letters(state: PickState, orders: Any) -> str:
 def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
     """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
     picked, the verdict explains why while the lines stay open."""
-    indexes = [index for index in pick_state.lines_with_product(state, match.key) if state.lines[index].is_closed]
+    indexes = [index for index in pick_lines.lines_with_product(state, match.key) if state.lines[index].is_closed]
     if not indexes:
         return Turn(state)
-    reopened = pick_state.set_picked(state, {index: state.lines[index].picked for index in indexes})
-    turn = pick_product(pick_state.go_to_line(reopened, indexes[0]), match, context)
+    reopened = pick_lines.set_picked(state, {index: state.lines[index].picked for index in indexes})
+    turn = pick_product(pick_lines.go_to_line(reopened, indexes[0]), match, context)
     changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
     writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
     return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

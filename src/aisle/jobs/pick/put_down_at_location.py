@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.pick import (
-    excess,
+    excess_and_refused_put_downs,
     goods_for_other_pickers,
     goods_to_put_down,
     operations,
@@ -169,7 +169,7 @@ def select_tote(state: PickState, tote: Tote) -> Result:
 
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
-    resolved = excess.resolve_excess(state)
+    resolved = excess_and_refused_put_downs.resolve_excess(state)
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.jobs.quantities_and_plausibility import GoodsSum, sum_goods, to_decimal
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:

@@ -8,12 +8,20 @@ from decimal import Decimal
 from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.parse_product_rows import held_message
-from aisle.jobs.pick import goods_for_other_pickers, goods_to_put_down, location_questions, offered_choices, pick_state
+from aisle.jobs.pick import (
+    goods_for_other_pickers,
+    goods_to_put_down,
+    location_questions,
+    offered_choices,
+    pick_lines,
+    pick_state,
+)
+from aisle.jobs.pick.expected_and_held_stock import held_for_others, is_all_held
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
-from aisle.jobs.quantities_and_plausibility import goods_progress, goods_text
 from aisle.jobs.shell.customer_comments import Note
 from aisle.jobs.stock_pools import pool_name
+from aisle.jobs.sums_of_goods_and_progress import goods_progress, goods_text
 from aisle.jobs.view import (
     BACK,
     GOOD,
@@ -109,7 +117,7 @@ def _wait_step(state: PickState) -> Step:
 
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
-    stop_lines = pick_state.current_stop_lines(state)
+    stop_lines = pick_lines.current_stop_lines(state)
     lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
@@ -121,7 +129,10 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         here, allowed = (pool_name(state.pools, *pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     held = None if line.stocked_locations else held_message(line.held_for)
-    if held:
+    if is_all_held(state, line):
+        orders = ", ".join(held_for_others(state, line.product, line.location))
+        lines.append(Line("note", msg("pick.note_all_held", orders=orders)))
+    elif held:
         lines.append(Line("note", held))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
     if state.history:
@@ -198,7 +209,7 @@ def _tote_text(tote: Tote) -> Msg:
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
     is shown only for weighed or measured products."""
-    done, of, rest = pick_state.sum_lines(stop)
+    done, of, rest = pick_lines.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
@@ -212,7 +223,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
-    done, of, rest = pick_state.sum_lines(stop)
+    done, of, rest = pick_lines.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
     if not state.is_batch:
@@ -233,7 +244,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if state.is_pack_asked:
         return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
-        return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
+        return msg("pick.prompt_quantity", rest=pick_lines.sum_lines(stop)[2])
     return msg("pick.prompt_product")
 
 
@@ -266,7 +277,7 @@ def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
 
 
 def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
-    first, (_, _, rest) = lines[0], pick_state.sum_lines(lines)
+    first, (_, _, rest) = lines[0], pick_lines.sum_lines(lines)
     pool = _distinguishing_pool(state, first)
     label = f"{first.label} ({pool})" if pool else first.label
     if not state.is_batch:
@@ -281,7 +292,7 @@ def _choice_texts(state: PickState) -> tuple[Msg, ...]:
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "take_rest":
-        rest = sum((state.lines[index].remaining for index in pick_state.fillable_lines(state, choice.key)), Decimal(0))
+        rest = sum((state.lines[index].remaining for index in pick_lines.fillable_lines(state, choice.key)), Decimal(0))
         return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
         return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("pick.choice_look_up")
@@ -364,10 +375,10 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
         return msg("pick.note_put_down")
     if goods_to_put_down.pieces_in_hand(state):
         return msg("pick.note_goods_of_others", count=goods_to_put_down.goods_in_hand(state))
-    if not pick_state.put_down_locations(state):
+    if not pick_lines.put_down_locations(state):
         return msg("pick.note_is_put_down")
     if not state.is_batch:
-        return msg("pick.note_put_down_at", place=goods_messages.list_locations(pick_state.put_down_locations(state)))
+        return msg("pick.note_put_down_at", place=goods_messages.list_locations(pick_lines.put_down_locations(state)))
     return _tote_locations(state)
 
 
@@ -375,7 +386,7 @@ def _tote_locations(state: PickState) -> Msg:
     parts = [
         msg("pick.tote_put_down_at", tote=tote.letter, place=goods_messages.list_locations(locations))
         for tote in state.totes
-        if (locations := pick_state.put_down_locations(state, tote.order))
+        if (locations := pick_lines.put_down_locations(state, tote.order))
     ]
     whole = parts[-1]
     for part in reversed(parts[:-1]):
@@ -420,7 +431,7 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
     here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
-    if (locations := pick_state.put_down_locations(state)) and not goods_to_put_down.pieces_in_hand(state):
+    if (locations := pick_lines.put_down_locations(state)) and not goods_to_put_down.pieces_in_hand(state):
         return Verdict(
             GOOD if was_changed else INFO,
             msg("pick.left_waiting_at", order=state.order, place=goods_messages.list_locations(locations)),

@@ -27,15 +27,10 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.quantities_and_plausibility import (
-    OrderGoods,
-    goods_progress_in_list,
-    order_goods,
-    order_progress,
-    to_decimal,
-)
+from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
+from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.grammar_types import (
     DELIVERY,

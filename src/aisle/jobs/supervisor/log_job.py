@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import partial
 
-from aisle.jobs.adjust_state import parse_reasons
+from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import Args, Close, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of

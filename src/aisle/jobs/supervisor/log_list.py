@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from aisle.jobs.adjust_state import Reason
+from aisle.jobs.adjust_state_and_reasons import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action

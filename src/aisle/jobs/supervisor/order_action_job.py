@@ -25,12 +25,12 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
-from aisle.jobs.quantities_and_plausibility import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.searchable_list import PAGE_LETTERS, page_size
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
 from aisle.jobs.supervisor.order_action_writes import (
     ACTION_NUMBERS,
     CLAIM,

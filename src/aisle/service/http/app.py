@@ -22,6 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from aisle.contract.extensions import EXTENSION_AREA
 from aisle.contract.operations import define
 from aisle.errors import StorageError
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db.database import Database, DatabaseFailed, Transaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
@@ -32,7 +33,6 @@ from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
 from aisle.service.http.request_head import query_values
 from aisle.service.operation_context import CHAIN, Context, OperationCall
-from aisle.service.options import ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

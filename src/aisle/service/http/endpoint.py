@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
+from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
 from aisle.service.auth.pins import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction
@@ -48,7 +49,6 @@ from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNo
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.rate_and_body_limits import SMALL, HeldBytes, RateLimiter, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
-from aisle.service.options import ServiceOptions
 from aisle.service.retention import delete_expired
 
 log = logging.getLogger("aisle.service")

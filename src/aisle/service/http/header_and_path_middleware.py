@@ -14,11 +14,17 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from aisle.service.app_options_and_limits import (
+    KEYS_KEPT_DAYS,
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    MAX_QUERY_BYTES,
+    ServiceOptions,
+)
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes, RequestRecord
 from aisle.service.http.request_head import is_valid_code
-from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, ServiceOptions
 
 _FEATURES = (
     "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"

@@ -27,6 +27,13 @@ from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.server.tls import CertificateFiles, tls_context
+from aisle.service.app_options_and_limits import (
+    KEYS_KEPT_DAYS,
+    MAX_HEADER_BYTES,
+    MAX_QUERY_BYTES,
+    RateLimits,
+    ServiceOptions,
+)
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.database import Busy, Database, DatabaseUnreachable, Speaker
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
@@ -40,7 +47,6 @@ from aisle.service.http.worker_processes import (
     run_workers,
 )
 from aisle.service.in_process_service import Service, open_service
-from aisle.service.options import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits, ServiceOptions
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -1,11 +1,8 @@
-"""Jumps of this host's clock, after which stored times are corrected, and a clock that does not jump."""
+"""Stored times of cache and outbox, shifted after a jump of the clock of this host."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -13,12 +10,9 @@ import apsw
 from aisle.cache.schema import ABSENT_ORDERS
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter
+from aisle.courier.clock_skew_and_steady_clock import LONG_JUMP_S, MIN_JUMP_S, SteadyClock
 from aisle.host.database import fetch_one, transaction
 
-MIN_JUMP_S = 2.0
-"""Seconds below which a change of the clock is ignored."""
-LONG_JUMP_S = 60.0
-"""Seconds of a jump after which everything is read again: reads by time may have missed changes."""
 MAX_RETRY_WAIT_S, MAX_SETTLING_S = 3600.0, 86400.0
 """Seconds that anything waits at most for its next try, and seconds that a doubt takes at most to settle.
 
@@ -26,49 +20,7 @@ A later time was stored with another clock.
 """
 
 CLOCK_CURSOR = "clock"
-_BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 _FULL_SYNC_CURSOR, _STOCK_CURSOR, _LOG_SPAN_CURSOR = "full", "stock_since", "logs_span"
-
-
-class SteadyClock:
-    """Clock in seconds since 1970 that follows the host's clock at creation and is not changed when that is set."""
-
-    def __init__(
-        self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] | None = None, boot_id: str = ""
-    ) -> None:
-        """Store the clocks.
-
-        `monotonic` counts seconds since the host started, including those it slept; `boot_id` identifies that start.
-        """
-        self._wall = wall
-        self._monotonic = monotonic or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
-        self.boot_id = boot_id or _read_boot_id()
-        self.offset = self._wall() - self._monotonic()
-        """Start of the host in seconds since 1970; it changes when the wall clock is set."""
-
-    def __call__(self) -> float:
-        return self._monotonic() + self.offset
-
-    def adjusted(self) -> SteadyClock:
-        """Return a clock of the same kind, set to the host's present time."""
-        return SteadyClock(self._wall, self._monotonic, self.boot_id)
-
-    @property
-    def has_jumped(self) -> bool:
-        """True if the host's clock was set since this object was created."""
-        return abs(self._wall() - self()) > MIN_JUMP_S
-
-
-def to_steady_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """Return a steady clock, set to the host's present time. A clock of another kind is returned unchanged."""
-    if isinstance(clock, SteadyClock):
-        return clock.adjusted()
-    return SteadyClock() if clock is time.time else clock
-
-
-def has_jumped(clock: Callable[[], float]) -> bool:
-    """Return True if the courier has to restart because its clock was set."""
-    return isinstance(clock, SteadyClock) and clock.has_jumped
 
 
 def apply_clock_jump(
@@ -187,9 +139,3 @@ def _schedule_full_sync(cache: apsw.Connection) -> None:
         (_FULL_SYNC_CURSOR,),
     )
     cache.execute("DELETE FROM sync WHERE topic = ?", (_STOCK_CURSOR,))
-
-
-def _read_boot_id() -> str:
-    with suppress(OSError):
-        return _BOOT_ID_FILE.read_text(encoding="ascii").strip()
-    return ""

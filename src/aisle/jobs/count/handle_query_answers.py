@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import report_refusals
-from aisle.jobs.count import count_plan, count_state, finish_count, handle_scans_and_quantities, undo_sent_count
+from aisle.jobs.count import (
+    count_lines,
+    count_plan,
+    finish_count,
+    handle_scans_and_quantities,
+    undo_sent_count,
+)
 from aisle.jobs.count.count_state import CountLine, CountState
 from aisle.jobs.job import Context, Json, Query, Turn, reply
 from aisle.jobs.stock_pools import parse_pools
@@ -55,9 +61,9 @@ def _update_expected(state: CountState, id_: str, row: Json | None, context: Con
     """Update the expected stock of this location or product."""
     if row is None:
         return Turn(state)
-    fresh = count_state.parse_location_lines(row) if id_ == "location" else count_state.parse_product_lines(row)
+    fresh = count_lines.parse_location_lines(row) if id_ == "location" else count_lines.parse_product_lines(row)
     fresh = tuple(item for item in fresh if state.only_product in ("", item.product))
-    state = count_state.with_new_expected(state, fresh)
+    state = count_lines.with_new_expected(state, fresh)
     if state.phase == "missing" and state.question_index < 0:
         return finish_count.next_question(state, context)
     return Turn(state)
@@ -65,7 +71,7 @@ def _update_expected(state: CountState, id_: str, row: Json | None, context: Con
 
 def _open_location(state: CountState, row: LocationRow | None) -> Result:
     if row is not None:
-        state = count_state.with_location(state, row)
+        state = count_lines.with_location(state, row)
     if state.only_product:
         return _open_single_product(state)
     products = state.product_count
@@ -83,9 +89,9 @@ def _open_single_product(state: CountState) -> Result:
     """Ask for the quantity of the only product of the location, including zero."""
     items = tuple(item for item in state.lines if item.product == state.only_product)
     unread = () if items else (Query("unstocked", "product", {"product_number": state.only_product}),)
-    items = items or (count_state.new_line(state, state.only_product, state.label),)
+    items = items or (count_lines.new_line(state, state.only_product, state.label),)
     state = state._replace(lines=items, current_index=0)
-    label = count_state.label_with_pools(state, 0)
+    label = count_lines.label_with_pools(state, 0)
     return reply(state, ASK, "count.how_many_at", *unread, label=label, place=state.location)
 
 
@@ -93,7 +99,7 @@ def _describe_single_product(state: CountState, row: ProductRow | None) -> Resul
     """Take over the unit and price of the only product, which has no stock at the location."""
     if row is None or not state.only_product or not state.lines:
         return Turn(state)
-    return Turn(count_state.replace_line(state, 0, count_state.with_product_data(state.lines[0], row)))
+    return Turn(count_lines.replace_line(state, 0, count_lines.with_product_data(state.lines[0], row)))
 
 
 def _report_begun(state: CountState, text: Msg) -> Result:
@@ -106,7 +112,7 @@ def _report_begun(state: CountState, text: Msg) -> Result:
 def _open_product(state: CountState, row: ProductRow | None, context: Context) -> Result:
     """Open the locations of a product; without locations, one count for the whole store."""
     items = (
-        count_state.parse_product_lines(row)
+        count_lines.parse_product_lines(row)
         if row
         else (CountLine("", state.product, state.label or state.product, is_expected_unknown=True),)
     )
@@ -120,5 +126,5 @@ def _open_product(state: CountState, row: ProductRow | None, context: Context) -
     state = state._replace(mode="location", product="", label="", lines=items)
     if match:
         return handle_scans_and_quantities.scan_product(state, match, context)
-    index = max(0, count_state.find_line(state, items[0].product))
+    index = max(0, count_lines.find_line(state, items[0].product))
     return _report_begun(state._replace(current_index=index), msg("count.no_location", label=items[0].label))

@@ -1,4 +1,4 @@
-"""Stock that is expected at a location during a pick, and the warning about a pick that exceeds it."""
+"""Stock at a location during a pick: expected there, held for other orders, and the warning about picking more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import format_number
-from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.pick.stops import PickLine, same_location
 from aisle.jobs.stock_pools import pool_name
@@ -26,10 +25,21 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
         pool = pool_name(before.pools, first.pool)
         texts = [f"{pool_name(before.pools, other)} {format_number(quantity)}" for other, quantity in others]
         return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
-    if held := pick_state.held_for_others(before, first.product, first.location):
+    if held := held_for_others(before, first.product, first.location):
         count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
-        return msg("pick.more_than_free", left=left, place=first.location, count=count, orders=orders)
+        return msg(
+            "pick.more_than_free", nowhere=more - left, left=left, place=first.location, count=count, orders=orders
+        )
     return msg("pick.more_than_stock", left=left, place=first.location)
+
+
+def picked_of_no_location(state: PickState, line: PickLine) -> Decimal:
+    """Return how much was picked beyond the free stock at a location where the rest is held for other orders: the
+    service books it at no location."""
+    expected, taken = _expected_and_taken(state, line)
+    if expected is None or not held_for_others(state, line.product, line.location):
+        return Decimal(0)
+    return max(Decimal(0), taken - expected)
 
 
 def is_without_stock(warning: Msg | None) -> bool:
@@ -68,15 +78,21 @@ def _expected_stock(state: PickState, line: PickLine) -> Decimal | None:
 
 def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
     """Return the stock left at the line's location, less what was picked since the read; None if it is unknown."""
+    expected, taken = _expected_and_taken(state, line)
+    return None if expected is None else max(Decimal(0), expected - taken)
+
+
+def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | None, Decimal]:
+    """Return the stock at the line's location at the latest read, None if unknown, and what was picked since then."""
     same_product = _same_product_here(state, line)
     expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
     if not expected or not line.has_stock:
-        return None
+        return None, Decimal(0)
     latest = min(expected)  # the latest read: since then only these lines were picked from it
     taken = sum(
         (each.picked - each.picked_when_read for each in same_product if each.expected_stock == latest), Decimal(0)
     )
-    return max(Decimal(0), latest - taken)
+    return latest, taken
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
@@ -87,3 +103,20 @@ def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
         and same_location(each.location, line.location)
         and (each.pool == line.pool or not line.stock_of_pools)
     ]
+
+
+def is_all_held(state: PickState, line: PickLine) -> bool:
+    """Return True if goods at a line's location are held for orders that are not of this pick, and none are free."""
+    free = (had for location, had in line.stock_when_read if same_location(location, line.location))
+    return bool(held_for_others(state, line.product, line.location)) and sum(free, Decimal(0)) <= 0
+
+
+def held_for_others(state: PickState, product: str, location: str) -> dict[str, Decimal]:
+    """Return how much of a product is held at a location for orders that are not of this pick."""
+    line = next((each for each in state.lines if each.product == product and each.held_at), None)
+    own = {tote.order for tote in state.totes}
+    held: dict[str, Decimal] = {}
+    for each in line.held_at if line else ():
+        if same_location(each.location, location) and each.order not in own:
+            held[each.order] = held.get(each.order, Decimal(0)) + each.quantity
+    return held

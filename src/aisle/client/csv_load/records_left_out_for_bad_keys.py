@@ -10,8 +10,8 @@ from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
-from aisle.client.csv_load.csv_table import CsvTable, RecordKey
 from aisle.client.csv_load.report import BadRow
 
 _LINE_CELLS = ("store_number", "order_number", "line_number", "product_number")

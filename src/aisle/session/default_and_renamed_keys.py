@@ -1,4 +1,4 @@
-"""Renamed keys of a terminal: the meaning of an input under the names of its user, and pages that show those names."""
+"""Keys of a terminal: their default meanings, those under the names of its user, and pages that show those names."""
 
 from __future__ import annotations
 
@@ -45,3 +45,17 @@ def _key_name(letter: str, keys: str, names_by_letter: Mapping[str, str]) -> str
     """Return the key of a choice: its own letter if the other name is that of another choice."""
     name = names_by_letter.get(letter, letter)
     return name if len(name) == 1 and name not in keys else letter
+
+
+MEANING_BY_KEY: dict[str, Meaning] = {
+    "back": Back(),
+    "f1": Command("h"),
+    "f2": Command("n"),
+    "f3": Back(),
+    "f4": Command("u"),
+    "f5": Command("."),
+    "ctrl+k": Command("."),
+}
+"""Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
+
+CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", "mark", "shift+up", "shift+down"})

@@ -1,6 +1,6 @@
 """User tokens, in this process's memory only; sessions see whose exist.
 
-See `aisle.outbox.held_and_awaited_tokens`.
+See `aisle.outbox.token_holders_and_waiting_operations`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import apsw
 
-from aisle.outbox import held_and_awaited_tokens
+from aisle.outbox import token_holders_and_waiting_operations
 from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of, user_of_principal
 
 
@@ -23,13 +23,13 @@ class TokenStore:
         self._on_change = on_change
         self._clock = clock
         self._tokens: dict[str, tuple[str, float]] = {}
-        held_and_awaited_tokens.delete_all_tokens(outbox)
+        token_holders_and_waiting_operations.delete_all_tokens(outbox)
 
     def add(self, user: str, token: str, seconds: float) -> float:
         """Add a user's token for `seconds`. Return until when it is used, in seconds since 1970. Raise StorageError."""
-        until = self._clock() + min(seconds, held_and_awaited_tokens.MAX_TOKEN_S)
+        until = self._clock() + min(seconds, token_holders_and_waiting_operations.MAX_TOKEN_S)
         self._tokens[principal_of(user)] = (token, until)
-        held_and_awaited_tokens.record_token(self._db, user, until)
+        token_holders_and_waiting_operations.record_token(self._db, user, until)
         self._on_change()
         return until
 
@@ -45,7 +45,7 @@ class TokenStore:
         """Remove a token that the service refuses; a newer one stays."""
         if self._tokens.get(principal, ("", 0.0))[0] == token:
             del self._tokens[principal]
-            held_and_awaited_tokens.delete_token(self._db, principal)
+            token_holders_and_waiting_operations.delete_token(self._db, principal)
             self._on_change()
 
     @property

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load import cell_cleaning
+from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.bad_rows import (
     BLANK_CHARACTERS,
     BROKEN_INSIDE,
@@ -17,7 +17,7 @@ from aisle.client.csv_load.bad_rows import (
     BadRowReasons,
     csv_error_reason,
 )
-from aisle.client.csv_load.cell_values import CLEAR_WORDS, fold_code, trim_blanks
+from aisle.client.csv_load.clean_cells import CLEAR_WORDS, fold_code, trim_blanks
 from aisle.client.csv_load.columns import Column, FileLayout
 from aisle.client.csv_load.csv_dialect import (
     csv_reader,
@@ -101,8 +101,12 @@ class CsvTable:
         self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
         self._lines_with_separators: set[int] = set()
         """Rows with a cell of several lines, of which one may be a row; each is warned of once."""
-        self._list_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.NUMBERS}
-        self._money_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.MONEY}
+        self._list_indexes = {
+            at for at, column in self._named_columns if column.kind == clean_cells_by_column_kind.NUMBERS
+        }
+        self._money_indexes = {
+            at for at, column in self._named_columns if column.kind == clean_cells_by_column_kind.MONEY
+        }
         self._currencies: dict[str, tuple[int, str]] = {}
         """First row and cell of each currency."""
         self._is_wrapped = False
@@ -155,7 +159,7 @@ class CsvTable:
             keys = self.mistaken_keys.get(column.name, {})
             cell = found[index] if keys and index < len(found) else ""
             with suppress(ValueError):
-                cell = cell and cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index)).value
+                cell = cell and clean_cells_by_column_kind.CLEANERS[column.kind](cell, self._notation_of(index)).value
             if cell and cell in keys:
                 return f"There is no {column.name.partition('_')[0]} {cell}; {keys[cell]}?"
         return ""
@@ -240,7 +244,7 @@ class CsvTable:
         try:
             if only_readable and not cell.isascii() and self._bad_rows.encoding_fault(cell):
                 return ""
-            cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
+            cleaned = clean_cells_by_column_kind.CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
             return "" if only_readable else self._right_key(column, cell)
         value = self._right_key(column, cleaned.value)
@@ -298,10 +302,14 @@ class CsvTable:
             return
         self._is_scanned = True
         numbers = [
-            index for index, column in self._named_columns if column.kind in (*DECIMAL_KINDS, cell_cleaning.NUMBERS)
+            index
+            for index, column in self._named_columns
+            if column.kind in (*DECIMAL_KINDS, clean_cells_by_column_kind.NUMBERS)
         ]
-        dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
-        codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
+        dates = [index for index, column in self._named_columns if column.kind == clean_cells_by_column_kind.DATE]
+        codes = [
+            index for index, column in self._named_columns if column.kind == clean_cells_by_column_kind.DOTTED_CODE
+        ]
         for line, found, error in self._read_rows():
             if not error:
                 self._bad_rows.observe_row(line, found)
@@ -338,11 +346,11 @@ class CsvTable:
         for index in numbers:
             cell, _ = self._split_unit(index, found)
             if "," in cell or "." in cell:
-                if index in self._list_indexes and cell_cleaning.is_one_or_two(_unwrap_cell(cell)):
+                if index in self._list_indexes and clean_cells_by_column_kind.is_one_or_two(_unwrap_cell(cell)):
                     continue
                 amount = with_cents(cell) if index in self._money_indexes else cell
                 shown = _unwrap_cell(cell) if amount != cell else ""
-                for part in cell_cleaning.split_numbers(amount):
+                for part in clean_cells_by_column_kind.split_numbers(amount):
                     self._notation.observe_number(line, _unwrap_cell(part), index, shown)
             elif cell.isdecimal():
                 self._notation.observe_number(line, cell, index)
@@ -441,7 +449,7 @@ class CsvTable:
                 if "(" in cell and trim_blanks(cell).casefold() in CLEAR_WORDS:
                     values[column.name] = column.empty_value(trim_blanks(cell))
                     continue
-                cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation_of(index))
+                cleaned = clean_cells_by_column_kind.CLEANERS[column.kind](cell, self._notation_of(index))
                 if cleaned.value:
                     values[column.name] = column.parse(cleaned.value)
             except ValueError as error:

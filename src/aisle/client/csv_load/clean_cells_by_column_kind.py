@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from aisle.client.csv_load.barcode_cells import clean_barcode, clean_barcodes
-from aisle.client.csv_load.cell_values import (
+from aisle.client.csv_load.clean_cells import (
     DASHES,
     FORMULA,
     INVISIBLE,

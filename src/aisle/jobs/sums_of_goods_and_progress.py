@@ -1,0 +1,115 @@
+"""Sums of goods in pieces and measures, and the progress of orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.view import Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders import OrderHeader
+
+
+def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
+    """Return (picked, ordered) of an order for its bar, where a measured line counts as one piece. What is written
+    is `order_goods`."""
+    if "pieces" in row:
+        return to_decimal(row["picked_pieces"]), to_decimal(row["pieces"])
+    return to_decimal(row.get("picked_quantity")), to_decimal(row.get("total_quantity"))
+
+
+class GoodsSum(NamedTuple):
+    """Sum of goods: counted ones in pieces, beside them measured ones by unit, because kilos and pieces do not add
+    up."""
+
+    pieces: Decimal = Decimal(0)
+    measured: tuple[tuple[str, Decimal], ...] = ()
+    """Units with their quantities, none of them 0."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is a sum of no goods."""
+        return not self.pieces and not self.measured
+
+
+def sum_goods(goods: Iterable[tuple[Decimal, str | None]]) -> GoodsSum:
+    """Return the sum of quantities, each with its unit if it is measured, or None if it is in pieces."""
+    pieces, measured = Decimal(0), dict[str, Decimal]()
+    for quantity, unit in goods:
+        if unit is None:
+            pieces += quantity
+        else:
+            measured[unit] = measured.get(unit, Decimal(0)) + quantity
+    return GoodsSum(pieces, tuple((unit, quantity) for unit, quantity in measured.items() if quantity))
+
+
+def add_goods(sums: Iterable[GoodsSum]) -> GoodsSum:
+    """Return the sum of sums."""
+    return sum_goods(
+        part for each in sums for part in ((each.pieces, None), *((quantity, unit) for unit, quantity in each.measured))
+    )
+
+
+def goods_text(goods: GoodsSum) -> Decimal | Msg:
+    """Return "15 pieces, 1.5 kg"; only the number if all goods are in pieces."""
+    if not goods.measured:
+        return goods.pieces
+    parts = [msg("goods.measure", quantity=quantity, unit=unit) for unit, quantity in goods.measured]
+    text = parts[-1]
+    for part in reversed(parts[:-1]):
+        text = msg("goods.and", first=part, rest=text)
+    return msg("goods.sum", count=goods.pieces, measured=text) if goods.pieces else text
+
+
+def named_goods(goods: GoodsSum) -> Msg:
+    """Return the same, with the word for pieces in any case."""
+    text = goods_text(goods)
+    return text if isinstance(text, Msg) else msg("goods.pieces", count=text)
+
+
+class OrderGoods(NamedTuple):
+    """Goods of one or several orders."""
+
+    picked: GoodsSum = GoodsSum()
+    ordered: GoodsSum = GoodsSum()
+    missing: GoodsSum = GoodsSum()
+    """Not picked; of a measured line nothing, if it is complete within its tolerance."""
+
+
+def order_goods(row: OrderHeader) -> OrderGoods:
+    """Return the goods of an order."""
+    picked, ordered = order_progress(row)
+    measured = row.get("measured", ())
+    picked -= sum(each["complete_lines"] for each in measured)
+    ordered -= sum(each["lines"] for each in measured)
+    return OrderGoods(
+        sum_goods([(picked, None), *((to_decimal(each["picked_quantity"]), each["unit"]) for each in measured)]),
+        sum_goods([(ordered, None), *((to_decimal(each["quantity"]), each["unit"]) for each in measured)]),
+        sum_goods([(ordered - picked, None), *((to_decimal(each["missing"]), each["unit"]) for each in measured)]),
+    )
+
+
+def add_order_goods(goods: Iterable[OrderGoods]) -> OrderGoods:
+    """Return the goods of several orders together."""
+    found = list(goods)
+    return OrderGoods(
+        add_goods(each.picked for each in found),
+        add_goods(each.ordered for each in found),
+        add_goods(each.missing for each in found),
+    )
+
+
+def goods_progress(picked: GoodsSum, ordered: GoodsSum) -> Msg:
+    """Return how far an order is, as every page says it."""
+    return msg("progress.of", done=goods_text(picked), total=goods_text(ordered))
+
+
+def goods_progress_in_list(picked: GoodsSum, ordered: GoodsSum) -> Msg:
+    """Return the same for a column; a narrow one shows the pieces, and `+` for the goods by measure beside them."""
+    if not ordered.pieces or not ordered.measured:
+        return goods_progress(picked, ordered)
+    pieces = msg("progress.of", done=picked.pieces, total=ordered.pieces)
+    return msg("progress.in_list", pieces=pieces, done=goods_text(picked), total=goods_text(ordered))
