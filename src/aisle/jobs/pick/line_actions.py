@@ -26,7 +26,7 @@ from aisle.jobs.pick.pick_scanned_goods import pick_product, report_picked
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
-from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undo_verdict
 from aisle.scan.grammar_types import PRODUCT, Match
 
 if TYPE_CHECKING:
