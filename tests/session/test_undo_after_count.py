@@ -14,6 +14,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.jobs.stored_messages import LATER_COUNT, read_message, store_message
 from aisle.jobs.view import WRONG
+from aisle.operation_body_types import LogEntry
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from tests.session.test_asked_quantity import shown
@@ -24,7 +25,7 @@ __all__ = ["home"]
 
 def undo_too_late(home: StoreFolder, user: str) -> None:
     """The service has a later count, so that the undo of this person changes nothing."""
-    entry = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(6), "reference": "undo-7"}
+    entry: LogEntry = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(6), "reference": "undo-7"}
     write = Write(
         "create-store-product-logs", ("product/P1",), {"store_number": "0001"}, {}, {"storeproductlog": [entry]}
     )
