@@ -13,10 +13,11 @@ import apsw
 from aisle.cache.claim_and_priority_queries import add_picker_names
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.people_and_rights_queries import person_name
+from aisle.cache.pools_and_locations_of_rows import entry_quantity
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
-from aisle.cache.stored_row_values import Row, entry_quantity, product_names
+from aisle.cache.stored_row_values import Row, product_names
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
