@@ -410,7 +410,13 @@ def test_held_goods_are_asked_about_however_the_place_is_named(before: Any, is_s
     assert booked(hand) == [(1, Decimal(3), "PU-2")]
     assert hand.verdict
     assert hand.verdict.detail
-    assert dict(hand.verdict.detail.args) == {"left": 0, "place": "PU-2", "count": 3, "orders": "9481"}
+    assert dict(hand.verdict.detail.args) == {
+        "nowhere": 3,
+        "left": 0,
+        "place": "PU-2",
+        "count": 3,
+        "orders": "9481",
+    }
 
 
 def test_after_yes_the_stock_of_held_goods_is_true() -> None:
@@ -421,6 +427,22 @@ def test_after_yes_the_stock_of_held_goods_is_true() -> None:
     assert hand.verdict
     assert hand.verdict.detail
     assert hand.verdict.detail.id == "pick.more_than_free"
+
+
+@pytest.mark.parametrize(("free", "taken", "nowhere"), [(0, 3, "3"), (2, 3, "1"), (2, 2, "")])
+def test_the_screen_says_what_of_held_goods_is_booked_at_no_location(free: int, taken: int, nowhere: str) -> None:
+    flakes = line(1, FLAKES, 5, preferred_location_code="E-1", stock={"E-1": 9, "PU-2": free}, **HELD)
+    hand = Hand(flakes)
+    hand.books["stock_at_location PU-2"] = {"pools": {"1": Decimal(3)}, **HELD}
+    hand.scan("PU-2", kind=LOCATION)
+    hand.feed(Choice(1))
+    assert any(each.text.id == "pick.note_all_held" for each in hand.view.lines) is not bool(free)
+    hand.scan(FLAKES, str(taken))
+    assert hand.verdict
+    warning = hand.verdict.detail
+    assert str(dict(warning.args)["nowhere"] if warning else "") == nowhere
+    hand.feed(Command("u"))
+    assert hand.told.endswith(f", PU-2; {nowhere} at no location" if nowhere else ", PU-2")
 
 
 @pytest.mark.parametrize("is_batch", [True, False])

@@ -60,10 +60,11 @@ class World:
         self._files.mkdir()
         self._kept = folder / "load.json"
         self.drops_references = False
+        self.wrap: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner
 
     def client(self, cut: tuple[int, bool] | None = None) -> Client:
         inner: Any = asgi_transport(self.service.app)
-        inner = NoReference(inner) if self.drops_references else inner
+        inner = self.wrap(NoReference(inner) if self.drops_references else inner)
         transport = Cut(inner, cut[0], arrives=cut[1]) if cut else inner
         return Client("http://localhost", self._token, transport=transport, sleep=_at_once)
 

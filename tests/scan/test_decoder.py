@@ -401,7 +401,7 @@ def test_times_and_pauses_are_evidence() -> None:
     decoder.feed(b"\xc3", 15.5)
     decoder.feed(b"\xa9", 16.0)
     (line,) = decoder.feed(b"\r", 18.0)
-    assert line == Line("871é", "cr", 10.0, 18.0, 5.0, median_pause=0.5, before_pause=3)
+    assert line == Line("871é", "cr", 10.0, 18.0, 5.0, median_pause=0.5, before_pause=3, typed_pause=5.0, end_pause=2.0)
     (line,) = decoder.feed(b"A\r", 99.0)
     assert line == Line("A", "cr", 99.0, 99.0, 0.0)
 

@@ -192,7 +192,7 @@ def earth(case: AnyCase, dice: random.Random, *, body: bool = True) -> None:
         # A scroll_id is told by an earlier page; no other can be good.
         case.query = {name: earthed(value, dice, name) for name, value in case.query.items() if name != "scroll_id"}
     if case.headers and dice.random() < 0.8:
-        ours = ("Idempotency-Key", "If-Match", "Aisle-Follows", "Aisle-Replay")
+        ours = ("Idempotency-Key", "If-Match", "Aisle-Follows", "Aisle-Replay", "Aisle-Log-Read")
         case.headers = CaseInsensitiveDict({name: said for name, said in case.headers.items() if name not in ours})
     if isinstance(case.body, (dict, list)):
         case.body = earthed(case.body, dice)

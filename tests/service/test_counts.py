@@ -286,3 +286,31 @@ async def test_only_decrease_below_zero_is_flagged(world: World) -> None:
         await world.log(product_number="P1", quantity=change)
     rows = await world.rows("/products/stock/storeproductlogs")
     assert [row["review_status"] for row in rows] == ["1", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("product", "place", "status"), [("P1", "A1", 412), ("P1", "A2", 412), ("P1", None, 412), ("P2", "A1", 200)]
+)
+@pytest.mark.parametrize("kind", ["count", "log", "move", "pick"])
+async def test_a_count_is_refused_if_its_sender_has_not_read_newer_work(
+    kind: str, product: str, place: str | None, status: int, world: World
+) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 2})
+    read = (await world.count("P1", "A1", stock_pool_1=5))["data"][0]
+    work = {
+        "count": world.count("P1", "A1", stock_pool_1=4),
+        "log": world.log(product_number="P1", quantity=1),
+        "move": world.move("P1", 2, "A1", "A2"),
+        "pick": world.pick("O1", 1, "P1", 1),
+    }
+    for other in work.keys() - {kind}:
+        work[other].close()
+    await work[kind]
+    books = world.books()
+    entries = [{"product_number": product, "counted_quantity": 9} | ({"location_code": place} if place else {})]
+    entries.insert(0, {"product_number": "P3", "counted_quantity": 1})
+    headers = {"Aisle-Log-Read": str(read)}
+    await world.post(LOGS, {"storeproductlog": entries}, status, headers=headers)
+    assert (world.books() == books) == (status == 412)
+    rows = await world.rows("/products/stock/storeproductlogs", store_number="S1")
+    await world.post(LOGS, {"storeproductlog": entries}, headers={"Aisle-Log-Read": str(rows[-1]["id"])})

@@ -607,19 +607,25 @@ def test_one_line_after_a_code_of_several_lines_is_not_called_one(home: StoreFol
         assert told(scanner.send(f"{line}\r")) == (WRONG, "count.unknown")
 
 
-@pytest.mark.parametrize("digits", ["0", "00", "7", "12"])
-def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFolder, digits: str) -> None:
+@pytest.mark.parametrize(("digits", "pace"), [("0", 0.1), ("00", 0.1), ("7", 0.1), ("12", 0.1), ("12", 0.0)])
+def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFolder, digits: str, pace: float) -> None:
     with begin(home, "count.product") as session:
         stand(home, session, "count.product")
         scanner = Scanner(session)
         scanner.send(f"{BARCODES[0]}\r")
         scanner.send("5\r", 0.1)
-        scanner.write(digits, 0.1)
+        scanner.write(digits, pace)
         scanner.rest(1.0)
-        assert told(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.number_beside_code")
-        assert session.stack.top.state.current_line.counted == 5
+        frame = scanner.send(f"{BARCODES[0]}\r", 0.003)
+        is_typed = pace > 0
+        if digits == "0":
+            assert told(frame)[0] == GOOD, "with the zero it is the same code"
+        else:
+            good, wrong = (GOOD, "session.typed_dropped_message"), (WRONG, "input.number_beside_code")
+            assert told(frame) == (good if is_typed else wrong)
+        assert session.stack.top.state.current_line.counted == 5 + is_typed
         assert told(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD
-        assert session.stack.top.state.current_line.counted == 6
+        assert session.stack.top.state.current_line.counted == 6 + is_typed
 
 
 @pytest.mark.parametrize("pace", PACES)

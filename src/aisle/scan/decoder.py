@@ -82,6 +82,8 @@ class Decoder:
         self._prefix_at = 0.0
         self._line_started_at = self._read_at = self._longest_pause = 0.0
         self._before_pause = 0
+        self._typed_pause = self._end_pause = 0.0
+        """Longest pauses before and after that many characters."""
         """Characters of the open line before its last pause, if that was long."""
         self._pauses: list[float] = []
         self._controls: list[int] = []
@@ -186,14 +188,22 @@ class Decoder:
             self._possible_prefix = self._next_prefix if t - self._prefix_at < CUT_OFF_S else ""
             self._is_after_back, self._keys_before = None in self._keys_before, []
         else:
-            self._longest_pause = max(self._longest_pause, t - self._read_at)
-            if t - self._read_at >= TYPING_PAUSE_S:
-                self._before_pause = len(self._text) if t - self._read_at >= LONG_PAUSE_S else 0
-            if t > self._read_at and len(self._pauses) < MAX_PAUSES:
-                self._pauses.append(t - self._read_at)
+            self._record_pause(t - self._read_at)
         self._character_count += characters
         self._read_at = t
         self._last_terminator = self._next_prefix = ""
+
+    def _record_pause(self, pause: float) -> None:
+        """Record a pause inside the open line."""
+        if pause >= LONG_PAUSE_S:
+            self._before_pause, self._typed_pause, self._end_pause = len(self._text), self._longest_pause, 0.0
+        elif pause >= TYPING_PAUSE_S:
+            self._before_pause = 0
+        else:
+            self._end_pause = max(self._end_pause, pause)
+        self._longest_pause = max(self._longest_pause, pause)
+        if pause > 0 and len(self._pauses) < MAX_PAUSES:
+            self._pauses.append(pause)
 
     def _drop_stray_separators(self, t: float) -> None:
         """Drop separators that a scanner sent after its terminator: nothing followed them."""
@@ -281,9 +291,13 @@ class Decoder:
             text = self._text if pace >= TYPING_PAUSE_S else self._mark_controls()
             if self._is_after_back and len(text) < MIN_AFTER_BACKSPACE:
                 text = KEY_MARK + text
-            self._decoded.append(
-                Line(text, end, self._line_started_at, t, gap, dropped, pace, self._possible_prefix, self._before_pause)
-            )
+            line = Line(text, end, self._line_started_at, t, gap, dropped, pace, self._possible_prefix)
+            if self._before_pause:
+                end_pause = max(self._end_pause, t - self._read_at)
+                line = line._replace(
+                    before_pause=self._before_pause, typed_pause=self._typed_pause, end_pause=end_pause
+                )
+            self._decoded.append(line)
             self._text = self._reported_text = ""
             self._read_at = t
             return

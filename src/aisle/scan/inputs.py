@@ -64,10 +64,25 @@ class Line(NamedTuple):
     """
     before_pause: int = 0
     """Number of characters typed `LONG_PAUSE_S` before the rest, which came faster than a person types; 0 for none."""
+    typed_pause: float = 0.0
+    """Longest pause between the characters before that pause in seconds."""
+    end_pause: float = 0.0
+    """Longest pause after it in seconds, with that before the terminator."""
     scan_number: int = 0
     """Number of the scan that the line belongs to; 0 for a line that a person ended."""
     next_line_within: float = 0.0
     """Seconds after its end within which a next line of the same scan begins, at the pace of this one."""
+
+    @property
+    def has_scanned_end(self) -> bool:
+        """Return whether the end after a long pause may be a scan of its own: its Enter came soon enough."""
+        is_one = len(self.text) - self.before_pause == 1
+        return self.before_pause > 0 and self.end_pause < (TYPING_PAUSE_S if is_one else SAME_SCAN_S)
+
+    @property
+    def has_typed_beginning(self) -> bool:
+        """Return whether a person typed what came before a long pause: a part of a code comes at scanner pace."""
+        return self.before_pause == 1 or (self.before_pause > 1 and self.typed_pause >= TYPING_PAUSE_S)
 
     @property
     def longer_texts(self) -> tuple[str, ...]:

@@ -132,8 +132,11 @@ def _is_at_scanner_pace(line: Line) -> bool:
     """Return True if a line came at scanner pace; a person presses keys further apart.
 
     A slow link may separate the characters of a short line, which hardly has a pace; it is rather held once too often.
+    So is a line whose end came at scanner pace behind something typed.
     """
-    return line.median_pause < TYPING_PAUSE_S and (line.longest_pause < SAME_SCAN_S or len(line.text) > _SHORT_LINE)
+    return line.has_scanned_end or (
+        line.median_pause < TYPING_PAUSE_S and (line.longest_pause < SAME_SCAN_S or len(line.text) > _SHORT_LINE)
+    )
 
 
 def _is_other_key(item: DecodedInput) -> bool:

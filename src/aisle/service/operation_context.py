@@ -78,6 +78,8 @@ class WriteHeaders(NamedTuple):
     confirmed_keys: tuple[str, ...] = ()
     """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
     replay: Replay | None = None
+    log_read: int | None = None
+    """Id of the last log entry that the sender of a count has read; None if it does not say."""
     """Data of a repeated write that was confirmed before the database was restored."""
 
 

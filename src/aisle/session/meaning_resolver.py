@@ -88,7 +88,7 @@ class PreparedLine(NamedTuple):
 
     line: Line
     dropped: str = ""
-    """Letters that somebody left before the scan."""
+    """What somebody left on the line before the scan."""
     reason: str = ""
     """Message id of the reason to refuse it."""
 
@@ -108,6 +108,8 @@ class MeaningResolver:
         """Whether the line that is applied came at the pace of a scanner."""
         self._is_fast = False
         """Whether it is a number at that pace."""
+        self._has_scanned_end = False
+        """Whether it is a number whose end is a code of the store by itself, at that pace."""
         self._reader: CacheReader | None = None
         """Reader that `_meanings` come from."""
         self._cache_version: object = None
@@ -262,7 +264,7 @@ class MeaningResolver:
 
         It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
         """
-        return _is_fast(line) and find_number(self._store.reader, quantity) is None
+        return (self._has_scanned_end or _is_fast(line)) and find_number(self._store.reader, quantity) is None
 
     def is_nothing(self, text: str) -> bool:
         """Return whether a number is that of nothing in the store, nor of a tote here."""
@@ -289,7 +291,11 @@ class MeaningResolver:
         """
         text = meaning.code if isinstance(meaning, UnknownCode) else line.text.strip(" ")
         is_count = isinstance(meaning, UnknownCode) and len(text) <= self._page.top.job.max_count_digits
-        return (is_count or isinstance(meaning, Choice | Back)) and text.isdecimal() and _is_fast(line)
+        return (
+            (is_count or isinstance(meaning, Choice | Back))
+            and text.isdecimal()
+            and (self._has_scanned_end or _is_fast(line))
+        )
 
     def is_scanned_answer(self, line: Line, meaning: Meaning) -> bool:
         """Return whether the letter of a choice came at the pace of a scanner: it may be a label of one character."""
@@ -381,15 +387,55 @@ class MeaningResolver:
 
     def prepare(self, line: Line) -> PreparedLine:
         """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
-        self._is_scanned, self._is_fast = bool(line.scan_number), _is_fast(line)
+        self._is_scanned, self._is_fast, self._has_scanned_end = bool(line.scan_number), _is_fast(line), False
         if code := self._code_beside_add_on(line):
             return PreparedLine(line._replace(text=code))
-        left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
-        has_left = bool(left) and len(code) >= MIN_SCAN and not self._page.top.job.raw_input
-        if has_left and left.isascii() and left.isdigit() and isinstance(self.resolve(code), Scan | Ambiguous):
+        left, end = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
+        if left[-1:].isalnum() and self._is_scan_alone(line, end):  # `12*` and `?` are typed before scans
+            return self._prepare_end(line, left, end)
+        return self._complete(line)
+
+    def _is_scan_alone(self, line: Line, end: str) -> bool:
+        """Return whether the end of a line, after a long pause, is a code of the store by itself."""
+        code, accepts = end.strip(" "), self._page.accepts()
+        if not code or self._page.top.job.raw_input or self._page.is_secret(line.text):
+            return False
+        if len(code) >= MIN_SCAN:
+            return isinstance(self.resolve(code), Scan | Ambiguous)
+        if not (line.has_scanned_end and line.has_typed_beginning) or accepts.text:
+            return False
+        found = self.resolve(f"{_CODE_128}{code}")
+        first = _first_match(found)
+        is_label = code in accepts.codes or code in accepts.labels
+        return is_label or (first is not None and not is_guess(found) and (len(code) > 1 or first.key == code))
+
+    def _prepare_end(self, line: Line, left: str, end: str) -> PreparedLine:
+        """Return a scan behind something that a person typed, which is dropped; refuse it if both may be one code.
+
+        If both may be one number, that is asked. Three letters that somebody left are no word.
+        """
+        whole, is_short = self.resolve(line.text), len(end.strip(" ")) < MIN_SCAN
+        if isinstance(whole, Quantity | Choice):
+            self._has_scanned_end = True
+            return PreparedLine(line)
+        is_word = left.isalpha() and len(left) > MAX_LEFTOVER_LETTERS
+        is_known = isinstance(whole, Scan | Ambiguous) and not is_guess(whole)
+        if is_known and _first_match(whole) != _first_match(self.resolve(end)):
+            return PreparedLine(line, reason="input.incomplete_scan") if is_short else self._complete(line)
+        if left.isdecimal() and left.isascii() and not line.has_typed_beginning:
             return PreparedLine(line, reason=NUMBER_BESIDE_CODE)  # digits may make another code of it
-        letters = self._count_leftover_letters(line) if has_left else 0
-        return self._complete(line._replace(text=line.text[letters:]))._replace(dropped=line.text[:letters])
+        if is_word or not (left.isalpha() or line.has_typed_beginning):
+            return self._complete(line)
+        pause = line.end_pause
+        scan = line._replace(
+            text=end,
+            longest_pause=pause,
+            median_pause=min(pause, line.median_pause),
+            before_pause=0,
+            possible_prefix="",
+        )
+        self._is_fast = _is_fast(scan)
+        return PreparedLine(scan, dropped=left)
 
     def _code_beside_add_on(self, line: Line) -> str:
         """Return the known code of a product that was scanned with its add-on; empty for any other line.
@@ -419,13 +465,6 @@ class MeaningResolver:
             return PreparedLine(line._replace(text=longer[0], possible_prefix=""))
         is_doubtful = bool(longer) if is_known else _is_code_shaped(line.text)
         return PreparedLine(line, reason="input.incomplete_scan" if is_doubtful else "")
-
-    def _count_leftover_letters(self, line: Line) -> int:
-        """Return how many letters were left on the line before a scan: all of it means nothing, the rest is a code."""
-        left, code = line.text[: line.before_pause], line.text[line.before_pause :]
-        if not left.isalpha() or len(left) > MAX_LEFTOVER_LETTERS or not self._is_unknown(line.text):
-            return 0
-        return len(left) if isinstance(self.resolve(code), Scan | Ambiguous) else 0
 
     def _is_unknown(self, text: str) -> bool:
         return isinstance(self.resolve(text), UnknownCode | Text | RefusedInput)

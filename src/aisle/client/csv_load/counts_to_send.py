@@ -19,6 +19,18 @@ from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow
 from aisle.client.csv_load.stock_elsewhere_of_counted_products import GoodsInHand, UnnamedStock, in_pools, pools_counted
 from aisle.client.csv_load.stock_without_location import EMPTY_PLACE
+from aisle.client.csv_load.work_during_load import WorkDuringLoad, describe_entry, is_conditional, products_of
+from aisle.client.paging import Row
+from aisle.client.response_and_json_limits import Response
+
+_COUNTED_AGAIN = (
+    "others counted, moved or booked goods of the product while the load ran, and the row counts it again (look there"
+    " whether it is right)"
+)
+_PERHAPS_LOST = (
+    "others counted, moved or booked goods of the product at the moment at which the row was counted, which may have"
+    " replaced it (count it)"
+)
 
 
 class CountsToSend:
@@ -34,10 +46,52 @@ class CountsToSend:
         self._tracked = TrackedStock(client, table)
         self._elsewhere = UnnamedStock(table)
         self._in_hand = GoodsInHand(client)
+        self._work = WorkDuringLoad(client)
         self.rows = 0
         """Rows that are not sent."""
         self.already_loaded: list[int] = []
         self.unchanged_rows = self.rows_left = 0
+
+    def position(self, store: str) -> int | None:
+        """Return the id of the last log entry of a store that was read, if its log is watched."""
+        return self._work.position(store)
+
+    async def without_changed(self, batch: Sequence[Record]) -> list[Record]:
+        """Return the counts of products that others left alone since they were selected. Refuse the rows of others."""
+        changed = products_of(await self._read_work(batch[0].store), batch)
+        for count in batch:
+            if row := changed.get(count.body["product_number"]):
+                self._refuse_changed(count, row)
+        return [count for count in batch if count.body["product_number"] not in changed]
+
+    def _refuse_changed(self, count: Record, row: Row) -> None:
+        self.rows += len(count.field_rows)
+        for line in sorted(count.field_rows.values()):
+            reason = f"others counted, moved or booked goods of the product while the load ran ({describe_entry(row)})"
+            kind = "others counted, moved or booked goods of the product while the load ran; the row is left"
+            advice = "the row is left; load again"
+            self._refuse(BadRow(self._table.name, line, f"{reason}; {advice}", kind))
+
+    async def accepted(self, batch: Sequence[Record], response: Response) -> None:
+        """Take in the entries of a batch. Add warnings on what others did meanwhile, unless the service refuses it."""
+        self._work.keep(response)
+        if is_conditional(response):
+            return
+        for product, row in products_of(await self._read_work(batch[0].store), batch).items():
+            for count in batch:
+                for line in count.field_rows.values() if count.body["product_number"] == product else ():
+                    self._table.notes.add_warning(_PERHAPS_LOST, describe_entry(row), line)
+
+    async def _read_work(self, store: str) -> list[Row]:
+        """Return what others have added to the log of a store. Their products are looked at again."""
+        found = await self._work.read(store)
+        for row in found:
+            self._tracked.forget(store, str(row.get("product_number") or ""))
+            if self._loaded is not None:
+                self._loaded.add_entry(store, row)
+        if found:
+            self._in_hand.forget(store)
+        return found
 
     def done(self, batch: Sequence[Record]) -> None:
         """Record that the service has accepted a batch of counts."""
@@ -50,6 +104,7 @@ class CountsToSend:
 
     async def select(self, batch: Sequence[Record]) -> list[Record]:
         """Return the counts that were not loaded before, as they are sent. Add warnings and bad rows for the others."""
+        await self._read_work(batch[0].store)
         found = [await self._select(count) for count in batch]
         return [count for count in found if count]
 
@@ -74,6 +129,7 @@ class CountsToSend:
         counted = {name: "" if name == "counted_quantity" else name for name in new.field_rows} if new else {}
         if new:
             self._elsewhere.expect(new, kept, in_hand)
+            self._note_counted_again(new)
             if "location_code" not in new.body:
                 self._warn_of_other_pools(new, kept.pools)
             new = in_pools(new, pools or {}, kept)
@@ -86,6 +142,11 @@ class CountsToSend:
         self.rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0) - refused
         self.rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
         return with_load_reference(new) if new else None
+
+    def _note_counted_again(self, count: Record) -> None:
+        row = self._work.last_entry(count.store, count.body["product_number"]) if self._loaded is None else None
+        for line in sorted(count.field_rows.values()) if row else ():
+            self._table.notes.add_warning(_COUNTED_AGAIN, describe_entry(row or {}), line)
 
     def _pools_of(self, count: Record, kept: ProductStock) -> dict[str, Decimal] | None:
         """Return the quantities by pool of a count that names none, so that all pools together have it.

@@ -48,6 +48,13 @@ class TrackedStock:
         self._rows_by_store: Counter[str] | None = None
         self._by_list: dict[str, dict[str, ProductStock]] = {}
         self._by_product: dict[tuple[str, str], ProductStock | None] = {}
+        self._changed: set[tuple[str, str]] = set()
+        """Stores and products whose stock others changed after the list was read."""
+
+    def forget(self, store: str, product: str) -> None:
+        """Read the stock of a product again when it is needed."""
+        self._changed.add((store, product))
+        self._by_product.pop((store, product), None)
 
     async def get(self, store: str, product: str) -> ProductStock:
         """Return what the service has of the product in the store."""
@@ -63,7 +70,7 @@ class TrackedStock:
 
     async def _find(self, store: str, product: str, *, one_by_one: bool) -> ProductStock | None:
         """Return a product of a list; None if the list does not have it."""
-        if one_by_one:
+        if one_by_one or (store, product) in self._changed:
             if (store, product) not in self._by_product:
                 self._by_product[store, product] = (await self._read(store, {"product_number": product})).get(product)
             return self._by_product[store, product]
@@ -136,7 +143,7 @@ Pools = dict[str, Decimal]
 class CountLog(NamedTuple):
     """Counts in the log of a store."""
 
-    loaded: Mapping[str, dict[str, Pools]]
+    loaded: dict[str, dict[str, Pools]]
     """Counts of earlier loads, by product and location."""
     other_counts: dict[ProductLocation, tuple[str, str]]
     """Time and user of the last other count; empty until it is needed."""
@@ -226,6 +233,17 @@ class LoadedStock:
         await self._read_other_work(log, count.store)
         return SplitCount(new, tuple(left.values()), differing, log.other_work.get(product, set()))
 
+    def add_entry(self, store: str, row: Row) -> None:
+        """Take in an entry that others add to the log of a store after it was read."""
+        log = self._logs_by_store.get(store)
+        if log is None:
+            return
+        if row.get("reference") == LOAD_REFERENCE:
+            product, code = _location_key(row)
+            log.loaded.setdefault(product, {}).setdefault(code, {}).update(_pools_of_row(row))
+        else:
+            _add_other_entry(log, row)
+
     async def _is_place(self, store: str, code: str) -> bool:
         """Return True if the store has the location, or its locations cannot be read."""
         if store not in self._places:
@@ -302,12 +320,7 @@ class LoadedStock:
         async for row in self._log_rows(store, {}):
             if row.get("reference") == LOAD_REFERENCE:
                 continue
-            at, other = _location_key(row), _counted_by(row)
-            if row.get(_COUNT_FIELD) is not None:
-                log.other_counts[at] = max(other, log.other_counts.get(at, other))
-            if row.get("quantity"):
-                pool = f"stock_pool_{row['stock_pool']}" if row.get("stock_pool") else ""
-                log.other_work.setdefault(at[0], set()).add((at[1], pool))
+            _add_other_entry(log, row)
         self._fully_read_stores.add(store)
 
     async def _read_log(self, store: str) -> CountLog:
@@ -334,6 +347,15 @@ class LoadedStock:
                 f"Whether the stock of store {store} was counted before cannot be read: {error} Load again later,"
                 " or count all of it with --recount."
             ) from error
+
+
+def _add_other_entry(log: CountLog, row: Row) -> None:
+    at, other = _location_key(row), _counted_by(row)
+    if row.get(_COUNT_FIELD) is not None:
+        log.other_counts[at] = max(other, log.other_counts.get(at, other))
+    if row.get("quantity"):
+        pool = f"stock_pool_{row['stock_pool']}" if row.get("stock_pool") else ""
+        log.other_work.setdefault(at[0], set()).add((at[1], pool))
 
 
 def _counted_by(row: Row) -> tuple[str, str]:

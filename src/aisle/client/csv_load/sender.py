@@ -56,6 +56,7 @@ from aisle.client.csv_load.records import (
 from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport, NotLoaded
 from aisle.client.csv_load.service_reads import location_codes, read_units
 from aisle.client.csv_load.store_time_zones import read_zone
+from aisle.client.csv_load.work_during_load import LOG_READ
 from aisle.client.errors import ClientError, NotSent, ServerError, TransportError, message_of
 from aisle.client.outcome import Outcome, outcome_of
 from aisle.client.response_and_json_limits import Response
@@ -143,6 +144,8 @@ def _ignore_progress(_: LoadProgress) -> None:
     """Ignore progress."""
 
 
+_LOG_WENT_ON = "the log went on"
+"""Refusal of counts whose products have entries that were not read."""
 _UNKNOWN_PRODUCT = re.compile(r"There is no product (.+?)\.(?=\s|\Z)")
 
 
@@ -310,6 +313,8 @@ class FileLoad:
             if reason := self._closed_stores.get(_record_store(record)):
                 self._add_bad_rows(record.rows, refused_row(self._table.name, record, reason))
         batch = [record for record in batch if _record_store(record) not in self._closed_stores]
+        if batch and self._is_stock:
+            batch = await self._counts.without_changed(batch)
         if not batch:
             return
         reason = await self._refusal_reason(batch)
@@ -326,7 +331,7 @@ class FileLoad:
             if self._is_stock:
                 self._counts.done(batch)
             self._stores |= dict.fromkeys(store for record in batch if (store := _named_or_created_store(record)))
-        elif _record_store(batch[0]) in self._closed_stores:
+        elif _record_store(batch[0]) in self._closed_stores or reason == _LOG_WENT_ON:
             await self._send(batch)
         elif len(batch) == 1:
             code = str(batch[0].body.get("location_code") or "")
@@ -394,12 +399,17 @@ class FileLoad:
         try:
             response = await self._request(batch)
             if is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
-                response = await self._request(batch, self._run_key)
+                position = self._counts.position(batch[0].store) if self._is_stock else None
+                response = await self._request(batch, f"{self._run_key}{'' if position is None else position}")
         except ContractError as error:
             return str(error)
         if outcome_of(response) is Outcome.ACCEPTED or was_carried_out(response):
             self._states.update(record_counts(response))
+            if self._is_stock:
+                await self._counts.accepted(batch, response)
             return ""
+        if self._is_stock and response.status == HTTPStatus.PRECONDITION_FAILED and not is_replayed(response):
+            return _LOG_WENT_ON
         raw = clean(message_of(response))
         self._refused_field = next(iter(POOL_FIELD.findall(raw)), "")
         self._refused_line = next((int(at) for at in LINE_INDEX.findall(raw)), 0)
@@ -470,6 +480,8 @@ class FileLoad:
         parts = (target.operation.encode(), store.encode(), self._batch_key.encode(), key_suffix.encode(), body)
         key = f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"
         headers = {"Idempotency-Key": key}
+        if self._is_stock and (position := self._counts.position(store)) is not None:
+            headers[LOG_READ] = str(position)
         if target.operation.startswith(EXTENSION_PREFIX):
             path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
             response = await self._client.request_extension("POST", path, headers=headers, body=body)

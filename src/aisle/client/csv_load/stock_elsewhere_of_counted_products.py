@@ -43,6 +43,10 @@ class GoodsInHand:
         self._client = client
         self._by_store: dict[str, dict[str, dict[tuple[str, str], Decimal]]] = {}
 
+    def forget(self, store: str) -> None:
+        """Read the open orders of a store again when they are needed."""
+        self._by_store.pop(store, None)
+
     async def get(self, store: str, product: str, kept: ProductStock) -> InHand:
         """Return the goods of a product in hand. Raise LoadError if the service does not respond."""
         room = {pool: quantity for (place, pool), quantity in kept.spots.items() if quantity > 0 and not place}

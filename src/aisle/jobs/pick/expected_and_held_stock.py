@@ -27,8 +27,19 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
         return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
     if held := held_for_others(before, first.product, first.location):
         count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
-        return msg("pick.more_than_free", left=left, place=first.location, count=count, orders=orders)
+        return msg(
+            "pick.more_than_free", nowhere=more - left, left=left, place=first.location, count=count, orders=orders
+        )
     return msg("pick.more_than_stock", left=left, place=first.location)
+
+
+def picked_of_no_location(state: PickState, line: PickLine) -> Decimal:
+    """Return how much was picked beyond the free stock at a location where the rest is held for other orders: the
+    service books it at no location."""
+    expected, taken = _expected_and_taken(state, line)
+    if expected is None or not held_for_others(state, line.product, line.location):
+        return Decimal(0)
+    return max(Decimal(0), taken - expected)
 
 
 def is_without_stock(warning: Msg | None) -> bool:
@@ -67,15 +78,21 @@ def _expected_stock(state: PickState, line: PickLine) -> Decimal | None:
 
 def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
     """Return the stock left at the line's location, less what was picked since the read; None if it is unknown."""
+    expected, taken = _expected_and_taken(state, line)
+    return None if expected is None else max(Decimal(0), expected - taken)
+
+
+def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | None, Decimal]:
+    """Return the stock at the line's location at the latest read, None if unknown, and what was picked since then."""
     same_product = _same_product_here(state, line)
     expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
     if not expected or not line.has_stock:
-        return None
+        return None, Decimal(0)
     latest = min(expected)  # the latest read: since then only these lines were picked from it
     taken = sum(
         (each.picked - each.picked_when_read for each in same_product if each.expected_stock == latest), Decimal(0)
     )
-    return max(Decimal(0), latest - taken)
+    return latest, taken
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:

@@ -512,7 +512,8 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
     was, _, _ = pick_lines.sum_lines(state.lines[index] for index in named)
     now, _, _ = pick_lines.sum_lines(restored.lines[index] for index in named)
-    text = msg("pick.undone", label=take.label, was=was, now=now, where=at_location(take.location))
+    where = at_location(_undone_location(state, restored, touched[-1]))
+    text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
         _, of, _ = pick_lines.sum_lines(restored.lines[index] for index in touched)
         text = msg("pick.closed_again", label=take.label, done=now, of=of)
@@ -530,6 +531,16 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
         else pick_lines.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
     return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
+
+
+def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:
+    """Return the location of a pick that was undone, and how much of it was booked at none."""
+    count = sum(
+        sign * expected_and_held_stock.picked_of_no_location(each, each.lines[index])
+        for sign, each in ((1, state), (-1, restored))
+    )
+    place = restored.lines[index].location
+    return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place
 
 
 def _leave_held_goods(state: PickState) -> PickState:

@@ -16,6 +16,7 @@ from aisle.jobs.pick import (
     pick_lines,
     pick_state,
 )
+from aisle.jobs.pick.expected_and_held_stock import held_for_others, is_all_held
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.shell.customer_comments import Note
@@ -128,7 +129,10 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         here, allowed = (pool_name(state.pools, *pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     held = None if line.stocked_locations else held_message(line.held_for)
-    if held:
+    if is_all_held(state, line):
+        orders = ", ".join(held_for_others(state, line.product, line.location))
+        lines.append(Line("note", msg("pick.note_all_held", orders=orders)))
+    elif held:
         lines.append(Line("note", held))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
     if state.history:

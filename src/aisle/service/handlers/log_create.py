@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -38,9 +38,9 @@ from aisle.service.domain.read_products_and_locations import Location, Product, 
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.errors import SUCCESS, to_json_bytes, unprocessable
+from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.http.request_head import clamp_occurred_on
+from aisle.service.http.request_head import LOG_READ, clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
 _POOL_FIELDS = pool_fields("stock_pool_")
@@ -73,8 +73,23 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     for one in fulfilled:
         logs.add_fields(one.entry_index, one.log_fields(ctx.current_store))
     ids = await logs.save_all()
+    await _refuse_if_log_went_on(ctx, numbers)
     await close_recounts(ctx, ctx.current_store, fulfilled, ids)
     return to_json_bytes({"success": True, "data": ids})
+
+
+async def _refuse_if_log_went_on(ctx: Context, product_numbers: Iterable[str]) -> None:
+    """Raise Refusal (412) if the log has entries of these products that the sender has not read.
+
+    The operation has taken its own numbers by then, so other writes to the store's log are stored or wait.
+    """
+    if ctx.headers.log_read is None:
+        return
+    seq, ordinal = split_wire_id(ctx.headers.log_read)
+    last = seq - (ctx.current_store.ordinal > ordinal)
+    rows = await ctx.tx.all(sql.LOG_PRODUCTS_SINCE, ctx.store_number, sorted(set(product_numbers)), last)
+    if rows:
+        raise Refusal(412, f"The log has newer entries of {', '.join(row[0] for row in rows)}.", LOG_READ.name)
 
 
 class EntryInput(NamedTuple):

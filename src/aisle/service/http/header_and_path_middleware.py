@@ -27,7 +27,7 @@ from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNo
 from aisle.service.http.request_head import is_valid_code
 
 _FEATURES = (
-    "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
+    "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match, log-read,"
     " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection,"
     " named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit"
 )
@@ -51,6 +51,7 @@ _SINGLE_VALUE_HEADERS = frozenset(
         b"aisle-app-user",
         b"aisle-clock-ahead",
         b"aisle-follows",
+        b"aisle-log-read",
         b"aisle-occurred-at",
         b"aisle-replay",
         b"aisle-terminal",

@@ -89,12 +89,14 @@ REPLAY = HeaderRule(
     r"(all|[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*)",
     'This is "all", or what found no room by line: "1:2,3:-1".',
 )
+LOG_READ = HeaderRule("Aisle-Log-Read", "[0-9]{1,16}", "This is the id of the last log entry that was read.")
 IF_MATCH = HeaderRule("If-Match", r'"[^",]*"( *, *"[^",]*")*', 'A version is written in quotes, as ETag has it: "12".')
 
 
 def write_headers(headers: Mapping[str, str], now: float) -> WriteHeaders:
     """Return the headers of a write. Raise Refusal (400) if one is malformed."""
     key, ahead, follows = (rule.match(headers) for rule in (IDEMPOTENCY_KEY, CLOCK_AHEAD, CONFIRMED_KEYS))
+    log_read = LOG_READ.match(headers)
     skew = float(ahead[0]) if ahead else 0.0
     return WriteHeaders(
         key[1] if key else None,
@@ -105,6 +107,7 @@ def write_headers(headers: Mapping[str, str], now: float) -> WriteHeaders:
         skew,
         tuple(follows[0].split(",")) if follows else (),
         _replay(headers),
+        int(log_read[0]) if log_read else None,
     )
 
 

@@ -36,6 +36,7 @@ from aisle.service.http.request_head import (
     CONFIRMED_KEYS,
     IDEMPOTENCY_KEY,
     IF_MATCH,
+    LOG_READ,
     MAX_CODE_LENGTH,
     MAX_PAGE_NUMBER,
     MAX_TEXT_LENGTH,
@@ -114,6 +115,9 @@ WRITE_HEADERS = (
 """Headers of every write, beside the document's parameters."""
 UPDATE_HEADERS = (_matching_header(IF_MATCH), _header("Aisle-Terminal", _TEXT_SCHEMA))
 """Further headers of an order's update."""
+COUNT_HEADERS = (_matching_header(LOG_READ),)
+"""Further headers of log entries."""
+_OWN_HEADERS = {"update-customer-order": UPDATE_HEADERS, "create-store-product-logs": COUNT_HEADERS}
 
 
 def parameter_objects(params: Iterable[Param], assumed: str = "") -> list[Schema]:
@@ -358,7 +362,7 @@ def _summary(name: str) -> str:
 
 def _parameter_list(name: str, params: Iterable[Param], *, write: bool) -> list[Schema]:
     shown_ = parameter_objects(params, _ASSUMED["params"])
-    return [*shown_, *(WRITE_HEADERS if write else ()), *(UPDATE_HEADERS if name == "update-customer-order" else ())]
+    return [*shown_, *(WRITE_HEADERS if write else ()), *_OWN_HEADERS.get(name, ())]
 
 
 def _request_body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed: bool) -> Schema:

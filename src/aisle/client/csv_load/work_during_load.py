@@ -1,0 +1,112 @@
+"""Work in a store while a load counts there: entries that others add to the store's log, read with `from_id`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aisle.client.client import Client
+from aisle.client.csv_load.records import Record
+from aisle.client.csv_load.report import unread_error
+from aisle.client.errors import ClientError, TransportError
+from aisle.client.paging import Row
+from aisle.client.response_and_json_limits import Response, to_int64
+from aisle.contract.request_encoding import QueryValue
+
+LOG_READ = "Aisle-Log-Read"
+"""Header of a count: id of the last log entry that its sender has read."""
+_FEATURE = "log-read"
+_LIST = "list-store-product-logs"
+
+
+class WorkDuringLoad:
+    """Position up to which the log of each store is read, and the entries behind it that are not of this load.
+
+    Stores whose log has no ids or no total are not watched.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._positions: dict[str, int | None] = {}
+        self._own_ids: set[int] = set()
+        self._seen: dict[tuple[str, str], Row] = {}
+        """Last entry of others since the load began in a store, by store and product."""
+
+    def position(self, store: str) -> int | None:
+        """Return the id of the last entry that was read; None if the store is not watched."""
+        return self._positions.get(store)
+
+    def last_entry(self, store: str, product: str) -> Row | None:
+        """Return the last entry of others for a product since the load began."""
+        return self._seen.get((store, product))
+
+    async def read(self, store: str) -> list[Row]:
+        """Return the entries of others since the last read; none at the first. Raise LoadError without a response."""
+        try:
+            if store not in self._positions:
+                self._positions[store] = await self._last_id(store)
+                return []
+            return await self._read_new(store)
+        except TransportError as error:
+            raise unread_error("What others count and move meanwhile", error) from error
+        except ClientError:
+            return []  # the service gives no log to read, or refuses the counts with a reason
+
+    def keep(self, response: Response) -> None:
+        """Record the entries that the service has made of a batch of this load."""
+        try:
+            ids = response.json().get("data")
+        except (ValueError, AttributeError, RecursionError):
+            return
+        if isinstance(ids, Sequence):
+            self._own_ids.update(number for one in ids if (number := to_int64(one)) is not None)
+
+    async def _read_new(self, store: str) -> list[Row]:
+        position = self._positions[store]
+        if position is None:
+            return []
+        found = []
+        query: dict[str, QueryValue] = {
+            "store_number": store,
+            "is_historic": True,
+            "from_id": position + 1,
+            "page_size": 1000,
+        }
+        async for rows, _ in self._client.pages(_LIST, query=query, by="id"):
+            for row in rows:
+                number = int(row["id"])
+                self._positions[store] = number
+                if number not in self._own_ids:
+                    found.append(row)
+                    self._seen[store, str(row.get("product_number") or "")] = row
+                self._own_ids.discard(number)
+        return found
+
+    async def _last_id(self, store: str) -> int | None:
+        query: dict[str, QueryValue] = {"store_number": store, "is_historic": True, "page_size": 1}
+        rows, envelope = await self._client.first_page(_LIST, query=query)
+        total = to_int64(envelope.get("total_count"))
+        if not rows and not total:
+            return 0
+        if total and total > 1:
+            rows, _ = await self._client.first_page(_LIST, query={**query, "page_start": total})
+        return to_int64(rows[-1].get("id")) if rows and total else None
+
+
+def is_conditional(response: Response) -> bool:
+    """Return True if the service refuses a count whose sender has not read the log."""
+    return _FEATURE in response.headers.get("aisle-features", "")
+
+
+def products_of(entries: Sequence[Row], batch: Sequence[Record]) -> Mapping[str, Row]:
+    """Return the last of these entries for each product of a batch."""
+    named = {str(count.body.get("product_number")) for count in batch}
+    return {product: row for row in entries if (product := str(row.get("product_number") or "")) in named}
+
+
+def describe_entry(row: Row) -> str:
+    """Return an entry of the log as text: what was done, where, and by whom."""
+    counted, quantity = row.get("counted_quantity"), row.get("quantity")
+    done = f"counted {counted:g}" if counted is not None else f"{quantity or 0:+g}"
+    where = f" at {row['location_code']}" if row.get("location_code") else ""
+    who = row.get("app_user_name") or row.get("reference")
+    return f"{row.get('product_number')}: {done}{where}{f' by {who}' if who else ''}"
