@@ -13,7 +13,7 @@ StoredMessage = NewType("StoredMessage", str)
 """Text of a database column or an answer that people read. Only `store_message` and `store_text` make it."""
 
 NO_MESSAGE = StoredMessage("")
-STORABLE_PREFIXES = ("stored_reason.", "unconfirmed.resolution_", "unconfirmed.choice_")
+STORABLE_PREFIXES = ("stored_reason.", "unconfirmed.resolution_", "unconfirmed.choice_", "my_entries.later_count")
 """Prefixes of the ids of messages that may be stored."""
 
 DETAIL_ARGUMENT = "detail"
