@@ -385,8 +385,8 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
 
 
 async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.http.app.WRITE_PROBE_S", 0)
-    monkeypatch.setattr("aisle.service.http.app.FAILED_WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.health_and_metrics.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.health_and_metrics.FAILED_WRITE_PROBE_S", 0)
     database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
     write = database.write
 

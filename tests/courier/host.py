@@ -9,7 +9,7 @@ from typing import Any
 from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.courier import Courier, Runtime
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.host.store_folder import StoreFolder
 from tests.courier.fake_service import Fake
 from tests.courier.session_outbox import Desk

@@ -14,7 +14,7 @@ from aisle.client.errors import NotSent
 from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkLog, LinkStatus
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.outbox.read_and_immediate_requests import request_read
 from aisle.outbox.reason_messages import NO_MESSAGE, store_text

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.errors import StorageError
 from aisle.host.database import fetch
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read

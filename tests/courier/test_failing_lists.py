@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.read_and_immediate_requests import request_read
 from aisle.outbox.reason_messages import DUPLICATE_KEY

@@ -13,7 +13,7 @@ from aisle.courier.backoff_and_list_pauses import backoff_s
 from aisle.courier.courier import Courier
 from aisle.courier.pull.ordered_cache_writes import ReadSequence
 from aisle.courier.pull.read_queue import PendingReadBacks
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals, Timetable
+from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.push.outgoing_request import request_body
 from aisle.courier.push.references_to_find_operations import OFF
 from aisle.courier.service_features import Features, features_of_headers, parse_features

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from random import Random
 
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import REFUSED
 from aisle.service.db.database import Transaction

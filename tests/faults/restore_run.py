@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.courier.link_state import MAX_CHECK_S
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.service.db.database import Database, Row, Transaction
 from tests.courier.writes import STORE
 from tests.faults.host import Host

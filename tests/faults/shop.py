@@ -11,7 +11,7 @@ from time import monotonic
 
 import httpx
 
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from tests.courier.simulated_time import Time
 from tests.faults.host import Host
 from tests.faults.link import Line

@@ -19,7 +19,7 @@ from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
 from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
-from aisle.jobs.supervisor.excess_receipts import acceptance_verdict
+from aisle.jobs.supervisor.exception_decisions import acceptance_verdict
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 from aisle.scan.grammar_types import PRODUCT, Match
 

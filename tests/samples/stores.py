@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.row_types.stores_and_features import StorePageRow, StoresRow
+from aisle.jobs.row_types.people_stores_and_features import StorePageRow, StoresRow
 from aisle.jobs.supervisor.stores import StoresJob, StoresState
 from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Verdict, msg
 

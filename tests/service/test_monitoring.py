@@ -27,7 +27,7 @@ from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.db.database import DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import app, run_server
+from aisle.service.http import app, health_and_metrics, run_server
 from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics, _shrink_files
@@ -192,7 +192,7 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(world.service.database, "read", hangs)
-    monkeypatch.setattr(app, "READY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(health_and_metrics, "READY_TIMEOUT_S", 0.05)
     async with world.open_client(None) as client:
         paths = ["ready"] * 20 + ["health"]
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
@@ -216,7 +216,7 @@ async def test_a_write_that_hangs_holds_up_no_probe(world: World, monkeypatch: p
         for _ in range(2):
             answer = await asyncio.wait_for(client.get("/aisle/v1/ready"), LONG)
             assert answer.status_code == 200, "a write that waits for others has not failed"
-    assert waits == [app.READY_TIMEOUT_S, app.WRITE_TIMEOUT_S] * 2
+    assert waits == [health_and_metrics.READY_TIMEOUT_S, health_and_metrics.WRITE_TIMEOUT_S] * 2
     assert sum(waits[:2]) < 2
 
 

@@ -11,10 +11,11 @@ import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.people_and_rights_queries import load_person_rights
+from aisle.cache.pools_and_locations_of_rows import pool_quantities, used_pools
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.schema import AREA_SQL, IS_WAREHOUSE_SQL
-from aisle.cache.stored_row_values import Row, iso_time, parse_row, pool_quantities, used_pools
+from aisle.cache.stored_row_values import Row, iso_time, parse_row
 from aisle.errors import StorageError
 from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder
@@ -26,7 +27,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_features import StorePageRow, StoreRow, StoresRow
+    from aisle.jobs.row_types.people_stores_and_features import StorePageRow, StoreRow, StoresRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""

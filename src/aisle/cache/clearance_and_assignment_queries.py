@@ -11,10 +11,11 @@ from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.location_queries import count_tags, locations_with_tag
 from aisle.cache.pending_operations import Overlay, is_included
 from aisle.cache.people_and_rights_queries import load_person_rights, person_name
+from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
-from aisle.cache.stored_row_values import Row, held_locations, parse_row
+from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
@@ -23,7 +24,7 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_features import ClearancePermissionRow
+    from aisle.jobs.row_types.people_stores_and_features import ClearancePermissionRow
     from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """

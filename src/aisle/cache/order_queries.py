@@ -28,6 +28,13 @@ from aisle.cache.overlaid_order import (
     picked_quantity,
 )
 from aisle.cache.pending_operations import is_included, may_be_included
+from aisle.cache.pools_and_locations_of_rows import (
+    held_locations,
+    line_locations,
+    load_walk_orders,
+    sort_by_walk_order,
+    stock_locations,
+)
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
@@ -37,17 +44,7 @@ from aisle.cache.stock_of_order_lines import (
     held_by_location,
     location_codes,
 )
-from aisle.cache.stored_row_values import (
-    Row,
-    held_locations,
-    line_locations,
-    load_lines,
-    load_walk_orders,
-    parse_header,
-    parse_row,
-    sort_by_walk_order,
-    stock_locations,
-)
+from aisle.cache.stored_row_values import Row, load_lines, parse_header, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand

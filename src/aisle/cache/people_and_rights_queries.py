@@ -23,7 +23,13 @@ from aisle.search_text import normalise_text
 from aisle.supervisor_role import SUPERVISORS, may_supervise
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.people import ListChoicesRow, PeopleRow, PersonRow, PreferencesRow, UserTokenRow
+    from aisle.jobs.row_types.people_stores_and_features import (
+        ListChoicesRow,
+        PeopleRow,
+        PersonRow,
+        PreferencesRow,
+        UserTokenRow,
+    )
 
 
 class PersonRights(NamedTuple):

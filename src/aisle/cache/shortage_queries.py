@@ -12,12 +12,13 @@ import apsw
 from aisle.cache.list_window import QueryResult
 from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.people_and_rights_queries import announced_features
+from aisle.cache.pools_and_locations_of_rows import location_entries, pool_quantities
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.stock_of_order_lines import lines_read_times
 from aisle.cache.stock_overlay import apply_to_held
-from aisle.cache.stored_row_values import location_entries, parse_row, pool_quantities
+from aisle.cache.stored_row_values import parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities_and_plausibility import to_decimal
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow
     from aisle.jobs.row_types.log import ShortReasonsRow
     from aisle.jobs.row_types.orders import LocationStockRow
-    from aisle.jobs.row_types.stores_and_features import FeaturesRow
+    from aisle.jobs.row_types.people_stores_and_features import FeaturesRow
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]

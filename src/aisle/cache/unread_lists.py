@@ -16,7 +16,7 @@ from aisle.jobs.view import MissingList, UnusableRows
 from aisle.outbox.reason_messages import DUPLICATE_KEY
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_features import UnreadListsRow
+    from aisle.jobs.row_types.people_stores_and_features import UnreadListsRow
 
 
 LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "products")

@@ -23,7 +23,8 @@ from aisle.courier.notify import Notifier
 from aisle.courier.operator_notices import Notice, OperatorNotices
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
-from aisle.courier.pull.reads_between_full_syncs import ContinuousSync, PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
+from aisle.courier.pull.reads_between_full_syncs import ContinuousSync
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.push.checks_before_send import PrePushChecks

@@ -17,7 +17,7 @@ from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.link_state import REFUSED
 from aisle.courier.maintenance import HEARTBEAT_S
 from aisle.courier.operator_notices import Notice
-from aisle.courier.pull.reads_between_full_syncs import PullIntervals
+from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError

@@ -8,7 +8,7 @@ from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.stores_and_features import StoreRow
+    from aisle.jobs.row_types.people_stores_and_features import StoreRow
 
 POOLS_QUERY = Query("store", "store", {})
 LIVE_POOLS_QUERY = POOLS_QUERY._replace(is_live=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, Start, money_message
-from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY
+from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY, is_other_kind, name_of
 from aisle.jobs.searchable_list import PAGE_LETTERS
-from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
+from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar import is_multiplied, normalise_input
 from aisle.scan.grammar_types import (
     LOCATION,
@@ -42,7 +42,7 @@ from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict import ScanRemarks, Verdicts
+from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.try_scan_on_page import PageReactions
 
@@ -426,3 +426,46 @@ def add_divided_price(result: JobResult, meaning: Meaning) -> JobResult:
     plain = msg("session.price_used_plain", **args)
     text = msg("session.price_used", unit=match.unit, **args) if match.unit else plain
     return result._replace(verdict=result.verdict._replace(text=text))
+
+
+class ScanRemarks:
+    """Remarks on how a code was read: the keyboard layout once in a session, each guess."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
+        self._is_layout_reported = False
+
+    def add(self, meaning: Meaning) -> None:
+        """Add to the verdict that a scan came in another keyboard layout, or was completed to a known code."""
+        if not isinstance(meaning, Scan):
+            return
+        match = meaning.matches[0]
+        if match.layout and not self._is_layout_reported:
+            self._is_layout_reported = True
+            verdict = self._verdict_for(match)
+            label = match.label or match.key
+            text = msg("session.keyboard_layout", code=match.code, label=label, said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
+        if meaning.is_look_up:
+            return
+        if match.is_guess:
+            verdict = self._verdict_for(match)
+            text = msg("session.guessed", code=match.code, label=match.label or match.key, said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
+        self._name_kinds(meaning)
+
+    def _name_kinds(self, scan: Scan) -> None:
+        """Name the kind of a record whose code others have too; if the page refuses all, name the second as well."""
+        verdict, first = self._verdicts.current, scan.matches[0]
+        if verdict is None:
+            return
+        if first.is_shared_code and first.kind != PRODUCT:
+            text = msg("session.read_as", what=name_of(first), said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
+        second = next((each for each in scan.matches if is_other_kind(each, first)), None)
+        if second and verdict.kind == WRONG:
+            text = msg("session.or_record", what=name_of(second), said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
+
+    def _verdict_for(self, match: Match) -> Verdict:
+        return self._verdicts.current or Verdict(INFO, raw(match.label or match.key))

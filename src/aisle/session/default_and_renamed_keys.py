@@ -8,6 +8,19 @@ from aisle.jobs.view import DetailView, Step, View
 from aisle.scan.grammar_types import Back, Command, Meaning
 from aisle.session.job_stack import PAGE_BY_LETTER, StackedJob
 
+MEANING_BY_KEY: dict[str, Meaning] = {
+    "back": Back(),
+    "f1": Command("h"),
+    "f2": Command("n"),
+    "f3": Back(),
+    "f4": Command("u"),
+    "f5": Command("."),
+    "ctrl+k": Command("."),
+}
+"""Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
+
+CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", "mark", "shift+up", "shift+down"})
+
 
 def apply_key_names(text: str, keys: Mapping[str, str], top_job: StackedJob) -> str:
     """Return the command letter of a line that is a renamed key.
@@ -45,17 +58,3 @@ def _key_name(letter: str, keys: str, names_by_letter: Mapping[str, str]) -> str
     """Return the key of a choice: its own letter if the other name is that of another choice."""
     name = names_by_letter.get(letter, letter)
     return name if len(name) == 1 and name not in keys else letter
-
-
-MEANING_BY_KEY: dict[str, Meaning] = {
-    "back": Back(),
-    "f1": Command("h"),
-    "f2": Command("n"),
-    "f3": Back(),
-    "f4": Command("u"),
-    "f5": Command("."),
-    "ctrl+k": Command("."),
-}
-"""Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
-
-CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", "mark", "shift+up", "shift+down"})

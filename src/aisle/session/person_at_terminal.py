@@ -25,7 +25,7 @@ from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.people import PreferencesRow
+    from aisle.jobs.row_types.people_stores_and_features import PreferencesRow
 
 NOBODY = SignIn("", "")
 

@@ -20,7 +20,7 @@ from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.people import UserTokenRow
+    from aisle.jobs.row_types.people_stores_and_features import UserTokenRow
 
 PIN_JOB = "pin"
 """Name of the job that asks for the PIN (`aisle.jobs.shell.pin`)."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aisle.errors import AisleError, SettingsError, StorageError
-from aisle.jobs.quantity_or_record import is_other_kind, name_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import PRODUCT, Match, Meaning, Scan
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.session.job_context import SessionContext
 from aisle.session.profile_in_force import ProfileInForce
 
@@ -128,49 +126,6 @@ def without_reports(text: Msg) -> Msg:
     """Return a message without what it reports of earlier inputs that were not taken."""
     said = dict(text.args)["said"] if text.id == "session.not_applied" else None
     return without_reports(said) if isinstance(said, Msg) else text
-
-
-class ScanRemarks:
-    """Remarks on how a code was read: the keyboard layout once in a session, each guess."""
-
-    def __init__(self, verdicts: Verdicts) -> None:
-        self._verdicts = verdicts
-        self._is_layout_reported = False
-
-    def add(self, meaning: Meaning) -> None:
-        """Add to the verdict that a scan came in another keyboard layout, or was completed to a known code."""
-        if not isinstance(meaning, Scan):
-            return
-        match = meaning.matches[0]
-        if match.layout and not self._is_layout_reported:
-            self._is_layout_reported = True
-            verdict = self._verdict_for(match)
-            label = match.label or match.key
-            text = msg("session.keyboard_layout", code=match.code, label=label, said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
-        if meaning.is_look_up:
-            return
-        if match.is_guess:
-            verdict = self._verdict_for(match)
-            text = msg("session.guessed", code=match.code, label=match.label or match.key, said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
-        self._name_kinds(meaning)
-
-    def _name_kinds(self, scan: Scan) -> None:
-        """Name the kind of a record whose code others have too; if the page refuses all, name the second as well."""
-        verdict, first = self._verdicts.current, scan.matches[0]
-        if verdict is None:
-            return
-        if first.is_shared_code and first.kind != PRODUCT:
-            text = msg("session.read_as", what=name_of(first), said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
-        second = next((each for each in scan.matches if is_other_kind(each, first)), None)
-        if second and verdict.kind == WRONG:
-            text = msg("session.or_record", what=name_of(second), said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
-
-    def _verdict_for(self, match: Match) -> Verdict:
-        return self._verdicts.current or Verdict(INFO, raw(match.label or match.key))
 
 
 _MESSAGE_BY_ERROR_KIND = {

@@ -13,8 +13,9 @@ from aisle.barcode_keys import index_keys, lookup_keys, may_identify, split_code
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow
 from aisle.client.csv_load.clean_cells import fold_code
-from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, parse_objects
+from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
 from aisle.client.csv_load.near_keys import are_near
+from aisle.client.csv_load.parse_cells import parse_objects
 from aisle.client.csv_load.service_reads import location_codes, store_rows
 from aisle.client.paging import Row
 

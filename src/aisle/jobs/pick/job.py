@@ -33,6 +33,7 @@ from aisle.jobs.pick import (
     merge_changed_orders,
     offered_choices,
     pick_lines,
+    pick_scanned_goods,
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
@@ -40,7 +41,7 @@ from aisle.jobs.pick import (
     unanswered_question,
     view,
 )
-from aisle.jobs.pick.goods_for_other_pickers import (
+from aisle.jobs.pick.other_pickers import (
     goods_for_others,
     hand_over_to_others,
     is_location_for_others,
@@ -100,7 +101,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         )
     first = usable[0] if usable else matches[0]
     if first.kind == PRODUCT:
-        return line_actions.pick_product(state, first, context)
+        return pick_scanned_goods.pick_product(state, first, context)
     if first.kind in (ORDER, REFERENCE):
         return _scan_order(state, first)
     if first.kind == PERSON:
@@ -139,7 +140,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         return put_down_at_location.put_down_at(state, match, context)
     if choice := location_questions.choice_for_location(state, match.key):
         asked = location_questions.ask_if_held(state, choice._replace(is_held_known=False))
-        return asked or line_actions.pick_at_location(state, choice, context)
+        return asked or pick_scanned_goods.pick_at_location(state, choice, context)
     if location_questions.product_in_question(state):
         return location_questions.query_other_location(state, match)
     code = match.key.casefold()
@@ -423,7 +424,9 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
     if kind == rejected_scans_and_quantities.FOREIGN_QUERY:
         return rejected_scans_and_quantities.explain_foreign_product(state, row, context.now)
     if kind == location_questions.STOCK_THERE_QUERY:
-        return line_actions.handle_location_answer(state, row, context)
+        return pick_scanned_goods.handle_location_answer(state, row, context)
+    if kind == put_down_at_location.TOTE_OR_LOCATION_QUERY:
+        return put_down_at_location.ask_tote_or_location(state, is_location=bool(row))
     if kind == put_down_at_location.PICKUPS_QUERY:
         return put_down_at_location.offer_pickup_locations(state, row)
     return put_down_at_location.put_down_if_unused(state, row, context)
@@ -497,6 +500,8 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
+        case Command("u") if state.only_order and not state.choices:
+            return reply(state._replace(only_order=""), INFO, "pick.dropped")
         case Command("u") if unanswered_question.is_about_last_input(state):
             return reply(state._replace(choices=()), INFO, "pick.dropped")
         case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
@@ -516,7 +521,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             if tote and unanswered_question.is_about_goods(state):
                 return unanswered_question.repeat_goods_question(state)
             if tote:
-                return put_down_at_location.select_tote(state, tote)
+                return put_down_at_location.query_tote_or_location(state, tote, code)
             if put_down_at_location.may_be_location(state, code):
                 return put_down_at_location.query_pickup_locations(state, code)
             id_ = (
@@ -589,17 +594,17 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         case "take_rest":
             return line_actions.pick_rest(state, choice.key, context)
         case location_questions.PICKED_FROM:
-            return line_actions.pick_at_location(state, choice, context)
+            return pick_scanned_goods.pick_at_location(state, choice, context)
         case "take_here":
             return line_actions.change_location(state, choice.key, choice.pool)
         case "reopen":
-            return line_actions.reopen_lines(state, _match_of_choice(choice), context)
+            return pick_scanned_goods.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":
             return reply(state, INFO, "pick.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "this_one":
-            return line_actions.pick_product(state, _match_of_choice(choice), context)
+            return pick_scanned_goods.pick_product(state, _match_of_choice(choice), context)
     return _follow_order_choice(state, choice, context)
 
 

@@ -1,12 +1,12 @@
-"""Picking of lines: products and quantities into totes, skipping, shortages and undo."""
+"""Changes of lines in a pick: typed quantities, skipping, another location, shortages and undo."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import parse_product_rows, quantity_or_record, report_refusals
+from aisle.jobs import quantity_or_record, report_refusals
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
@@ -22,174 +22,18 @@ from aisle.jobs.pick import (
 )
 from aisle.jobs.pick.merge_changed_orders import remove_order
 from aisle.jobs.pick.pick_lines import moved_stop_step, restore_lines, restore_sources
+from aisle.jobs.pick.pick_scanned_goods import pick_product, report_picked
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.stops import PickLine, move_line
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undo_verdict
 from aisle.scan.grammar_types import PRODUCT, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.locations import StockAtLocationRow
     from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
 Result = Turn[PickState]
-
-
-def pick_product(state: PickState, match: Match, context: Context) -> Result:
-    """Add the scanned quantity to the open lines of the product, filling each tote before the next."""
-    indexes = pick_lines.lines_with_product(state, match.key)
-    label = match.label or match.key
-    if not indexes:
-        return rejected_scans_and_quantities.query_foreign_product(state, match)
-    open_ = pick_lines.fillable_lines(state, match.key)
-    if not open_:
-        return _report_full(state, indexes, match)
-    first = state.lines[open_[0]]
-    if match.quantity % 1 and not first.allows_decimals:
-        return reject_input(state, "pick.whole_number_only", label=label, quantity=match.quantity)
-    if question := location_questions.ask_location(state, match, open_):
-        return question
-    if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
-        return reject_input(
-            pick_lines.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
-        )
-    if first.allows_decimals and not match.is_explicit:
-        held = pick_lines.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
-        text = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
-        return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, text)))
-    rest = sum((state.lines[index].remaining for index in open_), Decimal(0))
-    if match.quantity > rest:
-        at_stop, choice = (
-            pick_lines.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
-            PickChoice("take_rest", match.key, quantity=match.quantity),
-        )
-        return rejected_scans_and_quantities.reject_more_than_rest(at_stop, match.quantity, open_, choice)
-    return report_picked(state, pick_lines.add_over_lines(state, open_, match.quantity), context)
-
-
-def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> Result:
-    """Pick the scanned product from the location that was chosen for it."""
-    explicit = bool(choice.quantity)
-    match = Match(PRODUCT, choice.product, choice.label, choice.quantity or Decimal(1), explicit)
-    turn = pick_product(location_questions.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
-    if turn.verdict is None or turn.verdict.kind != GOOD:
-        return turn
-    if expected_and_held_stock.is_without_stock(turn.verdict.detail):
-        return turn._replace(verdict=turn.verdict._replace(detail=msg("pick.booked_nowhere", place=choice.key)))
-    return turn._replace(
-        verdict=turn.verdict._replace(text=msg("pick.from_location", place=choice.key, what=turn.verdict.text))
-    )
-
-
-def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
-    """Handle the data of a scanned location that is not the stop's. It answers where goods were picked if their pools
-    are allowed; otherwise it may change the stop's location."""
-    if not location_questions.product_in_question(state):
-        return location_questions.ask_change_location(state, row)
-    location = state.lookup.key
-    pool, wrong_pool = location_questions.allowed_pool(state, row)
-    state = state._replace(lookup=pick_state.StoreLookup())
-    if wrong_pool:
-        return Turn(state, (), Verdict(WRONG, wrong_pool))
-    choice = location_questions.choice_with_location(state, location, pool)
-    held = parse_product_rows.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
-    if held:
-        return location_questions.ask_held(state, choice, held)
-    return (
-        pick_at_location(state._replace(choices=()), choice, context)
-        if row.get("pools")
-        else location_questions.ask_with_location(state, choice)
-    )
-
-
-def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Result:
-    closed = [state.lines[index] for index in indexes if state.lines[index].is_closed]
-    label = match.label or match.key
-    if closed:
-        picked, of, _ = pick_lines.sum_lines(closed)
-        choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
-    _, of, _ = pick_lines.sum_lines(state.lines[index] for index in indexes)
-    return reject_input(state, "pick.full", label=label, of=of)
-
-
-def _for_tote(state: PickState, order: str, message: Msg) -> Msg:
-    return msg("pick.for_tote", tote=pick_state.tote_letter(state, order), what=message) if state.is_batch else message
-
-
-def report_picked(
-    state: PickState, changes: Mapping[int, Decimal], context: Context, *, is_total: bool = False
-) -> Result:
-    """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
-    if not changes:
-        return reply(state._replace(choices=()), INFO, "pick.unchanged")
-    whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
-    after = pick_lines.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
-    last = max(changes)
-    stop_lines = pick_lines.lines_of_stop(after, last)
-    open_ = [index for index in stop_lines if after.lines[index].is_open]
-    at_line = (
-        pick_lines.go_to_line(after, open_[0])
-        if open_
-        else pick_lines.go_to_next_stop(after._replace(is_quantity_open=False), last)
-    )
-    verdict = Verdict(
-        GOOD,
-        _picked_message(state, after, changes, stop_lines, is_total),
-        detail=expected_and_held_stock.exceeding_message(state, changes),
-    )
-    effects = operations.update_lines(state, after, changes, context.store)
-    return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
-
-
-def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
-    return pick_lines.lines_of_stop(state, state.current_index) if is_total else ()
-
-
-def _picked_message(
-    before: PickState, after: PickState, changes: Mapping[int, Decimal], stop: Sequence[int], is_total: bool
-) -> Msg:
-    orders = list(dict.fromkeys(after.lines[index].order for index in changes))
-    done, of, _ = pick_lines.sum_lines(after.lines[index] for index in stop)
-    label = after.lines[max(changes)].label
-    if not after.is_batch and after.is_done:
-        lacking = sum(take.is_closed for take in after.lines)
-        return (
-            msg("pick.picked_with_shortage", order=after.order, count=lacking)
-            if lacking
-            else msg("pick.all_picked", order=after.order)
-        )
-    if not after.is_batch:
-        return msg("pick.picked", label=label, done=done, of=of)
-    full = [
-        order
-        for order in orders
-        if pick_state.is_order_picked(after, order) and not pick_state.is_order_picked(before, order)
-    ]
-    if is_total:
-        totes = pick_state.quantities_by_tote(
-            after, ((after.lines[index].order, after.lines[index].picked) for index in stop)
-        )
-        text = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
-    elif len(orders) == 1:
-        order_lines = [after.lines[index] for index in stop if after.lines[index].order == orders[0]]
-        done, of, _ = pick_lines.sum_lines(order_lines)
-        more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
-        letter = pick_state.tote_letter(after, orders[0])
-        text = msg("pick.picked_for_tote", label=label, quantity=more, tote=letter, done=done, of=of)
-    else:
-        added = [(after.lines[index].order, picked - before.lines[index].picked) for index, picked in changes.items()]
-        more = sum((quantity for _, quantity in added), Decimal(0))
-        text = msg(
-            "pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added)
-        )
-    if after.is_done:
-        lacking = sum(take.is_closed for take in after.lines)
-        id_ = "pick.batch_picked_with_shortage" if lacking else "pick.batch_all_picked"
-        return msg(id_, count=len(after.totes), what=text, **({"lacking": lacking} if lacking else {}))
-    letters = " ".join(pick_state.tote_letter(after, order) for order in full)
-    return msg("pick.tote_full", what=text, tote=letters) if full else text
 
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:
@@ -559,16 +403,3 @@ def _leave_held_goods(state: PickState) -> PickState:
 
 def _tote_letters(state: PickState, orders: Any) -> str:
     return " ".join(dict.fromkeys(pick_state.tote_letter(state, order) for order in orders))
-
-
-def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
-    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
-    picked, the verdict explains why while the lines stay open."""
-    indexes = [index for index in pick_lines.lines_with_product(state, match.key) if state.lines[index].is_closed]
-    if not indexes:
-        return Turn(state)
-    reopened = pick_lines.set_picked(state, {index: state.lines[index].picked for index in indexes})
-    turn = pick_product(pick_lines.go_to_line(reopened, indexes[0]), match, context)
-    changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
-    writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
-    return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

@@ -14,14 +14,7 @@ from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
-from aisle.jobs.pick import (
-    expected_and_held_stock,
-    goods_for_other_pickers,
-    goods_to_put_down,
-    pick_lines,
-    pick_state,
-    take_over,
-)
+from aisle.jobs.pick import expected_and_held_stock, goods_to_put_down, other_pickers, pick_lines, pick_state, take_over
 from aisle.jobs.pick.pick_lines import moved_stop_step
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
@@ -240,7 +233,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = goods_for_other_pickers.track_put_down_by_others(state, order, row)
+        told = other_pickers.track_put_down_by_others(state, order, row)
         return told if told.verdict else report_reopened(state, order, row)
     if row is None:
         # An order whose lines are known continues with them.
@@ -257,7 +250,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     claim = take_over.check_claim(state, tote, row, context)
     if claim:
         reported = report_order_changes(tote, claim, row) if tote.has_lines else claim
-        return take_over.track_others(state, reported, order, row, context)
+        return other_pickers.track_others(state, reported, order, row, context)
     tote = tote._replace(customer=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(pick_state.with_tote(state, tote))
@@ -273,7 +266,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
         added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("is_priority"))), row_lines)
         turn = clear_assignment(take_over.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
-    return take_over.track_others(state, turn, order, row, context)
+    return other_pickers.track_others(state, turn, order, row, context)
 
 
 def _with_own_changes(tote: Tote, row: OrderToPickRow, user: str) -> Tote:

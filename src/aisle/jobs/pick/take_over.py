@@ -11,7 +11,7 @@ from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import sum_own_in_hand
 from aisle.jobs.store_time import store_day, time_message
-from aisle.jobs.sums_of_goods_and_progress import GoodsSum, goods_text, order_goods
+from aisle.jobs.sums_of_goods_and_progress import goods_text, order_goods
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -
     if found is None:
         return _ask_free_now(state, tote)
     if tote.has_lines:
-        return _report_taken_over(state, tote, found, is_elsewhere=_is_elsewhere(row))
+        return _report_taken_over(state, tote, found, is_elsewhere=is_claimed_elsewhere(row))
     if tote.is_confirmed:
         return None
     choices = (PickChoice("take_over", tote.order), *((PickChoice("leave_out", tote.order),) if state.is_batch else ()))
     return Turn(state._replace(choices=choices), (), Verdict(ASK, _claim_question(tote.order, found, row, context)))
 
 
-def _is_elsewhere(row: OrderRow) -> bool:
+def is_claimed_elsewhere(row: OrderRow) -> bool:
     """Return True if the claim was made on another host, so that nobody here knows if the work goes on."""
     return "is_claim_active" not in row
 
@@ -82,7 +82,7 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim, *, is_e
     if claim_found.is_own:
         return _leave_to_own_terminal(state, tote, claim_found)
     tote = tote._replace(claimed_since=claim_found.since, is_own_claim=False)
-    updated = pick_state.with_tote(state, _with_picker_elsewhere(tote, claim_found.name) if is_elsewhere else tote)
+    updated = pick_state.with_tote(state, with_picker_elsewhere(tote, claim_found.name) if is_elsewhere else tote)
     count = sum_own_in_hand(take for take in state.lines if take.order == tote.order)
     text = msg("pick.taken_over", order=tote.order, who=claim_found.name, count=count)
     choices = (
@@ -95,7 +95,7 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim, *, is_e
     return Turn(updated._replace(take_over_choices=(*assignments, *choices)), (), Verdict(ASK, text))
 
 
-def _with_picker_elsewhere(tote: Tote, *names: str) -> Tote:
+def with_picker_elsewhere(tote: Tote, *names: str) -> Tote:
     """Return the tote with these pickers on other hosts."""
     return tote._replace(pickers_elsewhere=tuple(dict.fromkeys((*tote.pickers_elsewhere, *names))), is_shared=True)
 
@@ -104,99 +104,6 @@ def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> 
     verdict = Verdict(INFO, msg("pick.moved_to_terminal", order=tote.order, terminal=claim_found.terminal))
     rest = pick_lines.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
     return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
-
-
-def track_others(before: PickState, turn: Result, order: str, row: OrderRow, context: Context) -> Result:
-    """Show who else has an order open, and report it when somebody opens or leaves it."""
-    tote = pick_state.find_tote(turn.state, order)
-    if tote is None or not tote.has_lines:
-        return turn
-    found = parse_claim(row, context)
-    others = (each for each in row.get("at_work") or () if each["user"] != context.user)
-    names = tuple(dict.fromkeys(str(each["name"]) for each in others))
-    was = pick_state.find_tote(before, order)
-    tote = tote._replace(other_pickers=names)
-    if was is None or not was.has_lines:
-        return _with_others_message(*_open_shared(turn, tote, found, row))
-    if not (names or was.other_pickers):
-        tote = _with_pickers_seen(turn.state, tote, row, context)
-    state = pick_state.with_tote(turn.state, tote)
-    joined = [name for name in (*names, *tote.pickers_elsewhere) if name not in _known_pickers(was)]
-    left = [name for name in was.other_pickers if name not in names]
-    theirs = GoodsSum()
-    if left and not names and not tote.is_shared:
-        theirs = goods_to_put_down.goods_of_others(state, order)
-        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
-    answered = (
-        ()
-        if found
-        else tuple(
-            choice for choice in state.take_over_choices if choice.key == order and choice.kind in TAKEN_OVER_CHOICES
-        )
-    )
-    if answered:
-        state = pick_state.with_tote(
-            state, tote._replace(pickers_elsewhere=(), claimed_since="", is_own_claim=False, is_only_viewed=True)
-        )
-        state = state._replace(
-            take_over_choices=tuple(choice for choice in state.take_over_choices if choice not in answered)
-        )
-        left = [answered[0].label]
-    text = msg("pick.other_picker", order=order, who=", ".join(joined)) if any(joined) else None
-    if left:
-        text = msg("pick.other_picker_left", order=order, who=", ".join(left))
-    if left and theirs != GoodsSum():
-        text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=goods_text(theirs))
-    return _with_others_message(turn._replace(state=state), text)
-
-
-def _open_shared(turn: Result, tote: Tote, claim_found: Claim | None, row: OrderRow) -> tuple[Result, Msg | None]:
-    """Return the turn of an opened order, whose goods are this picker's unless another picker may have them."""
-    is_claimed = claim_found is not None and not claim_found.is_own and row.get("is_claim_active") is not False
-    tote = tote._replace(is_shared=is_claimed and _is_elsewhere(row))
-    state = pick_state.with_tote(turn.state, tote)
-    state = state if tote.other_pickers or is_claimed else goods_to_put_down.take_as_own(state, tote.order)
-    return turn._replace(state=state), _others_message(state, tote.order, claim_found, row)
-
-
-def _known_pickers(tote: Tote) -> tuple[str, ...]:
-    return (*tote.other_pickers, *tote.pickers_elsewhere)
-
-
-def _with_pickers_seen(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Tote:
-    """Return the tote with the pickers on other hosts whose goods in hand a certain read shows."""
-    own = {take.line: take.own_picked for take in state.lines if take.order == tote.order and take.has_stock}
-    in_hand = {take.line: take.in_hand for take in state.lines if take.order == tote.order}
-    if row.get("unsure") or tote.is_uncertain or not any(in_hand[line] > own[line] for line in own):
-        return tote
-    lines = [line for line in row["lines"] if in_hand.get(line["line_number"], 0) > own.get(line["line_number"], 0)]
-    names = {
-        str(line.get("picked_name") or "")
-        for line in lines
-        if not line.get("picked_username") or line["picked_username"] != context.user
-    }
-    names = names - {""} or (set() if tote.pickers_elsewhere else names)
-    return _with_picker_elsewhere(tote, *sorted(names))
-
-
-def _others_message(state: PickState, order: str, claim_found: Claim | None, row: OrderRow) -> Msg | None:
-    """Return the message about other pickers in opened orders; those on another host can only be guessed."""
-    if state.phase == "wait":
-        return None
-    shared = [tote for tote in state.totes if tote.other_pickers]
-    if shared:
-        return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
-    is_elsewhere = claim_found is not None and claim_found.name and not claim_found.is_own and _is_elsewhere(row)
-    return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
-
-
-def _with_others_message(turn: Result, message: Msg | None) -> Result:
-    """Add the message to the turn's verdict; a question stays alone."""
-    if message is None or (turn.verdict and turn.verdict.kind == ASK):
-        return turn
-    if turn.verdict is None:
-        return turn._replace(verdict=Verdict(INFO, message))
-    return turn._replace(verdict=Verdict(INFO, msg("pick.join", what=message, more=turn.verdict.text)))
 
 
 def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> Result:

@@ -9,10 +9,10 @@ from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
-    goods_for_other_pickers,
     goods_to_put_down,
     location_questions,
     offered_choices,
+    other_pickers,
     pick_lines,
     pick_state,
 )
@@ -506,7 +506,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", goods_for_other_pickers.returned_message(state))
+    note = Line("note", other_pickers.returned_message(state))
     return Step(
         state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )

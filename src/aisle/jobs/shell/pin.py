@@ -35,7 +35,7 @@ from aisle.scan.inputs import TYPING_PAUSE_S
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
-    from aisle.jobs.row_types.people import UserTokenRow
+    from aisle.jobs.row_types.people_stores_and_features import UserTokenRow
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""

@@ -26,11 +26,11 @@ from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions, open_record
 from aisle.jobs.store_time import due_on_day_message, to_local_text
-from aisle.jobs.supervisor.excess_receipts import (
+from aisle.jobs.supervisor.exception_decisions import (
     EXCESS_QUERY,
     acceptance_effects,
     acceptance_verdict,
-    undo_verdict,
+    undone_acceptance_verdict,
 )
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.page_addresses import PageAddress
@@ -235,7 +235,7 @@ def _accept_excess(state: DeliveriesState, context: Context) -> Result:
 
 def _undo_accepted(state: DeliveriesState, context: Context) -> Result:
     effects = acceptance_effects(state.accepted, context.store, is_undone=True)
-    return Turn(state._replace(excess=state.accepted, accepted=()), effects, undo_verdict(state.accepted))
+    return Turn(state._replace(excess=state.accepted, accepted=()), effects, undone_acceptance_verdict(state.accepted))
 
 
 def _start_receiving(state: DeliveriesState, context: Context) -> Result:

@@ -25,24 +25,22 @@ from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
-from aisle.jobs.supervisor.count_differences import (
+from aisle.jobs.supervisor.exception_decisions import (
+    EXCESS_QUERY,
     MANY,
     NOT_REVIEWED,
     ONE,
+    acceptance_effects,
+    acceptance_verdict,
     apply_decision,
     approval_effects,
     opened_rows,
     recount_note,
     start_count,
+    undone_acceptance_verdict,
     write_at_store,
 )
 from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
-from aisle.jobs.supervisor.excess_receipts import (
-    EXCESS_QUERY,
-    acceptance_effects,
-    acceptance_verdict,
-    undo_verdict,
-)
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
@@ -479,7 +477,9 @@ def _accept_excess(state: ExceptionsState, context: Context) -> Result:
 def _undo_accepted(state: ExceptionsState, context: Context) -> Result:
     effects = acceptance_effects(state.accepted, context.store, is_undone=True)
     undone = state._replace(accepted=())
-    return Turn(undone, (*effects, LISTS[EXCESS_QUERY].query(undone, context)), undo_verdict(state.accepted))
+    return Turn(
+        undone, (*effects, LISTS[EXCESS_QUERY].query(undone, context)), undone_acceptance_verdict(state.accepted)
+    )
 
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:

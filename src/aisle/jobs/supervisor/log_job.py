@@ -15,7 +15,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.row_types.operations_and_session_answers import FileRow
 from aisle.jobs.store_time import store_day
-from aisle.jobs.supervisor.count_differences import write_at_store
+from aisle.jobs.supervisor.exception_decisions import write_at_store
 from aisle.jobs.supervisor.log_list import (
     CACHED_PERIOD,
     FILTER_FIELDS,

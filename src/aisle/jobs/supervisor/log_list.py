@@ -19,7 +19,7 @@ from aisle.jobs.page_job import Action
 from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
-from aisle.jobs.row_types.people import PeopleRow
+from aisle.jobs.row_types.people_stores_and_features import PeopleRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message

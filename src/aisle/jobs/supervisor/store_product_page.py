@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
-from aisle.jobs.look_up_product import delivery_rows, estimate, with_age
+from aisle.jobs.look_up_product import delivery_rows, estimate, need_text, with_age
 from aisle.jobs.page_job import Action, DetailPage, refuse
 from aisle.jobs.parse_product_rows import ExpectedDelivery
+from aisle.jobs.product_sales_chart import sales_chart
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import PendingChangeRow
-from aisle.jobs.supervisor.product_side_pane import side_pane
+from aisle.jobs.supervisor.log_list import change_message, why_message
 from aisle.jobs.supervisor.store_product_fields import (
     FIELDS,
     Field,
@@ -28,7 +29,7 @@ from aisle.jobs.supervisor.store_product_values import (
     refusal_text,
     why_not,
 )
-from aisle.jobs.view import STATE_WORDS, Block, DetailView, Line, Msg, msg, raw
+from aisle.jobs.view import STATE_WORDS, Block, DetailView, Line, Msg, SidePane, msg, raw
 from aisle.scan.grammar_types import Choice
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
@@ -285,3 +286,25 @@ def propose_changes(state: StoreProductState, changes: Mapping[str, Json], conte
 
 
 FIRST_PAGE = ProductPage()
+
+
+def side_pane(product: StoreProduct, orders: Sequence[OrdersWithProductRow], log: Sequence[LogRow]) -> SidePane:
+    """Return the pane of a product."""
+    return SidePane(sales_chart(product.series), (_order_block(orders), _log_block(log)))
+
+
+def _order_block(orders: Sequence[OrdersWithProductRow]) -> Block:
+    rows = tuple(
+        (raw(row["order_number"]), need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
+        for row in orders
+    )
+    return Block(msg("look_up.orders", count=len(orders)), rows)
+
+
+def _log_block(log: Sequence[LogRow]) -> Block:
+    return Block(msg("store_product.log"), tuple(map(_log_cells, log)))
+
+
+def _log_cells(entry: LogRow) -> tuple[Msg, ...]:
+    who = raw(entry["user_name"] or entry["app_user_name"])
+    return msg("moment", at=entry["at"]), change_message(entry), why_message(entry, ()), who

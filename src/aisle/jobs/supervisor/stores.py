@@ -10,7 +10,7 @@ from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, S
 from aisle.jobs.list_page_base_class import Column, SearchPage, next_of
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.row_types.stores_and_features import StorePageRow, StoresRow
+from aisle.jobs.row_types.people_stores_and_features import StorePageRow, StoresRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import day_or_time
 from aisle.jobs.supervisor.service_field_rows import (

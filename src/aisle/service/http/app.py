@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -19,20 +17,22 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from aisle.contract.extensions import EXTENSION_AREA
-from aisle.contract.operations import define
 from aisle.errors import StorageError
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.db.database import Database, DatabaseFailed, Transaction
-from aisle.service.db.statements import changes_and_writes as changes_sql
-from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.db.database import Database
 from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal, to_json_bytes
-from aisle.service.handlers.registry import Handler, ServedOperation, served_operations
+from aisle.service.handlers.registry import served_operations
 from aisle.service.http.endpoint import OperationEndpoint, refusal_response
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
+from aisle.service.http.health_and_metrics import (
+    METRICS_PATH,
+    DatabaseProbe,
+    RequestHandler,
+    answer_health,
+    metrics_page,
+)
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
 from aisle.service.http.request_head import query_values
-from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
@@ -42,7 +42,6 @@ log = logging.getLogger("aisle.service")
 
 DOCS_PATH = "/docs"
 SCHEMA_PATH = "/openapi.json"
-METRICS_PATH = "/metrics"
 ASSETS = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css", "favicon.png": "image/png"}
 """Media types of the files of the documentation's page."""
 _ASSET_FOLDER = Path(__file__).parent / "swagger_ui"
@@ -53,14 +52,6 @@ _DOCS_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-_PROBE_COUNTER = "probe"
-WRITE_PROBE_S, FAILED_WRITE_PROBE_S = 30.0, 2.0
-"""Seconds between two writes of the probe, while they succeed and after one failed."""
-WRITE_TIMEOUT_S = 0.3
-READY_TIMEOUT_S = 1.5
-"""Seconds that the database may take to answer before the process counts as not ready."""
-
-RequestHandler = Callable[[Request], Awaitable[Response]]
 
 
 class App:
@@ -71,7 +62,7 @@ class App:
 
     def __init__(self, database: Database, options: ServiceOptions) -> None:
         self.endpoint = OperationEndpoint(database, options)
-        self._probe = _DatabaseProbe(database)
+        self._probe = DatabaseProbe(database)
         self._building = asyncio.Lock()
         router = Router(self._build_routes(options.metrics), redirect_slashes=False, default=_respond_not_found)
         self.middleware = RequestMiddleware(router, options)
@@ -90,11 +81,11 @@ class App:
             SCHEMA_PATH: self._schema,
             DOCS_PATH: _docs_page,
             f"{DOCS_PATH}/{{name}}": _docs_asset,
-            HEALTH_PATH: _health,
+            HEALTH_PATH: answer_health,
             READY_PATH: self._ready,
         }
         if metrics:
-            pages[METRICS_PATH] = _metrics_page(self.endpoint, metrics)
+            pages[METRICS_PATH] = metrics_page(self.endpoint, metrics)
         return [*operation_routes(self.endpoint), *(self._page_route(*page) for page in pages.items())]
 
     def _page_route(self, path: str, handler: RequestHandler) -> Route:
@@ -196,94 +187,3 @@ def _read_asset(name: str) -> bytes:
 def _document() -> bytes:
     """Return the document as JSON, built once in a thread, since that takes as long as hundreds of requests."""
     return to_json_bytes(build_document())
-
-
-async def _health(request: Request) -> Response:
-    """Confirm that this process runs, without asking the database."""
-    return Response(SUCCESS, media_type=JSON_TYPE)
-
-
-def _metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:
-    """Return the page of the metrics, for this host and for tokens that may read them. A token given is a used one."""
-    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, RecentReaders, is_local
-
-    async def nothing(ctx: Context, call: OperationCall) -> bytes:
-        return b""
-
-    handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
-    served = ServedOperation(define("metrics", EXTENSION_AREA, "GET", METRICS_PATH, ""), handler)
-    stored, readers = DatabaseFigures(endpoint.database), RecentReaders()
-
-    async def figures(request: Request) -> Response:
-        note_token_use = None
-        if not is_local(request) or "authorization" in request.headers:
-            answer = await endpoint.handle(served, request)
-            authorization = request.headers.get("authorization", "")
-            is_database_lost = answer.status_code == 503 and not endpoint.database.monitor.is_available
-            if answer.status_code == 200:
-                readers.add(authorization)
-            elif not is_database_lost or not readers.has(authorization):
-                return answer
-            note_token_use = answer.background
-        await stored.refresh()
-        return Response(metrics.render(stored.sizes, stored.seen), media_type=CONTENT_TYPE, background=note_token_use)
-
-    return figures
-
-
-class _DatabaseProbe:
-    """Probe of the database, shared by all callers at the same time."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._pending: asyncio.Task[bool] | None = None
-        self._writing: asyncio.Task[None] | None = None
-        self._wrote_at = -math.inf
-        self._can_write = True
-
-    async def can_be_written(self) -> bool:
-        """Return False if the last write failed, as on a full disk. A small one is made now and then.
-
-        A write that waits for others has not failed.
-        """
-        monitor = self._database.monitor
-        pause = WRITE_PROBE_S if self._can_write and monitor.is_available else FAILED_WRITE_PROBE_S
-        if (self._writing is None or self._writing.done()) and monotonic() - self._wrote_at >= pause:
-            self._wrote_at = monotonic()
-            self._writing = asyncio.create_task(self._write())
-        if self._writing is not None:
-            await asyncio.wait({self._writing}, timeout=WRITE_TIMEOUT_S)
-        return self._can_write and monitor.is_available
-
-    async def _write(self) -> None:
-        try:
-            await self._database.write(_write_database, stores={CHAIN})
-        except DatabaseFailed:
-            self._can_write = False
-        except Exception:  # It waits too long for another writer, for instance.
-            log.info("The database was not probed by a write.")
-        else:
-            self._can_write = True
-
-    async def is_answering(self) -> bool:
-        """Return True if the database answers in time. A slow query continues; the next caller waits for it, too."""
-        if self._pending is None or self._pending.done():
-            self._pending = asyncio.create_task(self._query())
-        asking = self._pending
-        done, _ = await asyncio.wait({asking}, timeout=READY_TIMEOUT_S)
-        return bool(done) and asking.result()
-
-    async def _query(self) -> bool:
-        try:
-            await self._database.read(_query_database)
-        except Exception:  # The database monitor logs the kind of failure.
-            return False
-        return True
-
-
-async def _write_database(tx: Transaction) -> None:
-    await tx.one(changes_sql.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
-
-
-async def _query_database(tx: Transaction) -> None:
-    await tx.one(tokens_sql.HAS_DATA)

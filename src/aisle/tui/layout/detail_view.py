@@ -1,4 +1,4 @@
-"""Layout of detail pages: head (name and key values), location map, blocks of rows in columns, choices, commands."""
+"""Layout of detail pages: head (name and key values), location map, blocks of rows, choices, commands, pane."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from aisle.jobs.view import (
     Line,
     MapLocation,
     Msg,
+    SidePane,
     msg,
     numbered_rows,
 )
 from aisle.text_cells import fit, fit_middle, width, wrap
+from aisle.tui.layout.chart_view import CHART_ROWS, axis_chart_lines
 from aisle.tui.layout.choice_lines import (
     VerdictOverlap,
     choice_flow,
@@ -78,6 +80,11 @@ def _location_sign(location: MapLocation, writer: MessageWriter) -> tuple[str, s
 
 MIN_COLUMN_CELLS = 36
 """Minimum cells of a column."""
+
+MIN_CELLS_WITH_PANE, MIN_ROWS_WITH_PANE = 98, 20
+"""Size of the body from which a page shows its pane."""
+
+MAX_PANE_CELLS = 78
 
 MIN_FULL_WIDTH_CELLS, MIN_ROWS_BELOW = 96, 4
 """Width of a page on which a wide block may have a width of its own, and rows that the other blocks keep."""
@@ -483,3 +490,29 @@ def _fill_columns(
             columns[-1] += unit.lines
             shown += unit.title_of_block < 0 and len(columns) <= count
     return [column[: rows_per_page[0 if at < count else 1]] for at, column in enumerate(columns)], shown
+
+
+def shows_pane(view: DetailView, box: LayoutBox) -> bool:
+    """Return True if the page has a pane and the screen has room for it."""
+    return view.side is not None and box.cells >= MIN_CELLS_WITH_PANE and box.rows >= MIN_ROWS_WITH_PANE
+
+
+def lines_with_pane(
+    view: DetailView, side: SidePane, box: LayoutBox, overlap: VerdictOverlap
+) -> tuple[list[StyledLine], Msg | None]:
+    """Return the page with its pane, and the number of the page as `detail_lines` does."""
+    cells = min(MAX_PANE_CELLS, box.cells * 2 // 5)
+    left = box.cells - cells - 3
+    lines, page = detail_lines(view, box._replace(cells=left), overlap)
+    rule = "|" if box.writer.is_ascii else "│"
+    pane = _pane_lines(side, box._replace(cells=cells))[: len(lines)]
+    filler: list[StyledLine] = [[] for _ in range(len(lines) - len(pane))]
+    return side_by_side(lines, [*pane, *filler], left, [(rule, "rule"), ("  ", "")]), page
+
+
+def _pane_lines(side: SidePane, box: LayoutBox) -> list[StyledLine]:
+    lines = axis_chart_lines(side.chart, box._replace(rows=CHART_ROWS)) if side.chart else []
+    for block in side.blocks:
+        if block.rows:
+            lines += [*([[]] if lines else []), *block_lines(block, box.cells, box.writer)]
+    return lines

@@ -28,7 +28,7 @@ from aisle.jobs.view import (
 )
 from aisle.scan.inputs import FIRST_TAB_KEY
 from aisle.text_cells import fit, fit_end, width, wrap
-from aisle.tui.layout import chart_view, dashboard, detail_side_pane, detail_view, list_view, missing_data, step_view
+from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap, excess_cells
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import (
@@ -210,8 +210,8 @@ def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[l
         return step_view.step_lines(view, box), _progress_message(view)
     if isinstance(view, DetailView) and view.dashboard and dashboard.shows_dashboard(view, box):
         return dashboard.dashboard_lines(view, view.dashboard, box), None
-    if isinstance(view, DetailView) and view.side and detail_side_pane.shows_pane(view, box):
-        return detail_side_pane.lines_with_pane(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
+    if isinstance(view, DetailView) and view.side and detail_view.shows_pane(view, box):
+        return detail_view.lines_with_pane(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
     if isinstance(view, DetailView):
         return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
     if isinstance(view, Chart):

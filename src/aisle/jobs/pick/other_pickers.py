@@ -1,4 +1,4 @@
-"""Goods in this picker's hand for orders that another picker has: handed over, put down or put back."""
+"""Other pickers of the orders of a pick: who else has one open, and goods in hand for orders that others have."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages
+from aisle.jobs.claims_and_assignments import Claim, parse_claim
 from aisle.jobs.job import Close, Context, Turn, reply
-from aisle.jobs.pick import goods_to_put_down, operations
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, UndoStep, add_undo_step
+from aisle.jobs.pick import goods_to_put_down, operations, pick_state
+from aisle.jobs.pick.pick_state import (
+    PUT_DOWN_BY_OTHER,
+    GoodsToReturn,
+    PickState,
+    Tote,
+    UndoStep,
+    add_undo_step,
+)
+from aisle.jobs.pick.take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, goods_text
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderLineRow, OrderRow
@@ -149,3 +159,96 @@ def _line_key(goods: GoodsToReturn) -> tuple[str, int]:
 def _last_location(line: OrderLineRow) -> str:
     kept = [str(each["location_code"]) for each in line.get("put_down") or () if to_decimal(each.get("quantity")) > 0]
     return kept[-1] if kept else ""
+
+
+def track_others(before: PickState, turn: GoodsTurn, order: str, row: OrderRow, context: Context) -> GoodsTurn:
+    """Show who else has an order open, and report it when somebody opens or leaves it."""
+    tote = pick_state.find_tote(turn.state, order)
+    if tote is None or not tote.has_lines:
+        return turn
+    found = parse_claim(row, context)
+    others = (each for each in row.get("at_work") or () if each["user"] != context.user)
+    names = tuple(dict.fromkeys(str(each["name"]) for each in others))
+    was = pick_state.find_tote(before, order)
+    tote = tote._replace(other_pickers=names)
+    if was is None or not was.has_lines:
+        return _with_others_message(*_open_shared(turn, tote, found, row))
+    if not (names or was.other_pickers):
+        tote = _with_pickers_seen(turn.state, tote, row, context)
+    state = pick_state.with_tote(turn.state, tote)
+    joined = [name for name in (*names, *tote.pickers_elsewhere) if name not in _known_pickers(was)]
+    left = [name for name in was.other_pickers if name not in names]
+    theirs = GoodsSum()
+    if left and not names and not tote.is_shared:
+        theirs = goods_to_put_down.goods_of_others(state, order)
+        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
+    answered = (
+        ()
+        if found
+        else tuple(
+            choice for choice in state.take_over_choices if choice.key == order and choice.kind in TAKEN_OVER_CHOICES
+        )
+    )
+    if answered:
+        state = pick_state.with_tote(
+            state, tote._replace(pickers_elsewhere=(), claimed_since="", is_own_claim=False, is_only_viewed=True)
+        )
+        state = state._replace(
+            take_over_choices=tuple(choice for choice in state.take_over_choices if choice not in answered)
+        )
+        left = [answered[0].label]
+    text = msg("pick.other_picker", order=order, who=", ".join(joined)) if any(joined) else None
+    if left:
+        text = msg("pick.other_picker_left", order=order, who=", ".join(left))
+    if left and theirs != GoodsSum():
+        text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=goods_text(theirs))
+    return _with_others_message(turn._replace(state=state), text)
+
+
+def _open_shared(turn: GoodsTurn, tote: Tote, claim_found: Claim | None, row: OrderRow) -> tuple[GoodsTurn, Msg | None]:
+    """Return the turn of an opened order, whose goods are this picker's unless another picker may have them."""
+    is_claimed = claim_found is not None and not claim_found.is_own and row.get("is_claim_active") is not False
+    tote = tote._replace(is_shared=is_claimed and is_claimed_elsewhere(row))
+    state = pick_state.with_tote(turn.state, tote)
+    state = state if tote.other_pickers or is_claimed else goods_to_put_down.take_as_own(state, tote.order)
+    return turn._replace(state=state), _others_message(state, tote.order, claim_found, row)
+
+
+def _known_pickers(tote: Tote) -> tuple[str, ...]:
+    return (*tote.other_pickers, *tote.pickers_elsewhere)
+
+
+def _with_pickers_seen(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Tote:
+    """Return the tote with the pickers on other hosts whose goods in hand a certain read shows."""
+    own = {take.line: take.own_picked for take in state.lines if take.order == tote.order and take.has_stock}
+    in_hand = {take.line: take.in_hand for take in state.lines if take.order == tote.order}
+    if row.get("unsure") or tote.is_uncertain or not any(in_hand[line] > own[line] for line in own):
+        return tote
+    lines = [line for line in row["lines"] if in_hand.get(line["line_number"], 0) > own.get(line["line_number"], 0)]
+    names = {
+        str(line.get("picked_name") or "")
+        for line in lines
+        if not line.get("picked_username") or line["picked_username"] != context.user
+    }
+    names = names - {""} or (set() if tote.pickers_elsewhere else names)
+    return with_picker_elsewhere(tote, *sorted(names))
+
+
+def _others_message(state: PickState, order: str, claim_found: Claim | None, row: OrderRow) -> Msg | None:
+    """Return the message about other pickers in opened orders; those on another host can only be guessed."""
+    if state.phase == "wait":
+        return None
+    shared = [tote for tote in state.totes if tote.other_pickers]
+    if shared:
+        return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
+    is_elsewhere = claim_found is not None and claim_found.name and not claim_found.is_own and is_claimed_elsewhere(row)
+    return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
+
+
+def _with_others_message(turn: GoodsTurn, message: Msg | None) -> GoodsTurn:
+    """Add the message to the turn's verdict; a question stays alone."""
+    if message is None or (turn.verdict and turn.verdict.kind == ASK):
+        return turn
+    if turn.verdict is None:
+        return turn._replace(verdict=Verdict(INFO, message))
+    return turn._replace(verdict=Verdict(INFO, msg("pick.join", what=message, more=turn.verdict.text)))

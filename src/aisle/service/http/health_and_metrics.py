@@ -1,0 +1,133 @@
+"""Pages for operators: whether this process runs, whether its database can be read and written, and the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from aisle.contract.extensions import EXTENSION_AREA
+from aisle.contract.operations import define
+from aisle.service.db.database import Database, DatabaseFailed, Transaction
+from aisle.service.db.statements import changes_and_writes as changes_sql
+from aisle.service.db.statements import people_and_tokens as tokens_sql
+from aisle.service.errors import JSON_TYPE, SUCCESS
+from aisle.service.handlers.registry import Handler, ServedOperation
+from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.operation_context import CHAIN, Context, OperationCall
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
+
+log = logging.getLogger("aisle.service")
+
+METRICS_PATH = "/metrics"
+
+_PROBE_COUNTER = "probe"
+
+WRITE_PROBE_S, FAILED_WRITE_PROBE_S = 30.0, 2.0
+"""Seconds between two writes of the probe, while they succeed and after one failed."""
+
+WRITE_TIMEOUT_S = 0.3
+
+READY_TIMEOUT_S = 1.5
+"""Seconds that the database may take to answer before the process counts as not ready."""
+
+RequestHandler = Callable[[Request], Awaitable[Response]]
+
+
+async def answer_health(request: Request) -> Response:
+    """Confirm that this process runs, without asking the database."""
+    return Response(SUCCESS, media_type=JSON_TYPE)
+
+
+def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:
+    """Return the page of the metrics, for this host and for tokens that may read them. A token given is a used one."""
+    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, RecentReaders, is_local
+
+    async def nothing(ctx: Context, call: OperationCall) -> bytes:
+        return b""
+
+    handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
+    served = ServedOperation(define("metrics", EXTENSION_AREA, "GET", METRICS_PATH, ""), handler)
+    stored, readers = DatabaseFigures(endpoint.database), RecentReaders()
+
+    async def figures(request: Request) -> Response:
+        note_token_use = None
+        if not is_local(request) or "authorization" in request.headers:
+            answer = await endpoint.handle(served, request)
+            authorization = request.headers.get("authorization", "")
+            is_database_lost = answer.status_code == 503 and not endpoint.database.monitor.is_available
+            if answer.status_code == 200:
+                readers.add(authorization)
+            elif not is_database_lost or not readers.has(authorization):
+                return answer
+            note_token_use = answer.background
+        await stored.refresh()
+        return Response(metrics.render(stored.sizes, stored.seen), media_type=CONTENT_TYPE, background=note_token_use)
+
+    return figures
+
+
+class DatabaseProbe:
+    """Probe of the database, shared by all callers at the same time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._pending: asyncio.Task[bool] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._wrote_at = -math.inf
+        self._can_write = True
+
+    async def can_be_written(self) -> bool:
+        """Return False if the last write failed, as on a full disk. A small one is made now and then.
+
+        A write that waits for others has not failed.
+        """
+        monitor = self._database.monitor
+        pause = WRITE_PROBE_S if self._can_write and monitor.is_available else FAILED_WRITE_PROBE_S
+        if (self._writing is None or self._writing.done()) and monotonic() - self._wrote_at >= pause:
+            self._wrote_at = monotonic()
+            self._writing = asyncio.create_task(self._write())
+        if self._writing is not None:
+            await asyncio.wait({self._writing}, timeout=WRITE_TIMEOUT_S)
+        return self._can_write and monitor.is_available
+
+    async def _write(self) -> None:
+        try:
+            await self._database.write(_write_database, stores={CHAIN})
+        except DatabaseFailed:
+            self._can_write = False
+        except Exception:  # It waits too long for another writer, for instance.
+            log.info("The database was not probed by a write.")
+        else:
+            self._can_write = True
+
+    async def is_answering(self) -> bool:
+        """Return True if the database answers in time. A slow query continues; the next caller waits for it, too."""
+        if self._pending is None or self._pending.done():
+            self._pending = asyncio.create_task(self._query())
+        asking = self._pending
+        done, _ = await asyncio.wait({asking}, timeout=READY_TIMEOUT_S)
+        return bool(done) and asking.result()
+
+    async def _query(self) -> bool:
+        try:
+            await self._database.read(_query_database)
+        except Exception:  # The database monitor logs the kind of failure.
+            return False
+        return True
+
+
+async def _write_database(tx: Transaction) -> None:
+    await tx.one(changes_sql.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
+
+
+async def _query_database(tx: Transaction) -> None:
+    await tx.one(tokens_sql.HAS_DATA)
