@@ -90,7 +90,7 @@ _QUERIES_BY_MODULE = {
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "log_queries": ("counts_since", "log", "log_sums", "my_entries", "reasons"),
     "loss_queries": ("losses",),
-    "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed"),
+    "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed", "undos_after_counts"),
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),
