@@ -259,6 +259,27 @@ def test_a_tote_named_first_is_put_down_alone() -> None:
     assert not any(take.in_hand for take in hand.state.lines)
 
 
+def test_a_tote_label_that_is_a_location_too_is_asked() -> None:
+    hand = finished()
+    hand.books["location_use B"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.feed(UnknownCode("B")) == "pick.tote_or_location"
+    assert not hand.state.only_order
+    assert hand.feed(Choice(1)) == "pick.tote"
+    assert hand.feed(UnknownCode("B")) == "pick.tote_or_location"
+    hand.feed(Choice(2))
+    assert {to for _, _, _, to in hand.moves()} == {"B"}
+
+
+def test_undo_takes_back_the_choice_of_a_tote_first() -> None:
+    hand = finished()
+    assert hand.feed(UnknownCode("B")) == "pick.tote"
+    before = len(hand.updates)
+    assert hand.feed(Command("u")) == "pick.dropped"
+    assert not hand.state.only_order
+    assert len(hand.updates) == before
+    assert hand.feed(Command("u")) == "pick.for_tote"
+
+
 def test_the_code_of_a_tote_names_it() -> None:
     hand = Hand(orders=three())
     totes_ = (hand.state.totes[0]._replace(code="TOTE-7"), *hand.state.totes[1:])

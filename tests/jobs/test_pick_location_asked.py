@@ -419,6 +419,16 @@ def test_held_goods_are_asked_about_however_the_place_is_named(before: Any, is_s
     }
 
 
+@pytest.mark.parametrize("before", [place_first, place_of_the_line_before])
+def test_held_goods_among_places_are_taken_with_y(before: Any) -> None:
+    hand = held_elsewhere()
+    before(hand)
+    hand.scan("PU-2", kind=LOCATION)
+    assert hand.view.choice_letters.endswith("y")
+    hand.feed(Choice(len(hand.view.choice_letters)))
+    assert booked(hand) == [(1, Decimal(3), "PU-2")]
+
+
 def test_after_yes_the_stock_of_held_goods_is_true() -> None:
     hand = held_elsewhere()
     hand.scan("PU-2", kind=LOCATION)

@@ -69,6 +69,26 @@ async def test_a_refusal_of_a_pool_names_its_row(pool: str, line: int, tmp_path:
     assert "quantity: 1.5 is no whole number." in report.bad[0].reason
 
 
+@pytest.mark.parametrize("others", [0, FEW + 5], ids=["few", "many"])
+@pytest.mark.parametrize("row", ["1,P,A,1,6", "1,P,,1,6", "1,P,A,,6"])
+async def test_stock_of_a_product_that_was_deleted_and_is_made_anew_is_counted(
+    row: str, others: int, world: World
+) -> None:
+    stocked(world, row, *(f"1,X{at},A,1,1" for at in range(others)), "1,Q,A,1,3")
+    world.write("products.csv", "product_number", "P", "Q", *(f"X{at}" for at in range(others)))
+    await loaded(world)
+    place = {"location_code": "A"} if ",A," in row else {}
+    await world.count({"product_number": "P", "counted_quantity": 0, **place})
+    async with world.client() as client:
+        await client.call("delete-products", {"product_numbers": ["P"]})
+    assert (await loaded(world)).files[-1].loaded_rows == 1
+    assert (await world.stock("P"), await world.stock("Q")) == (6, 3)
+    assert (await loaded(world)).files[-1].loaded_rows == 0
+    await world.lose("P", 2)
+    await loaded(world)
+    assert await world.stock("P") == 4
+
+
 # Goods that lie elsewhere now
 
 

@@ -8,7 +8,8 @@ from tests.load.test_divided_records import HEADERS, NOUNS, files, load
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import World, stocked
 
-DAMAGED = ["1E+05", "#N/A", "#WAARDE!", "#BEZUG!", "=A6"]
+CLEARED = ["(leeg)", "(empty)", "(Leer)", "(vide)", " (blank) "]
+DAMAGED = ["1E+05", "#N/A", "#WAARDE!", "#BEZUG!", "=A6", *CLEARED]
 PLURALS = {"order": "orders", "delivery": "deliveries"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
 from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.excess import is_excess
@@ -239,6 +241,11 @@ AND (occurred_at >= ? OR op_id IN (SELECT value FROM json_each(?))) ORDER BY n
 """
 
 
+_CLOSED_LOGS = """
+SELECT * FROM operation INDEXED BY operation_logs
+WHERE operation = 'create-store-product-logs' AND created_at >= ? AND state = 'closed' AND app_user = ? ORDER BY n
+"""
+
 _REFUSED_OF_ORDER = """
 SELECT * FROM operation WHERE live = 1 AND state = 'rejected'
 AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
@@ -262,19 +269,32 @@ def refused_operations(context: QueryContext, args: Args) -> QueryResult[Refused
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(context.outbox, _REFUSED_OPERATIONS, *query_args)]
-    rows: list[RefusedOperationsRow] = [
-        {
-            "op_id": each.op_id,
-            "user": each.app_user,
-            "why": each.last_error,
-            "label": ", ".join(dict.fromkeys(products_of_operation(each))),
-            "body": each.body,
-            "left": from_text(Any, each.answer) if each.answer else {},
-        }
-        for each in found
-    ]
+    rows = [_refused_row(each) for each in found]
     add_picker_names(context.cache, rows)
     return rows, len(rows)
+
+
+def _refused_row(op: Operation) -> RefusedOperationsRow:
+    return {
+        "op_id": op.op_id,
+        "user": op.app_user,
+        "why": op.last_error,
+        "label": ", ".join(dict.fromkeys(products_of_operation(op))),
+        "body": op.body,
+        "left": from_text(Any, op.answer) if op.answer else {},
+    }
+
+
+@declare_query("undos_after_counts", "user since", whole_topics(REFUSAL))
+def undos_after_counts(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
+    """Return the undos of a person (made at `since` or later) that came after a later count.
+
+    They changed nothing and are closed.
+    """
+    since = datetime.fromisoformat(str(args["since"])).timestamp()
+    rows = fetch(context.outbox, _CLOSED_LOGS, since, str(args["user"]))
+    found = [op for op in map(operation_from_row, rows) if is_stored_message(op.last_error, LATER_COUNT)]
+    return [_refused_row(each) for each in found], len(found)
 
 
 @declare_query("needing_person", "", whole_topics(REFUSAL))

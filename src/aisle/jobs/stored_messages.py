@@ -13,7 +13,10 @@ StoredMessage = NewType("StoredMessage", str)
 """Text of a database column or an answer that people read. Only `store_message` and `store_text` make it."""
 
 NO_MESSAGE = StoredMessage("")
-STORABLE_PREFIXES = ("stored_reason.", "unconfirmed.resolution_", "unconfirmed.choice_")
+LATER_COUNT = "my_entries.later_count"
+"""Message: somebody counted the goods since, so that an undo changed nothing."""
+
+STORABLE_PREFIXES = ("stored_reason.", "unconfirmed.resolution_", "unconfirmed.choice_", LATER_COUNT)
 """Prefixes of the ids of messages that may be stored."""
 
 DETAIL_ARGUMENT = "detail"

@@ -124,9 +124,9 @@ class OperationOutcomes(RestoreReplay):
         return op._replace(body=body)
 
     def refuse_entries(self, op_id: str, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
-        """Record these log entries of an operation, which was never sent, as an operation of their own that is refused.
+        """Record these log entries of an operation, which was never sent, as an operation of their own that is closed.
 
-        The caller removes them from the operation.
+        Nothing is left to do for a person. The caller removes them from the operation.
         """
         with transaction(self._db):
             op = self.get(op_id)
@@ -135,6 +135,7 @@ class OperationOutcomes(RestoreReplay):
             part_id = new_id(self._random)
             self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
             self._apply_event(part_id, REFUSE, why=reason)
+            self._apply_event(part_id, CLOSE)
 
     def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.stored_messages import (
     DETAIL_ARGUMENT,
+    LATER_COUNT,
     NO_MESSAGE,
     StoredMessage,
     is_stored_message,
@@ -22,6 +23,7 @@ from aisle.outbox.operation_states import CLOSED, CONFIRMED
 __all__ = [
     "DETAIL_ARGUMENT",
     "DUPLICATE_KEY",
+    "LATER_COUNT",
     "NO_MESSAGE",
     "NO_STORE",
     "NO_TOKEN",
@@ -68,7 +70,9 @@ _NOTE_MESSAGES = {
 
 
 def reason_of_note(text: str) -> StoredMessage:
-    """Return the reason of a resolution: the message of the choice, or the person's own words."""
+    """Return the reason of a resolution: the message of the choice, ours, or the person's own words."""
+    if is_stored_message(text):
+        return StoredMessage(text)
     return store_message(_NOTE_MESSAGES[text]) if text in _NOTE_MESSAGES else store_text(text)
 
 

@@ -241,6 +241,26 @@ class MeaningResolver:
             return False
         return bool(self._store.reader.find(lookup_keys(text)))
 
+    def is_short_label(self, text: str) -> bool:
+        """Return whether a text is the label of a location that is too short to be a code by itself."""
+        text, accepts = text.strip(" "), self._page.accepts()
+        if len(text) >= MIN_KNOWN_CODE or not text or self._page.is_secret(text) or asks_look_up(text):
+            return False
+        if self._page.top.job.raw_input or accepts.text:
+            return False
+        place = _location_of(self.resolve(f"{_CODE_128}{text}"), text)
+        return place is not None and place.matches[0].key == text
+
+    def scan_of_short_label(self, text: str) -> str:
+        """Return what a scanner sends that names the symbology of such a label; empty if the label is also a number or
+        a label of something else."""
+        text = text.strip(" ")
+        if not self.is_short_label(text) or text in (*self._page.accepts().labels, *self._page.accepts().codes):
+            return ""
+        meaning = self.resolve(f"{_CODE_128}{text}")
+        is_location = isinstance(meaning, Scan) and all(each.kind == LOCATION for each in meaning.matches)
+        return f"{_CODE_128}{text}" if is_location else ""
+
     def is_long_code(self, text: str) -> bool:
         """Return whether a code is so long that a part of another code is hardly ever the same."""
         return len(text.strip(" ")) >= MIN_SCAN and self.is_code(text)

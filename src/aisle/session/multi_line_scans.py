@@ -77,6 +77,8 @@ class _HeldScan(NamedTuple):
     """Codes among them."""
     first_bad_text: str = ""
     """First of them that is no code."""
+    is_bad_text_label: bool = False
+    """Whether that is the label of a location, too short to be taken among other lines."""
     is_undone: bool = False
     """Whether lines that were applied are taken back."""
     is_late: bool = False
@@ -229,7 +231,10 @@ class MultiLineScans:
         """Return the scan with these lines added to its refused ones."""
         for line in lines:
             is_code = not held.is_secret and self._is_code_line(line.text)
+            is_first_bad = not is_code and not held.first_bad_text
+            is_label = is_first_bad and not held.is_secret and self._resolver.is_short_label(line.text)
             held = held._replace(
+                is_bad_text_label=is_label or (held.is_bad_text_label and not is_first_bad),
                 refused=held.refused + 1,
                 refused_codes=held.refused_codes + is_code,
                 first_bad_text=held.first_bad_text or ("" if is_code else line.text.strip(" ")),
@@ -244,7 +249,15 @@ class MultiLineScans:
         texts = [line.text for line in held.lines]
         if len(texts) == 1 and not (held.applied or held.is_late or has_next_line):
             return self._resolver.is_code(texts[0], is_one=True)
-        return all(self._is_code_line(text) or _is_noise(text) for text in texts)
+        are_labels_taken = not held.is_late and (
+            has_next_line or bool(held.applied) or any(self._is_code_line(text) for text in texts)
+        )
+        return all(
+            self._is_code_line(text)
+            or _is_noise(text)
+            or (are_labels_taken and bool(self._resolver.scan_of_short_label(text)))
+            for text in texts
+        )
 
     def _decide(self, at: float, silence: Silence, *, has_next_line: bool = False) -> None:
         """Apply or refuse what is held once nothing that follows can change the decision."""
@@ -340,13 +353,19 @@ class MultiLineScans:
                 self._inputs.refuse_lines((line,), msg("input.empty_scan"), at, is_secret=held.is_secret)
             else:
                 self._undo.begin_line()
-                self._inputs.apply_line(line, at)
+                self._inputs.apply_line(self._as_label(line, held), at)
                 applied.append(self._undo.end_line())
                 self._is_unknown_multi_line = False
                 self._guard_after(line)
             if self._batch.has_failed:
                 break
         return applied
+
+    def _as_label(self, line: Line, held: _HeldScan) -> Line:
+        """Return a short label of a location among other codes as a scanner sends it, so that it answers nothing."""
+        if len(held.lines) + len(held.applied) == 1 or self._is_code_line(line.text):
+            return line
+        return line._replace(text=self._resolver.scan_of_short_label(line.text) or line.text)
 
     def _guard_after(self, line: Line) -> None:
         """Guard against more of a line that was refused; after a code, only against a short line."""
@@ -378,7 +397,8 @@ def _bad_line_message(held: _HeldScan) -> Msg | None:
         return msg("input.later_lines_undone")
     if held.is_secret or not held.first_bad_text or held.refused_codes < bad:
         return None
-    return msg("input.bad_line", count=held.refused, text=held.first_bad_text)
+    id_ = "input.short_label" if held.is_bad_text_label else "input.bad_line"
+    return msg(id_, count=held.refused, text=held.first_bad_text)
 
 
 def _is_noise(text: str) -> bool:

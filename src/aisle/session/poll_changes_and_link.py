@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from aisle.errors import StorageError
 from aisle.jobs.job import Changed, SignOut
+from aisle.jobs.report_refusals import refusal_verdict, with_reported
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
 from aisle.session.build_frame import FrameBuilder
@@ -63,6 +64,9 @@ class ChangePoller:
         self._explain_error = explain_error
         self._known_person = ""
         """User who is signed in, once seen among the people of the store."""
+        self._undos_since = ""
+        """Time from which undos are reported that changed nothing."""
+        self._reported_undos: tuple[str, ...] = ()
         self._unreported_link = ""
         """Message on the link that waits until the screen is free for it."""
 
@@ -102,6 +106,7 @@ class ChangePoller:
             self._check_settings(self._profile.watch)
         self._report_link(self._store.notifications.link_message())
         self._report_restore()
+        self._report_undos_after_counts()
         self._check_person()
         self._pin_check.remind()
         frame = self._frames.build()
@@ -225,6 +230,17 @@ class ChangePoller:
             text = msg("session.restored", count=count) if count else msg("session.restored_whole")
             self._verdicts.notify(Verdict(INFO, text))
             self._store.notifications.acknowledge_restore()
+
+    def _report_undos_after_counts(self) -> None:
+        """Report an undo that changed nothing because somebody counted the goods before it arrived."""
+        user, self._undos_since = self._context.user.user, self._undos_since or self._context.current().now
+        if not user or self._verdicts.is_busy:
+            return
+        rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._undos_since})
+        fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
+        if fresh:
+            self._reported_undos = with_reported(self._reported_undos, fresh)
+            self._verdicts.show(refusal_verdict(fresh[-1], "session.undo_after_count"))
 
     def _report_unreadable(self, error: StorageError) -> Frame:
         """Report that the files cannot even be read, as long as it is so."""

@@ -241,6 +241,8 @@ class CsvTable:
         column, (cell, _) = self._column_at(index), self._split_unit(index, found)
         if column is None or not cell:
             return "" if only_readable else cell
+        if only_readable and trim_blanks(cell).casefold() in CLEAR_WORDS:
+            return ""
         try:
             if only_readable and not cell.isascii() and self._bad_rows.encoding_fault(cell):
                 return ""

@@ -48,7 +48,7 @@ _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}([.,'\u2019\u00b4\u02b9`\u00b7\u066c_])[0-9]{3}(?:\1[0-9]{3})*(?:[.,][0-9]{1,2})?"
 )
 """Digits with thousands separators."""
-CLEAR_WORDS = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
+CLEAR_WORDS = frozenset({"(empty)", "(blank)", "(leeg)", "(leer)", "(vide)"})
 """Cells that delete the present value; an empty cell keeps it."""
 
 

@@ -5,7 +5,9 @@ A number whose lines name several stores is a conflict too, as where one store n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.client.client import Client
@@ -32,7 +34,11 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     repeats: dict[int, int] = {}
     for group in groups.values():
         _check_group(group, table.is_unique, known_keys, bad, repeats)
-    return (dict(_users_with_two_badges(table)) | bad if table.layout is PEOPLE else bad), repeats
+    if table.layout is PEOPLE:
+        bad = dict(_users_with_two_badges(table)) | bad
+    if table.layout in (ORDERS, DELIVERIES):
+        bad = dict(_filled_numbers(table, known_keys)) | bad
+    return bad, repeats
 
 
 def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
@@ -46,6 +52,61 @@ def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
         at = next((place for other, place in others.items() if other != badge), 0)
         if user and at:
             yield line, f"user {user!r} is also in row {at}, with another badge; keep one of the rows"
+
+
+_LINE_STEPS = (1, 10, 100, 1000)
+_LAST_DIGITS = re.compile(r"(.*?)([0-9]+)", re.ASCII | re.DOTALL)
+
+
+class _Line(NamedTuple):
+    """Row of an order or delivery; `number` is its line number."""
+
+    line: int
+    store: str
+    name: str
+    number: Decimal
+
+    def is_filled_from(self, above: _Line) -> bool:
+        """Return True if the name and the line number are those of the row above, counted on."""
+        mine, its = _LAST_DIGITS.fullmatch(self.name), _LAST_DIGITS.fullmatch(above.name)
+        return (
+            mine is not None
+            and its is not None
+            and (self.store, mine[1], int(mine[2])) == (above.store, its[1], int(its[2]) + 1)
+            and self.number - above.number in _LINE_STEPS
+        )
+
+
+def _filled_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> Iterator[tuple[int, str]]:
+    """Yield the rows whose order_number rises with the line number, as a spreadsheet fills a column.
+
+    They are one order or delivery, which would be loaded as one of a line for each row.
+    """
+    noun, above, found = table.layout.noun, None, list[tuple[_Line, _Line]]()
+    for row in _lines(table):
+        if row and above and row.is_filled_from(above):
+            found.append((above, row))
+        above = row
+    suspect = {(row.store, row.name): row.number for _, row in found} if found else {}
+    for other in _lines(table) if found else ():
+        if other and other.number < suspect.get((other.store, other.name), other.number):
+            del suspect[other.store, other.name]
+    for before, row in found:
+        key = (row.store, row.name)
+        for one in (before, row) if key in suspect and key not in known_keys else ():
+            yield (
+                one.line,
+                f"order_number {one.name!r} of line {one.number:f} is one of numbers that rise with the line number"
+                f" ({before.name}, {row.name}), as where a spreadsheet fills a column; write the number of one {noun}"
+                " into all of its rows, and number the lines of others from 1",
+            )
+
+
+def _lines(table: CsvTable) -> Iterator[_Line | None]:
+    """Yield the rows of orders or deliveries; None for one whose numbers cannot be read."""
+    for line, (store, name, number) in table.select_cells(_COLUMNS, only_readable=True):
+        value = price_of(number)
+        yield _Line(line, store, name, value) if name and value is not None and value.is_finite() else None
 
 
 def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:

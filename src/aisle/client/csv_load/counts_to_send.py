@@ -109,10 +109,10 @@ class CountsToSend:
         return [count for count in found if count]
 
     async def _select(self, count: Record) -> Record | None:
-        new, left, other, worked = (
-            SplitCount(count) if self._loaded is None else await self._loaded.split_new(count, self._table.notes)
-        )
         kept = await self._tracked.get(count.store, count.body["product_number"])
+        new, left, other, worked = (
+            SplitCount(count) if self._loaded is None else await self._loaded.split_new(count, kept, self._table.notes)
+        )
         self._elsewhere.see(count)
         if not kept.is_tracked:
             new, left = None, ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Container, Mapping
+from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import NamedTuple
@@ -24,12 +24,14 @@ _CHAIN = ""
 class ProductStock(NamedTuple):
     """Stock of a product in a store before the load, by pool; `is_tracked` is False if it keeps no stock.
 
-    `spots` has the same by location (empty for none) and pool.
+    `spots` has the same by location (empty for none) and pool. `is_counted` is True if the service says when it was
+    counted.
     """
 
     is_tracked: bool
     pools: Mapping[str, Decimal]
     spots: Mapping[tuple[str, str], Decimal] = {}
+    is_counted: bool = False
 
     def at_places(self, pool: str = "") -> Decimal:
         """Return the stock of a pool at locations; without a pool, of all pools."""
@@ -114,7 +116,7 @@ def _kept(row: Row) -> ProductStock:
     for pool in {*pools, *(of for _, of in spots)}:
         if rest := pools.get(pool, Decimal(0)) - sum(have for (_, of), have in spots.items() if of == pool):
             spots["", pool] = rest
-    return ProductStock(row.get("is_stock") is not False, pools, spots)
+    return ProductStock(row.get("is_stock") is not False, pools, spots, bool(row.get("last_counted_datetime")))
 
 
 def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
@@ -178,6 +180,8 @@ class LoadedStock:
         self._client = client
         self._table = table
         self._hashes: set[int] | None = None
+        self._created: set[int] = set()
+        """Hashes of the products that this load creates."""
         self._rows_left: Counter[str] = Counter()
         self._placeless: set[int] = set()
         """Products with a count of goods without a location; a row that is read as a total makes none."""
@@ -185,7 +189,16 @@ class LoadedStock:
         self._logs_by_store: dict[str, CountLog] = {}
         self._fully_read_stores: set[str] = set()
 
-    async def split_new(self, count: Record, notes: FileNotes) -> SplitCount:
+    def add_created(self, products: Iterable[str]) -> None:
+        """Record products that this load creates: what the log has of their numbers is of deleted products."""
+        self._created.update(map(hash, products))
+
+    def _is_of_deleted(self, count: Record, kept: ProductStock) -> bool:
+        """Return True if the log's entries of a product are of a deleted one with its number."""
+        product = count.body["product_number"]
+        return hash(product) in self._created and not kept.is_counted and not any(kept.spots.values())
+
+    async def split_new(self, count: Record, kept: ProductStock, notes: FileNotes) -> SplitCount:
         """Return the part of a count that was not loaded before, if any, and the rows of the other part.
 
         Add warnings for rows with another figure than was loaded, or whose location was counted otherwise. Raise
@@ -196,7 +209,8 @@ class LoadedStock:
         product, code = _location_key(count.body)
         if not code:
             self._placeless.add(hash((count.store, product, "")))
-        found = await self._split_by_log(log, count, notes)
+        is_of_deleted = self._is_of_deleted(count, kept)
+        found = SplitCount(count) if is_of_deleted else await self._split_by_log(log, count, notes)
         self._rows_left[count.store] -= len(count.field_rows)
         if self._rows_left[count.store] <= 0:
             del self._logs_by_store[count.store]  # the logs of a chain would fill the memory

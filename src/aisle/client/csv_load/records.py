@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from aisle.client.csv_load.bad_rows import footer_reason
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values, group_by_key
 from aisle.client.csv_load.columns import (
+    DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
     LAYOUTS,
@@ -417,22 +418,23 @@ def _read_lines(table: CsvTable, found: ServiceFindings) -> Iterator[Record | Ba
         elif key in found.left_out or key in damaged.left_out:
             yield BadRows((), len(rows), name)
         else:
-            if layout is ORDERS and key not in found.known_keys:
+            if layout in (ORDERS, DELIVERIES) and key not in found.known_keys:
                 _warn_of_missing_lines(table, name, rows)
+            if layout is ORDERS and key not in found.known_keys:
                 warn_of_state(table, rows[0].line, record)
             store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
             yield Record(store, f"{layout.noun} {name}", record, rows[0].line, len(rows), line_rows=lines)
 
 
-def _warn_of_missing_lines(table: CsvTable, order: str, rows: list[TableRow]) -> None:
-    """Add a warning for an order whose line numbers do not begin with 1, or 10, or have gaps: lines may be missing."""
+def _warn_of_missing_lines(table: CsvTable, name: str, rows: list[TableRow]) -> None:
+    """Add a warning for an order or delivery that may lack lines: they do not begin with 1 or 10, or have gaps."""
     numbers = sorted(row.values["line_number"] for row in rows)
     count = len(numbers)
     usual = (list(range(step, step * count + step, step)) for step in _LINE_STEPS)
     if numbers not in (list(range(count)), *usual):
         shown = ", ".join(map(str, numbers[:_MAX_SHOWN_LINES])) + (", …" if count > _MAX_SHOWN_LINES else "")
         what = "the line numbers do not begin with 1, or have gaps; lines that are not here cannot be added by a load"
-        table.notes.add_warning(what, f"{order} has {shown}", rows[0].line)
+        table.notes.add_warning(what, f"{name} has {shown}", rows[0].line)
 
 
 _LINE_STEPS = (1, 10, 100, 1000, 10_000)

@@ -33,6 +33,7 @@ from aisle.client.csv_load.columns import (
     PEOPLE,
     PEOPLE_PATH,
     PRICES,
+    PRODUCTS,
     STOCK,
 )
 from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
@@ -168,6 +169,7 @@ class FileLoad:
         self._table = table
         self._target = table.layout.target
         self._client = client
+        self._loaded_stock = loaded_stock
         self._confirmed = confirmed
         self._replaced = replaced
         self._strict = strict
@@ -224,6 +226,9 @@ class FileLoad:
         await read_units(self._table, self._client)
         found = await compare_with_service(self._table, self._client)
         self._findings = found._replace(replaced=self._replaced)
+        if self._table.layout is PRODUCTS and self._loaded_stock and found.prices is not None:
+            keys = (key for _, key, _ in self._table.record_keys() if key not in found.known_keys)
+            self._loaded_stock.add_created(key[-1] for key in keys)
         for one in self._batches():
             if isinstance(one, BadRows):
                 self._refused_names |= {one.name} if one.name else set()

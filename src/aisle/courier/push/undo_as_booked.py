@@ -17,7 +17,7 @@ from aisle.cache.log_undo_queries import Booked, booked_for_undo
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
-from aisle.outbox.reason_messages import StoredMessage, store_message
+from aisle.outbox.reason_messages import LATER_COUNT, StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LogEntry
@@ -63,7 +63,7 @@ class UndoAsBooked:
         return booked_for_undo(self.cache, self.outbox_db, entry, op.app_user)
 
     def _refuse(self, op: Operation, entries: list[LogEntry], counted: Decimal | None) -> None:
-        reason = store_message("my_entries.later_count", counted=counted or Decimal(0))
+        reason = store_message(LATER_COUNT, counted=counted or Decimal(0))
         self.outbox.refuse_entries(op.op_id, entries, reason)
         self.on_refused(op, reason)
 

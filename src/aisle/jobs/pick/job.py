@@ -425,6 +425,8 @@ def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> 
         return rejected_scans_and_quantities.explain_foreign_product(state, row, context.now)
     if kind == location_questions.STOCK_THERE_QUERY:
         return pick_scanned_goods.handle_location_answer(state, row, context)
+    if kind == put_down_at_location.TOTE_OR_LOCATION_QUERY:
+        return put_down_at_location.ask_tote_or_location(state, is_location=bool(row))
     if kind == put_down_at_location.PICKUPS_QUERY:
         return put_down_at_location.offer_pickup_locations(state, row)
     return put_down_at_location.put_down_if_unused(state, row, context)
@@ -498,6 +500,8 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
+        case Command("u") if state.only_order and not state.choices:
+            return reply(state._replace(only_order=""), INFO, "pick.dropped")
         case Command("u") if unanswered_question.is_about_last_input(state):
             return reply(state._replace(choices=()), INFO, "pick.dropped")
         case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
@@ -517,7 +521,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             if tote and unanswered_question.is_about_goods(state):
                 return unanswered_question.repeat_goods_question(state)
             if tote:
-                return put_down_at_location.select_tote(state, tote)
+                return put_down_at_location.query_tote_or_location(state, tote, code)
             if put_down_at_location.may_be_location(state, code):
                 return put_down_at_location.query_pickup_locations(state, code)
             id_ = (

@@ -27,9 +27,14 @@ def quantity_line(state: PickState) -> PickLine | None:
 def choice_letters(state: PickState) -> str:
     """Return the letters of the choices; empty where choices are numbered. Letters are used while goods are picked or
     in hand, because digits are quantities there."""
-    return (
-        assign_letters((choice.kind for choice in _all_choices(state)), COMMAND_LETTERS) if _use_letters(state) else ""
-    )
+    kinds = (_kind_for_letter(choice, state) for choice in _all_choices(state))
+    return assign_letters(kinds, COMMAND_LETTERS) if _use_letters(state) else ""
+
+
+def _kind_for_letter(choice: PickChoice, state: PickState) -> str:
+    """Return the kind that gives a choice its letter. A location is one among equals, but "Take it here?" has a yes."""
+    is_asked = choice.is_held_known and choice == state.choices[-1]
+    return "take_here" if is_asked else choice.kind
 
 
 def _use_letters(state: PickState) -> bool:

@@ -37,6 +37,9 @@ Result = Turn[PickState]
 PICKUPS_QUERY = "pickup_locations"
 """Named read of the pick-up locations, and id of its query."""
 
+TOTE_OR_LOCATION_QUERY = "tote_or_location"
+"""Id of the query whether the label of a tote is also that of a location."""
+
 PICKUP_TAG_WORDS = ("pick", "collect")
 """Words in the tags of pick-up locations: pick-up, pickup, click and collect."""
 
@@ -165,6 +168,26 @@ def select_tote(state: PickState, tote: Tote) -> Result:
     return reply(
         state._replace(choices=(), only_order=tote.order), GOOD, "pick.tote", tote=tote.letter, order=tote.order
     )
+
+
+def query_tote_or_location(state: PickState, tote: Tote, code: str) -> Result:
+    """Query whether the label of a tote is also that of a location where its goods may be put down."""
+    if state.phase != "done":
+        return select_tote(state, tote)
+    query = Query(TOTE_OR_LOCATION_QUERY, "location_use", {"location_code": code})
+    return Turn(state._replace(lookup=StoreLookup(TOTE_OR_LOCATION_QUERY, tote.order, code=code)), (query,))
+
+
+def ask_tote_or_location(state: PickState, *, is_location: bool) -> Result:
+    """Select the tote, or ask if its label is also that of a location."""
+    tote, code = pick_state.find_tote(state, state.lookup.key), state.lookup.code
+    state = state._replace(lookup=StoreLookup())
+    if tote is None:
+        return Turn(state)
+    if not is_location:
+        return select_tote(state, tote)
+    choices = PickChoice("tote", tote.order), PickChoice("is_location", code, code)
+    return reject_input(state, "pick.tote_or_location", *choices, place=code, tote=tote.letter, order=tote.order)
 
 
 def return_goods(state: PickState, context: Context) -> Result:
