@@ -49,7 +49,7 @@ def test_row_that_nothing_foresaw_is_counted_and_ends_no_read(
     def fail(raw: Any) -> Any:
         raise OverflowError("date value out of range") if raw["location_code"] == "A" else ValueError("year 0")
 
-    monkeypatch.setattr("aisle.cache.service_row_parsing.parse_location", fail)
+    monkeypatch.setattr("aisle.cache.store_lists_writer.parse_location", fail)
     written = cache.write_locations([{"location_code": "A"}, {"location_code": "B"}])
     assert [one.reason for one in written.skipped] == ["date value out of range", "year 0"]
 

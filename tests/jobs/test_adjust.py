@@ -332,7 +332,7 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     assert hand.entries[-1]["stock_pool_1"] == -4
     hand.feed(Command("u"))
     assert hand.verdict
-    assert writer.write(hand.verdict.text) == "Undone: stock +4 of Product P6, A-1 (Web)"
+    assert writer.write(hand.verdict.text) == "Undo asked: stock +4 of Product P6, A-1 (Web)"
 
 
 @pytest.mark.parametrize("is_location_first", [True, False])

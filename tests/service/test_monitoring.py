@@ -25,6 +25,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
+from aisle.service.db.database import DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import app, health_and_metrics, run_server
 from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json
@@ -118,6 +119,26 @@ async def test_a_scrape_is_a_use_of_its_token(world: World, host: str) -> None:
         assert (await client.get("/metrics")).is_success
     [used] = [token.last_used_on for token in list_tokens(world.service.database) if token.role == "metrics"]
     assert used == format_timestamp(world.now)
+
+
+async def test_a_lost_database_is_seen_by_the_token_that_read_the_figures_before(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = world.service.database
+
+    async def lost(*args: object, **options: object) -> None:
+        database.monitor.report_failure("reads", error="lost")
+        raise DatabaseFailed("No.")
+
+    async with client_of(world, host="10.0.0.9", secret=world.token("metrics")) as client:
+        assert (await client.get("/metrics")).is_success
+        monkeypatch.setattr(database, "read", lost)
+        world.now += 3600
+        answer = await client.get("/metrics")
+        assert "aisle_database_up" in answer.text
+        others = [{"Authorization": f"Bearer {secret}"} for secret in ("a guess", world.secret)]
+        refused = [(await client.get("/metrics", headers=headers)).status_code for headers in others]
+        assert refused == [503, 503]
 
 
 async def test_figures_name_the_host_that_is_away_and_the_one_whose_token_is_refused(world: World) -> None:

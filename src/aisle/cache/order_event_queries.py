@@ -159,7 +159,8 @@ def _audited_change(
         event, why = "due", str(value or "")
     if field == "is_rejected" and value:
         reason = f"{prefix}rejection_reason_code"
-        why = store_text(str(after.get(f"{reason}_description") or after.get(reason) or ""))
+        text = after.get(f"{reason}_description") or after.get(reason) or ""
+        why = store_text(str(text))
     if event:
         yield {
             "at": at, "user": user, "event": event, "label": label, "quantity": quantity, "location": "", "why": why,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from functools import partial
 from math import isfinite
@@ -120,6 +121,8 @@ def serve(**values: Any) -> int:
 
 def _serve(options: ServeOptions) -> int:
     """Serve until stopped; only the embedded store's file gets a demo store by default."""
+    if options.listen.certificate:  # A reload that comes before the server can take it must not end the service.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     store_folder, listen = _embedded_folder(), options.listen
     is_embedded = options.database is None
     database = options.database or f"sqlite:///{store_folder.service_db}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -56,6 +57,7 @@ def web(listen: ListenOptions, origin: str | None, language: str | None, setting
     loaded = settings_from_options(session_settings)
     preload_client(loaded)
     if listen.certificate:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server reloads its certificate on it
         tls_context(listen.certificate, listen.private_key)
     spoken = effective_language(loaded.settings) or ENGLISH
     people = PeopleClient(loaded)

@@ -183,7 +183,8 @@ class WebApp:
     def _refusal(self, connection: HTTPConnection) -> int:
         """Return the status of a refusal; 0 if the request is accepted.
 
-        The Host header must match, since another page could point its own name at this machine.
+        The Host header must match, since another page could point its own name at this machine. With TLS the browser
+        compares the name with the certificate.
         """
         if not self._is_ours(connection):
             return 421
@@ -196,7 +197,7 @@ class WebApp:
         return self._origin or f"{'https' if self._secure else 'http'}://{connection.headers.get('host', '')}"
 
     def _is_ours(self, connection: HTTPConnection) -> bool:
-        if self._origin:
+        if self._origin or self._secure:
             return True  # A proxy may change the host; requests of browsers are checked by origin.
         try:
             name = urlsplit(f"//{connection.headers.get('host', '')}").hostname or ""

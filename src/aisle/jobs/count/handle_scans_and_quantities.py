@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities_and_plausibility, quantity_or_record
-from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.count import count_lines, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn, reply
@@ -28,6 +27,9 @@ MATCH_KINDS = {"location": LOCATION, "product": PRODUCT}
 
 
 # Scans
+
+MAX_FOUND = 6
+"""Greatest number of products offered for typed words, so that the smallest screen shows the commands as well."""
 
 
 def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context) -> Result:
@@ -285,7 +287,7 @@ def find_by_words(state: CountState, text: str) -> Result | None:
         return None
     if len(found) == 1:
         return _ask_found(state, found[0])
-    items = [state.lines[index] for index in found[:MAX_CHOICES]]
+    items = [state.lines[index] for index in found[:MAX_FOUND]]
     choices = tuple(CountTarget(count_state.FOUND_BY_WORDS, item.product, item.label) for item in items)
     return reply(
         state._replace(choices=choices, current_index=-1), ASK, "count.which_found", count=len(found), text=text

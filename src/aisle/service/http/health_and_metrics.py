@@ -49,20 +49,24 @@ async def answer_health(request: Request) -> Response:
 
 def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:
     """Return the page of the metrics, for this host and for tokens that may read them. A token given is a used one."""
-    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, is_local
+    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, RecentReaders, is_local
 
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""
 
     handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
     served = ServedOperation(define("metrics", EXTENSION_AREA, "GET", METRICS_PATH, ""), handler)
-    stored = DatabaseFigures(endpoint.database)
+    stored, readers = DatabaseFigures(endpoint.database), RecentReaders()
 
     async def figures(request: Request) -> Response:
         note_token_use = None
         if not is_local(request) or "authorization" in request.headers:
             answer = await endpoint.handle(served, request)
-            if answer.status_code != 200:
+            authorization = request.headers.get("authorization", "")
+            is_database_lost = answer.status_code == 503 and not endpoint.database.monitor.is_available
+            if answer.status_code == 200:
+                readers.add(authorization)
+            elif not is_database_lost or not readers.has(authorization):
                 return answer
             note_token_use = answer.background
         await stored.refresh()

@@ -7,6 +7,8 @@ customers. The names of tokens tell operators which host is away.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -249,6 +251,10 @@ async def load_table_sizes(database: Database) -> dict[str, int]:
     return await database.read(work)
 
 
+_READER_SECONDS = 3600.0
+_MAX_READERS = 100
+
+
 class DatabaseFigures:
     """Last known sizes of the tables, and the last use of each token."""
 
@@ -273,6 +279,30 @@ class DatabaseFigures:
                     self.sizes, self._loaded_at = await load_table_sizes(self._database), self._now()
         except (AisleError, TimeoutError):
             return
+
+
+class RecentReaders:
+    """Tokens that read the metrics within the last hour, as hashes. They read them also while the database is lost."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._read_at: dict[bytes, float] = {}
+
+    def add(self, authorization: str) -> None:
+        """Record that this header was accepted. The oldest of too many is forgotten."""
+        key = _hash(authorization)
+        self._read_at.pop(key, None)
+        self._read_at[key] = self._now()
+        if len(self._read_at) > _MAX_READERS:
+            del self._read_at[next(iter(self._read_at))]
+
+    def has(self, authorization: str) -> bool:
+        """Return True if this header was accepted within the last hour."""
+        return self._now() - self._read_at.get(_hash(authorization), -math.inf) < _READER_SECONDS
+
+
+def _hash(authorization: str) -> bytes:
+    return hashlib.sha256(authorization.encode("utf-8", "surrogateescape")).digest()
 
 
 async def _load_last_uses(tx: Transaction) -> dict[str, float]:
