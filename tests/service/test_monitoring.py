@@ -27,7 +27,7 @@ from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
 from aisle.service.db.database import DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import app, health_and_metrics, run_server
+from aisle.service.http import health_and_metrics, run_server
 from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics, _shrink_files
@@ -211,7 +211,7 @@ async def test_a_write_that_hangs_holds_up_no_probe(world: World, monkeypatch: p
         return await asyncio.wait(tasks, timeout=0.05 if len(waits) % 2 == 0 else LONG)
 
     monkeypatch.setattr(world.service.database, "write", hangs)
-    monkeypatch.setattr(app, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
+    monkeypatch.setattr(health_and_metrics, "asyncio", SimpleNamespace(wait=wait, create_task=asyncio.create_task))
     async with world.open_client(None) as client:
         for _ in range(2):
             answer = await asyncio.wait_for(client.get("/aisle/v1/ready"), LONG)
