@@ -50,6 +50,7 @@ from aisle.client.csv_load.records import (
     NO_FINDINGS,
     BadRows,
     Record,
+    ServiceFindings,
     open_tables,
     read_records,
     unknown_files,
@@ -226,9 +227,8 @@ class FileLoad:
         await read_units(self._table, self._client)
         found = await compare_with_service(self._table, self._client)
         self._findings = found._replace(replaced=self._replaced)
-        if self._table.layout is PRODUCTS and self._loaded_stock and found.prices is not None:
-            keys = (key for _, key, _ in self._table.record_keys() if key not in found.known_keys)
-            self._loaded_stock.add_created(key[-1] for key in keys)
+        if self._table.layout is PRODUCTS and found.prices is not None:
+            await self._keep_created(found)
         for one in self._batches():
             if isinstance(one, BadRows):
                 self._refused_names |= {one.name} if one.name else set()
@@ -243,6 +243,18 @@ class FileLoad:
         await self._suggest_products()
         await self._suggest_locations()
         self._report_progress()
+
+    async def _keep_created(self, found: ServiceFindings) -> None:
+        """Record the products that are created; none if the service lists no product, as it may have some."""
+        if self._loaded_stock and (found.known_keys or await self._has_products()):
+            keys = (key for _, key, _ in self._table.record_keys() if key not in found.known_keys)
+            self._loaded_stock.add_created(key[-1] for key in keys)
+
+    async def _has_products(self) -> bool:
+        try:
+            return bool((await self._client.first_page("list-products"))[0])
+        except ClientError:
+            return False
 
     async def _suggest_products(self) -> None:
         """Add to refusals for an unknown product the service's product that differs by zeros, signs or case only."""
