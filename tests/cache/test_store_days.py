@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import apsw
 import pytest
 
-from aisle.cache.loss_queries import week_starts
+from aisle.cache.log_queries import week_starts
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder

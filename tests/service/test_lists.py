@@ -12,7 +12,7 @@ from aisle.client.transport import asgi_transport
 from aisle.service.db import database, postgres_transaction_and_errors, sqlite_connection
 from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers import list_page, order_list
+from aisle.service.handlers import list_page, multi_store_list, order_list
 from tests.service.busy_store import busy
 from tests.service.world import LOCATIONS, PRODUCTS, World, line_end, store_body
 from tests.service.world import LOGS as LOGS_OF
@@ -85,9 +85,9 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
 
     whole = await world.rows(path, **query)
     assert len(whole) >= 2
-    monkeypatch.setattr(list_page, "MAX_COUNTED", len(whole))
+    monkeypatch.setattr(multi_store_list, "MAX_COUNTED", len(whole))
     assert (await page(1))["total_count"] == len(whole)
-    monkeypatch.setattr(list_page, "MAX_COUNTED", len(whole) - 1)
+    monkeypatch.setattr(multi_store_list, "MAX_COUNTED", len(whole) - 1)
     for scrolled in (False, path != RECEIPTS):
         scroll: dict[str, Any] = {}
         for number, row in enumerate(whole, 1):
@@ -97,7 +97,7 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
             scroll = {"scroll_id": shown.get("scroll_id")} if scrolled else {}
     beyond = await page(len(whole) + 5)
     assert (beyond["list"], beyond["next_page"]) == ([], None)
-    monkeypatch.setattr(list_page, "MAX_COUNTED", 0)
+    monkeypatch.setattr(multi_store_list, "MAX_COUNTED", 0)
     of_store = await world.get(path, store_number="S1", **query)
     assert of_store["total_count"] == len(of_store["list"]) > 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
         key: str
         at: str
+
+    from aisle.jobs.row_types.log import LossesRow
 
 
 LATEST_START_S = 60.0
@@ -476,3 +479,46 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
         "user_name": "",
         "value": None,
     }
+
+
+LOSS_WEEKS = 8
+"""Weeks of losses, the current one included."""
+
+_LOSSES_BY_WEEK = """
+SELECT w.key, l.reason, r.description, sum(l.quantity) FROM json_each(?) w
+CROSS JOIN loss l INDEXED BY loss_at ON l.is_undone = 0 AND l.at >= w.value ->> 0 AND l.at < w.value ->> 1
+LEFT JOIN loss_reason r ON r.reason = l.reason GROUP BY 1, 2
+"""
+
+AFTER_ALL = "~"
+"""Text after all moments."""
+
+
+@declare_query("losses", "now", whole_topics("log"))
+def losses_by_week(context: QueryContext, args: Args) -> QueryResult[LossesRow]:
+    """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
+
+    Undone losses do not count; weeks begin on Monday.
+    """
+    starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
+    weeks = to_text(list(pairwise([*starts, AFTER_ALL])))
+    found: dict[str, LossesRow] = {}
+    for week, code, words, quantity in fetch(context.cache, _LOSSES_BY_WEEK, weeks):
+        empty: LossesRow = {
+            "reason_code": str(code),
+            "description": str(words or ""),
+            "weeks": [Decimal(0)] * LOSS_WEEKS,
+            "total": Decimal(0),
+        }
+        reason = found.setdefault(code, empty)
+        reason["weeks"][week] += round_sum(quantity)
+        reason["total"] += round_sum(quantity)
+    ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
+    return ranked, len(ranked)
+
+
+def week_starts(now: str) -> list[datetime]:
+    """Return the beginnings of the last weeks in the store's zone, oldest first."""
+    today = store_time.start_of_today(now).date()
+    monday = today - timedelta(days=today.weekday())
+    return [store_time.start_of_day(monday - timedelta(weeks=LOSS_WEEKS - 1 - at)) for at in range(LOSS_WEEKS)]

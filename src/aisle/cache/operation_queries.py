@@ -49,8 +49,8 @@ from aisle.outbox.operation_states import (
     SENDING,
     is_last_in_lanes,
 )
-from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.rebase_picks import BASE, PICKED
+from aisle.outbox.resolve_by_person import replacement_write
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ from aisle.outbox.operation_states import (
     UNFINISHED,
     is_last_in_lanes,
 )
-from aisle.outbox.operations_in_doubt import replacement_write
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reason_messages import store_text
+from aisle.outbox.resolve_by_person import replacement_write
 from aisle.outbox.split_movements import reserve_number
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)

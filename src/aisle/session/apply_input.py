@@ -42,7 +42,6 @@ from aisle.scan.inputs import (
 )
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.covered_question import CoveredQuestion
 from aisle.session.default_and_renamed_keys import CURSOR_KEYS, MEANING_BY_KEY, apply_key_names, meaning_of_key
 from aisle.session.doubtful_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.event_runner import EventRunner
@@ -50,7 +49,7 @@ from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.page_with_question import Page
+from aisle.session.page_with_question import CoveredQuestion, Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.require_pin import PinCheck

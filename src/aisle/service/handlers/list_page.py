@@ -29,8 +29,6 @@ MAX_PAGE_BYTES = 8 << 20
 _FEWER_ROWS = 8
 """Factor by which fewer rows are read after a result that is too long."""
 
-MAX_COUNTED = MAX_PAGE_SIZE
-"""Rows up to which a list over several stores is counted. Pages of longer lists have no `total_count`."""
 
 RowKey = tuple[int | str, ...]
 """Key of a row, by which its list is ordered."""

@@ -9,10 +9,13 @@ from aisle.service.auth.authorization import authorize_stores
 from aisle.service.db.database import Transaction
 from aisle.service.db.list_query_builder import Query, count_query, page_query
 from aisle.service.db.statements import stores_and_locations as stores_sql
-from aisle.service.handlers.list_page import MAX_COUNTED, Page
+from aisle.service.handlers.list_page import MAX_PAGE_SIZE, Page
 from aisle.service.operation_context import Context
 
 _T = TypeVar("_T")
+
+MAX_COUNTED = MAX_PAGE_SIZE
+"""Rows up to which a list over several stores is counted. Pages of longer lists have no `total_count`."""
 
 
 async def count_and_read(

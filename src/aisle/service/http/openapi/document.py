@@ -28,7 +28,7 @@ from aisle.contract.request_bodies.extension_bodies import is_optional_body, req
 from aisle.contract.request_encoding import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
-from aisle.service.handlers.list_page import MAX_COUNTED
+from aisle.service.handlers.multi_store_list import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
 from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
 from aisle.service.http.request_head import (
