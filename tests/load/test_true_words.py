@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.client.csv_load.batch_responses import with_column_names
 from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
 
@@ -164,3 +165,15 @@ def test_fraction_with_many_digits_is_not_rounded(cell: str, write: Write, tmp_p
     found = product(write, tmp_path, price=cell)
     assert str(found.bodies[0]["price"]) == cell
     assert "rounded" not in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("There is no such field here. It belongs into products[0].", "It belongs into products[0]."),
+        ("There is no such field here. It belongs into products[0].units[1].", "It belongs into units[1]."),
+        ("products[3].price: 1.2345 has more than three decimals.", "price: 1.2345 has more than three decimals."),
+    ],
+)
+def test_a_sentence_of_the_service_keeps_its_end(message: str, shown: str) -> None:
+    assert with_column_names(message, "products").endswith(shown)

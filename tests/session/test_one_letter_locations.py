@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ TYPED = 0.12
 REFUSED = "input.location_or_typed"
 
 
-def write_locations(folder: Path, labels: str = string.ascii_uppercase) -> None:
+def write_locations(folder: Path, labels: Iterable[str] = string.ascii_uppercase) -> None:
     """Give the store a location for each of these characters."""
     cache = CacheWriter(open_cache(StoreFolder(folder, "embedded", "0001").folder, writer=True), "0001")
     cache.write_locations([service_rows.location(label, 60) for label in labels])

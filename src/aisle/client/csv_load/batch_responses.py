@@ -56,7 +56,7 @@ def refused_row(file: str, record: Record, reason: str, field: str = "", line_in
 
 def with_column_names(message: str, array: str) -> str:
     """Return the service's message with the columns' names in place of the body's fields."""
-    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
+    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.(?=\w)", "", message)
     message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
     message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
     message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)

@@ -54,6 +54,19 @@ def _users_with_two_badges(table: CsvTable) -> Iterator[tuple[int, str]]:
             yield line, f"user {user!r} is also in row {at}, with another badge; keep one of the rows"
 
 
+def warn_of_refused_users(table: CsvTable, refused: Collection[int]) -> None:
+    """Add a warning for each row of a user of whom another row is refused, with its PIN, role and badge."""
+    users: dict[str, int] = {}
+    rows = list(table.select_cells(("user",), with_broken=True)) if refused else []
+    for line, (user,) in rows:
+        if user and line in refused:
+            users.setdefault(fold_key(user), line)
+    for line, (user,) in rows:
+        if line not in refused and (at := users.get(fold_key(user))):
+            what = "another row of the user is refused, and its PIN, role and badge are not loaded"
+            table.notes.add_warning(what, f"{user}, row {at}", line)
+
+
 _LINE_STEPS = (1, 10, 100, 1000)
 _LAST_DIGITS = re.compile(r"(.*?)([0-9]+)", re.ASCII | re.DOTALL)
 

@@ -30,6 +30,7 @@ from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, warn_of_discounts
+from aisle.client.csv_load.products_not_for_store import warn_of_products_of_other_stores
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
 from aisle.client.csv_load.service_reads import fetch_people, fetch_store, location_codes, product_rows, store_rows
@@ -60,6 +61,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_other_stores(table, client, findings.known_keys)
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
+        await warn_of_products_of_other_stores(table, client)
         if table.layout is DISCOUNT_PRICES:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)

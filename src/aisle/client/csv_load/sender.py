@@ -36,6 +36,7 @@ from aisle.client.csv_load.columns import (
     PRODUCTS,
     STOCK,
 )
+from aisle.client.csv_load.conflicting_rows import warn_of_refused_users
 from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
 from aisle.client.csv_load.counts_to_send import CountsToSend
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
@@ -124,6 +125,8 @@ async def load(
                 await run.send_all()
                 if table.layout is PRICES:
                     await warn_of_own_prices(table, client, {row.line for row in run.bad})
+                if table.layout is PEOPLE:
+                    warn_of_refused_users(table, {row.line for row in run.bad})
                 if table is staffed:
                     await warn_of_missing_supervisors(table, client)
                 is_whole = True

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query
-from aisle.jobs.move.goods_in_hand import free_goods, is_goods_question_open
+from aisle.jobs.move.goods_in_hand import free_goods
 from aisle.jobs.move.move_state_and_rows import (
     ZERO,
     Goods,
@@ -92,8 +92,8 @@ QUERY_ALL = "all"
 
 def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
     """Return the product in question with no stock, if it has none here any more. Without it the answer would take
-    nothing. If the location has unread stock, the line stays as it was."""
-    product = state.pending_scan.key if is_goods_question_open(state) and state.pending_scan else ""
+    nothing. If the location has unread stock, the line stays as it was. A question about a number may cover it."""
+    product = state.pending_scan.key if state.choices and state.pending_scan else ""
     if any(each.product == product for each in stock):
         return ()
     lines = tuple(each for each in state.source_stock if each.product == product)
