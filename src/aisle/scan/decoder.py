@@ -82,9 +82,9 @@ class Decoder:
         self._prefix_at = 0.0
         self._line_started_at = self._read_at = self._longest_pause = 0.0
         self._before_pause = 0
+        """Characters of the open line before its last pause, if that was long."""
         self._typed_pause = self._end_pause = 0.0
         """Longest pauses before and after that many characters."""
-        """Characters of the open line before its last pause, if that was long."""
         self._pauses: list[float] = []
         self._controls: list[int] = []
         """Number of characters before each meaningless control in the line."""
