@@ -72,7 +72,8 @@ _NOTE_MESSAGES = {
 def reason_of_note(text: str) -> StoredMessage:
     """Return the reason of a resolution: the message of the choice, ours, or the person's own words."""
     if is_stored_message(text):
-        return StoredMessage(text)
+        ours = read_message(text)
+        return store_message(ours.id, **dict(ours.args))
     return store_message(_NOTE_MESSAGES[text]) if text in _NOTE_MESSAGES else store_text(text)
 
 
