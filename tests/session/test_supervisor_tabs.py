@@ -68,6 +68,30 @@ def test_tabs_count_what_they_open(desk: Session) -> None:
     assert lines[1].strip().startswith("Orders:")
 
 
+def shown_count(session: Session, name: str) -> int | None:
+    return {tab.name: tab.total for tab in session.frames.build().tabs}[name]
+
+
+def test_exceptions_are_counted_once_the_log_is_read_and_then_at_once(
+    desk: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread, link = ["logs"], desk.store.notifications.link
+    monkeypatch.setattr(desk.store.notifications, "link", lambda: link()._replace(unread_lists=tuple(unread)))
+    press(desk, f"{TAB_KEY}today")
+    assert shown_count(desk, "exceptions") is None
+    unread.clear()
+    assert shown_count(desk, "exceptions") == 7
+
+
+def test_a_tab_counts_a_change_with_the_list_of_its_page(desk: Session, home: StoreFolder) -> None:  # noqa: F811
+    press(desk, f"{TAB_KEY}orders")
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders(
+        [service_rows.order("4109", service_rows.line(1, "P1", 3))], lines_known=True, read_began=2.0
+    )
+    desk.poll()
+    assert shown_count(desk, "orders") == 4
+
+
 def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None:
     says(desk, "4")
     assert jobs(desk) == ["home", "count"]

@@ -468,7 +468,7 @@ def _fill_columns(
     """Return columns in which blocks continue from one to the next, and the number of rows on the first page.
 
     With `keep_whole`, a block begins in a new column of the same page if it fits there undivided. A title never ends a
-    column, and is repeated where its block continues.
+    column, and is repeated where its block continues on another page; beside it a blank line stands instead.
     """
     columns: list[list[StyledLine]] = [[]]
     shown = 0
@@ -486,7 +486,8 @@ def _fill_columns(
                 needed += len(units[1].lines)
             if columns[-1] and len(columns[-1]) + needed > rows:
                 rows = rows_per_page[0 if len(columns) < count else 1]
-                columns.append([*title] if at and rows > len(title) + len(unit.lines) else [])
+                top: list[StyledLine] = title if len(columns) % count == 0 else [[]] * len(title)
+                columns.append([*top] if at and rows > len(title) + len(unit.lines) else [])
             columns[-1] += unit.lines
             shown += unit.title_of_block < 0 and len(columns) <= count
     return [column[: rows_per_page[0 if at < count else 1]] for at, column in enumerate(columns)], shown
