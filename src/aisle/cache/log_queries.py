@@ -258,7 +258,7 @@ _LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 
 BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
-"""Bounds before and after everything that can follow a code's beginning."""
+"""Bounds before and after everything that can follow the beginning of a code or of a moment."""
 
 
 @declare_query(
@@ -489,9 +489,6 @@ SELECT w.key, l.reason, r.description, sum(l.quantity) FROM json_each(?) w
 CROSS JOIN loss l INDEXED BY loss_at ON l.is_undone = 0 AND l.at >= w.value ->> 0 AND l.at < w.value ->> 1
 LEFT JOIN loss_reason r ON r.reason = l.reason GROUP BY 1, 2
 """
-
-AFTER_ALL = "~"
-"""Text after all moments."""
 
 
 @declare_query("losses", "now", whole_topics("log"))

@@ -1,8 +1,4 @@
-"""Products as a session sees them: search, one product with its stock, next deliveries, settings of the store.
-
-Deliveries are found by the index of missing quantities, without reading lines of other products, because a page repeats
-the query often. interface: Delivery order.
-"""
+"""Products as a session sees them: search, one product with its stock, settings of the store."""
 
 from __future__ import annotations
 

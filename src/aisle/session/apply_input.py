@@ -85,6 +85,7 @@ class InputHandler:
         tabs: Tabs,
         addresses: Addresses,
         typed_line: TypedLine,
+        covered_question: CoveredQuestion,
         trace: Trace | None,
     ) -> None:
         self._page = page
@@ -100,7 +101,7 @@ class InputHandler:
         self._addresses = addresses
         self._typed_line = typed_line
         self._trace = trace
-        self._covered_question = CoveredQuestion(page, verdicts)
+        self._covered_question = covered_question
         self._last_line: tuple[Line, Meaning] | None = None
         """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
