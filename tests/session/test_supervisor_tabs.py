@@ -12,8 +12,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import TAB_KEY, Key
-from aisle.session.session import Session, open_session
 from aisle.session.default_keys import TAB_NAMES
+from aisle.session.session import Session, open_session
 from aisle.session.supervisor_tabs import TABS
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
