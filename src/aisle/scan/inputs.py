@@ -115,7 +115,8 @@ class Key(NamedTuple):
 
     `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`, `left`, `right`, `f1` to
     `f12`, `ctrl+k`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `scrollup`,
-    `scrolldown`, `other`; `row:`, `chip:` or `sort:` with the index of what was clicked in a list; `tab:` with the name of a tab; `address:` with the address of a page.
+    `scrolldown`, `other`; `row:`, `chip:` or `sort:` with the index of what was clicked in a list; `tab:` with the name
+    of a tab; `address:` with the address of a page.
     """
 
     name: str
