@@ -47,8 +47,8 @@ from aisle.outbox.operation_states import (
     next_state,
 )
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reason_messages import store_text
 from aisle.outbox.replay_after_restore import DETECTED, RestoreReplay, list_restores
+from aisle.outbox.stored_reasons import store_text
 from tests.clock import Clock, seeded
 from tests.run_length import tries
 from tests.writes import ANNA, BEN, enqueue, intents, movement, picked, update

@@ -89,7 +89,7 @@ _QUERIES_BY_MODULE = {
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "log_queries": ("counts_since", "log", "log_sums", "losses", "my_entries", "reasons"),
-    "operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed", "undos_after_counts"),
+    "unconfirmed_operation_queries": ("needing_person", "refused_operations", "request_state", "unconfirmed", "undos_after_counts"),
     "order_board_queries": ("absent_order", "order_board", "order_counts", "orders_by_number", "saved_views"),
     "order_event_queries": ("order_history", "order_outcomes"),
     "order_queries": ("order", "order_to_pick", "orders", "orders_with_product", "pick_list"),

@@ -12,8 +12,8 @@ from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.named_tuple_json import to_text
+from aisle.outbox.effect_of_resolution import replacement_write
 from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
-from aisle.outbox.operation_outcomes import MOVE_DEPENDENCY, OperationOutcomes
 from aisle.outbox.operation_record import (
     BODY_VERSION,
     STORE_PRINCIPAL,
@@ -37,9 +37,9 @@ from aisle.outbox.operation_states import (
     is_last_in_lanes,
 )
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reason_messages import store_text
-from aisle.outbox.resolve_by_person import replacement_write
-from aisle.outbox.split_movements import reserve_number
+from aisle.outbox.prepare_operation_to_send import reserve_number
+from aisle.outbox.record_outcomes import MOVE_DEPENDENCY, OperationOutcomes
+from aisle.outbox.stored_reasons import store_text
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
 

@@ -9,7 +9,7 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Event
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
+from aisle.outbox.jobs_to_resume_or_undo import OpenJob
 from aisle.scan.grammar_types import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session import ask_measured_quantity
 from aisle.session.doubtful_number_question import NUMBER_QUESTIONS

@@ -19,7 +19,7 @@ from aisle.client.errors import ClientError, InvalidResponse, RateLimited, Serve
 from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState, bounded_pause
 from aisle.courier.outcome_messages import reason_of
-from aisle.courier.push.adapt_update import AdaptedOperation
+from aisle.courier.push.adapt_update_to_service import AdaptedOperation
 from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE, OMITTED_LINE
 from aisle.courier.push.outgoing_request import (
@@ -38,8 +38,8 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
-from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
-from aisle.outbox.split_movements import is_splittable
+from aisle.outbox.prepare_operation_to_send import is_splittable
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence

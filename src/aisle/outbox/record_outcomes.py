@@ -35,9 +35,9 @@ from aisle.outbox.operation_states import (
     SPLIT,
     encode_evidence,
 )
-from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
+from aisle.outbox.prepare_operation_to_send import free_numbers_before, split_movement
 from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
-from aisle.outbox.split_movements import free_numbers_before, split_movement
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LogEntry
