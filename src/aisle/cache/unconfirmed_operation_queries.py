@@ -40,16 +40,8 @@ from aisle.outbox.operation_record import (
     parse_update_values,
     user_of_principal,
 )
-from aisle.outbox.operation_states import (
-    CLOSED,
-    CONFIRMED,
-    IN_DOUBT,
-    NEEDS_PERSON,
-    QUEUED,
-    REFUSED,
-    SENDING,
-    is_last_in_lanes,
-)
+from aisle.outbox.operation_rows import is_last_in_lanes
+from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 

@@ -20,7 +20,7 @@ from aisle.cache.unconfirmed_operation_queries import GIVEN_TO_OTHER_ORDER, OUTC
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.stored_messages_in_english import reason_text
-from aisle.courier.push.push_loop import KEY_MARGIN_S
+from aisle.courier.push.decide_after_send import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
 from aisle.errors import StorageError, UsageError
 from aisle.host.database import fetch, transaction
