@@ -86,6 +86,7 @@ _QUERIES_BY_MODULE = {
     ),
     "excess_receipt_queries": ("excess_receipts",),
     "exception_queries": ("differences", "exceptions", "negative_stock", "recounts", "stuck"),
+    "expiry_check_queries": ("expiry_checks",),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "log_queries": ("counts_since", "log", "log_sums", "losses", "my_entries", "reasons"),

@@ -454,10 +454,6 @@ def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str],
     return moved._replace(marked=tuple(dict.fromkeys((*state.marked, *names)))[:most])
 
 
-MARK_KEYS = ("mark", "shift+up", "shift+down")
-"""Keys of a desk that mark rows."""
-
-
 _ROW_NUMBERS = re.compile(r"\d{1,3}\s*([-,]\s*\d{1,3}\s*)+")
 
 

@@ -26,6 +26,12 @@ SORT_KEY: Final = "sort:"
 TAB_KEY: Final = "tab:"
 """Beginning of the name of the key that opens the page of a tab."""
 
+PALETTE_KEY: Final = "ctrl+k"
+"""Name of the key that opens the palette at a desk."""
+
+MARK_KEYS: Final = ("mark", "shift+up", "shift+down")
+"""Names of the keys that mark rows at a desk."""
+
 FIRST_TAB_KEY: Final = 6
 """Number of the function key that opens the first tab of a desk; the next tabs have the next keys."""
 

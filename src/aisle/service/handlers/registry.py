@@ -113,7 +113,7 @@ HANDLERS: dict[str, Handler] = {
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
     "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
-    "update-store-products": _handler_for_supervisors(store_product_settings.update_store_products),
+    "update-store-products": Handler(store_product_settings.update_store_products),
     "create-store-products": _integration_handler(store_product_settings.create_store_products),
     "list-deliveries": Handler(deliveries.list_deliveries),
     "create-store-deliveries": _integration_handler(deliveries.create_deliveries),
