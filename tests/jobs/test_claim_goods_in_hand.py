@@ -43,7 +43,7 @@ def lasts(hand: Hand) -> Close:
 @pytest.mark.parametrize("quantity", [2, 5])
 def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     hand = taken_over(quantity)
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
     assert hand.view.prompt.id == "prompt.letter"
     assert hand.job.orders_in_work(hand.state) == ("1042",), "its goods are here until that is answered"
     assert hand.feed(Choice(2)) == "pick.put_back_done"
@@ -51,9 +51,9 @@ def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     assert hand.updates[-1]["is_picked"] is False
     assert hand.moves() == []
     assert hand.job.orders_in_work(hand.state) == ()
-    assert hand.feed(Command("u")) == "pick.put_back_undone"
+    assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert last(hand) == (0, quantity, quantity == 5)
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
 
 
 def test_what_is_handed_over_stays_picked() -> None:
@@ -70,7 +70,7 @@ def test_goods_to_be_handed_over_are_asked_about_before_a_scan_is_taken() -> Non
     hand = taken_over()
     assert hand.scan("P1") == "pick.answer_first"
     assert hand.feed(Back()) == "pick.leave_with_goods"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned", "pick.choice_leave_with_goods"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "pick.choice_leave_with_goods"]
     hand.feed(Choice(2))
     assert last(hand) == (2, 0, False)
 

@@ -149,7 +149,7 @@ def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> Non
     hand.feed(Opened({"order_number": "1042"}))
     full = line(1, "P1", 2, picked_quantity=2, moved_quantity=2)
     short = line(2, "P2", 2, picked_quantity=1, moved_quantity=1, is_picked=True)
-    assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "pick.already"
+    assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "batch.picked"
     assert (hand.choices(), hand.claims) == (["pick.choice_hand_over_order"], [])
 
 
@@ -248,7 +248,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.feed(Command("w")) == "pick.question_repeated"
     assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     assert hand.feed(Choice(2)) == "pick.removed_with_goods"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
 
 
 def test_quantity_after_scan_does_not_release_taken_over_order() -> None:

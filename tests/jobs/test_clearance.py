@@ -251,7 +251,7 @@ def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
     hand = Hand("clearance_request", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
-    assert hand.feed(typed("backroom")) == "clearance_request.requested"
+    assert hand.feed(typed("backroom")) == "pin.asked"
     (ask,) = hand.of(Request)
     assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
     assert (ask.needs_supervisor, ask.secret) == (True, ""), "the PIN is asked for by its own page"
@@ -265,7 +265,7 @@ def asked(**rows: Any) -> Hand:
     [
         ("answered", {"how": "done", "fresh": 1}, "clearance_request.new_tasks", "done"),
         ("answered", {"how": "done", "fresh": None}, "clearance_request.done", "done"),
-        ("answered", {"how": "refused", "why": "No."}, "clearance_request.refused", "refused"),
+        ("answered", {"how": "refused", "why": "No."}, "store_product.refused", "refused"),
         ("answered", {"how": "role", "why": ""}, "clearance_request.role_denied", "role"),
         ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_reached", "not_sent"),
         ("expired", {}, "clearance_request.expired", "expired"),

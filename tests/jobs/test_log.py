@@ -344,7 +344,7 @@ def test_several_filters_are_named_where_there_is_room() -> None:
     hand.feed(Scan((Match(PRODUCT, "42526", "Tea", code="42526"),)))
     hand.feed(Scan((Match(PERSON, "U2", "Ann", code="U2"),)))
     assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: Ann"
-    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: Ann"
+    assert MessageWriter().fit_line(hand.view.title, 80) == "Log: Product: 42526, Done by: Ann, 7 days"
     assert MessageWriter().fit_line(hand.view.title, 20).endswith(", 2x")
 
 
@@ -423,7 +423,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "log.exported", "log.not_exported", "log.no_name"}
-    wanted |= {"log.not_this", "log.at_location", "log.unknown", "log.no_range"}
+    wanted |= {"log.not_this", "log.at_location", "deliveries.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

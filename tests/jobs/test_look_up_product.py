@@ -266,7 +266,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
             "look_up.with_age",
             "look_up.orders",
             "look_up.expected_deliveries",
-            "look_up.facts",
+            "deliveries.about",
         ),
         "look_up.codes",
     ]
@@ -296,11 +296,11 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
         ({"price": 2}, {"label.price": "2"}),
         (
             {"price": 2, "promotion_price": Decimal("1.5"), "old_price": 3, "special_price": 0},
-            {"label.price": "2", "product.discount_price": "1.5", "product.old_price": "3"},
+            {"label.price": "2", "store_product.of_discount": "1.5", "product.old_price": "3"},
         ),
         (
             {"price": 2, "special_price": Decimal("1.8"), "promotion_price": 1, "discount_price": Decimal("1.2")},
-            {"label.price": "2", "product.special_price": "1.8", "product.discount_price": "1.2"},
+            {"label.price": "2", "product.special_price": "1.8", "store_product.of_discount": "1.2"},
         ),
         *(({"price": Decimal("1.95"), "old_price": old}, {"label.price": "1.95"}) for old in (0, 1, Decimal("1.95"))),
         ({"price": 2, "discount_price": 1, "is_promotion": False, "promotion_price": 1}, {"label.price": "2"}),
@@ -381,7 +381,7 @@ def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
     hand.say(Text("tea 12"))
     assert hand.state.product_number == "P12"
     before = hand.view
-    assert hand.say(UnknownCode("0815")) == "look_up.not_found"
+    assert hand.say(UnknownCode("0815")) == "home.not_found"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert hand.view == before

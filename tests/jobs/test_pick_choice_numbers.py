@@ -61,5 +61,5 @@ def test_second_assigned_order_is_offered_after_first_choices() -> None:
     hand.feed(Choice(1))
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
     assert hand.choices() == ["pick.choice_add_order", "pick.choice_later"]
-    assert hand.feed(Choice(2)) == "pick.dropped"
+    assert hand.feed(Choice(2)) == "session.dropped"
     assert hand.choices() == []

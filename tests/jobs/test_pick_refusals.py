@@ -140,7 +140,7 @@ def test_picking_from_other_location_works_unless_pool_forbids() -> None:
     hand = one()
     hand.books["stock_at_location B-9"] = {"pools": {"3": 5}, "quantity": 5}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
-    assert hand.told == "Product P1 at B-9 is in pool 3; this order takes from 1, 2"
+    assert hand.told == "Product P1 at B-9 is in pool 3; this order is picked from 1, 2"
     assert hand.choices() == ["pick.choice_look_up"]
     hand.books["stock_at_location B-8"] = {"pools": {"2": 5, "3": 1}, "quantity": 6}
     assert hand.scan("B-8", kind=LOCATION) == "pick.wrong_location"
@@ -243,7 +243,7 @@ def test_one_scan_takes_goods_of_one_place_alone() -> None:
     hand = Hand(*lines, verified=True)
     hand.scan("A-1", kind=LOCATION)
     assert hand.scan("P1", "5") == "pick.more_than_needed_here"
-    assert "2 still needed of Product P1 from A-1" in hand.told
+    assert "Product P1 needs only 2 more from A-1" in hand.told
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
     assert hand.scan("P1", "3") == "pick.location_first_scan"
@@ -263,7 +263,7 @@ def test_product_needed_at_other_locations_is_not_shown_as_ordered_here_only() -
     hand = Hand(*lines)
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(5))) == "pick.more_than_needed_here"
-    assert hand.told == "5 is too many: 2 still needed of Product P1 from A-1"
+    assert hand.told == "5 is too many: Product P1 needs only 2 more from A-1"
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
 
@@ -281,7 +281,7 @@ def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     assert pool(hand) == "Shop floor"
     hand.books["stock_at_location B-9"] = {"pools": {"3": 5}}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
-    assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
+    assert "is in pool 3; this order is picked from Shop floor, Reserve" in hand.told
 
 
 def test_skipped_line_keeps_location_verified_for_other_lines() -> None:

@@ -98,7 +98,7 @@ def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
     assert hand.at == "unconfirmed.entry"
     assert [choice.id for choice in view.choices] == [
         "unconfirmed.choice_arrived", "unconfirmed.choice_resend", "unconfirmed.choice_close_by_hand",
-        "unconfirmed.choice_count",
+        "move.choice_count",
     ]  # fmt: skip
     assert dict(view.blocks[0].rows[0][1].args) == {"before": "12", "after": "10"}
     assert "unconfirmed.evidence_present" in [line.text.id for line in view.lines]
@@ -203,7 +203,7 @@ def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
     view = JOB.view(hand.state)
     assert isinstance(view, DetailView)
     assert view.lines[0].text.id == "unconfirmed.describe_store_product"
-    assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "store_product.of_promotion"]
+    assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "products.title_promotion"]
     assert [choice.id for choice in view.choices] == [
         "unconfirmed.choice_close_by_hand",
         "unconfirmed.choice_open_store_product",

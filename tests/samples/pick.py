@@ -298,7 +298,7 @@ def _new_batch_added(text: str) -> Frame:
 def _new_batch_remove(text: str) -> Frame:
     state = _new_batch_state(text, 6)._replace(is_removing=True)
     return _frame(
-        BatchJob().view(state), Verdict(ASK, msg("batch.which_to_remove")), LinkState("offline", 900.0), serial=6
+        BatchJob().view(state), Verdict(ASK, msg("batch.prompt_remove")), LinkState("offline", 900.0), serial=6
     )
 
 

@@ -170,7 +170,7 @@ def _other(text: str) -> Frame:
 def _unknown(text: str) -> Frame:
     code = text or "8712345678906"
     choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
-    verdict = Verdict(WRONG, msg("receive.unknown", code=code))
+    verdict = Verdict(WRONG, msg("count.unknown", code=code))
     return _frame(_state(text, 8)._replace(choices=choices), verdict, LinkState("live", 2.0), 8)
 
 

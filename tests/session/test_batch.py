@@ -128,14 +128,14 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
         frame = say(session, "g", "7*", "B")
         assert (told(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
         say(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
-        assert told(say(session, "X")) == (GOOD, "pick.tote")
+        assert told(say(session, "X")) == (GOOD, "pick.choice_tote")
         assert state(session).only_order == "4101"
-        assert told(say(session, "b")) == (INFO, "pick.dropped")
-        assert told(say(session, "B")) == (GOOD, "pick.tote")
+        assert told(say(session, "b")) == (INFO, "session.dropped")
+        assert told(say(session, "B")) == (GOOD, "pick.choice_tote")
         assert state(session).only_order == "4101", "its letter names it too"
-        assert told(say(session, "A")) == (GOOD, "pick.tote")
+        assert told(say(session, "A")) == (GOOD, "pick.choice_tote")
         assert state(session).only_order == "4102"
-        assert told(by_hand("1*B")) == (GOOD, "pick.tote"), "typed, its letter names it too"
+        assert told(by_hand("1*B")) == (GOOD, "pick.choice_tote"), "typed, its letter names it too"
         assert state(session).only_order == "4101"
         assert told(by_hand("B")) == (INFO, "session.tote_letter_message")
         assert by_hand("B").view.name == "home"
@@ -204,7 +204,7 @@ def test_what_is_put_back_is_written_down_and_undone_again(home: StoreFolder) ->
         rejected(home)
         session.poll()
         assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
-        assert told(say(session, "u")) == (GOOD, "pick.put_back_undone")
+        assert told(say(session, "u")) == (GOOD, "pick.put_down_undone")
         frame = say(session, "y")
         assert (told(frame), frame.view.name) == ((GOOD, "pick.put_back_done"), "pick.product")
     operations = OperationQueue(open_outbox(home.folder)).unfinished()

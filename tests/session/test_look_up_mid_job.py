@@ -104,7 +104,7 @@ def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way:
             assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
         frame = say(session, "?zzzz")
-        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "look_up.not_found"))
+        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "home.not_found"))
         assert say(session, "?elsewhere").view.name == "look_up.product"
         assert say(session, "?").view.rows == ()  # type: ignore[union-attr]
         assert session.take(BACK, 0.0).view == before

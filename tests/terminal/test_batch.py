@@ -163,7 +163,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     app.take(f"{first.total - 1}*{first.code}", "pick.product", "pick.picked_for_tote")
     walk(app, others, verified=False)
     arrived(app, shop)
-    app.take("2", "pick.done", "pick.tote")
+    app.take("2", "pick.done", "pick.choice_tote")
     app.take("PU-02", "pick.done", "pick.put_down_totes")
     app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("R-2")), START_S)
     assert not any(line.moved for order in ("R-1", "R-3") for line in shop.lines(order))

@@ -57,7 +57,7 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
     until(app, lambda: shop.lines("SUP-1")[0].is_picked or shop.lines("SUP-1")[1].is_picked)
     closed = next(line for line in shop.order("SUP-1")["lines"] if line["is_picked"])
     assert (closed["picked_quantity"], closed["rejection_reason_code_description"]) == (0, "Fell off the van")
-    app.take("u", "order", "order_actions.done_reopen_line")
+    app.take("u", "order", "pick.reopened")
     until(app, lambda: not any(line.is_picked for line in shop.lines("SUP-1")))
     app.take(numbered(app, "Reject"), "order_actions.reason", "")
     app.take("Customer called off", "order_actions.confirm", "")

@@ -352,7 +352,7 @@ def test_a_handheld_says_what_waits_in_words(link: LinkState, words: dict[str, s
 @pytest.mark.parametrize(
     ("language", "narrow", "wide"),
     [
-        ("en", "stuck <1m 2 wait", "not sending for 3 min"),
+        ("en", "stuck <1m 2 waiting", "not sending for 3 min"),
         ("nl", "vast <1m 2 wachten", "verzendt al 3 min niets"),
         ("de", "steht <1m 2 warten", "sendet seit 3 min nicht"),
         ("fr", "bloqué <1m 2 att.", "rien envoyé depuis 3 min"),

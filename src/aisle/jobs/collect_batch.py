@@ -259,7 +259,7 @@ class BatchJob(Job[BatchState]):
             case Command("g"):
                 return _start_pick(state)
             case Command("t"):
-                return reply(state._replace(is_removing=True, choices=()), ASK, "batch.which_to_remove")
+                return reply(state._replace(is_removing=True, choices=()), ASK, "batch.prompt_remove")
             case Command("u") if state.orders:
                 return _remove_order(state, state.orders[-1].order)
             case Command("P") if state.orders:
@@ -306,7 +306,7 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     if at < 0:
         return Turn(state)
     was = state.orders[at]
-    why = _reason_not_pickable(row) if row else "batch.no_order"
+    why = _reason_not_pickable(row) if row else "pick.no_order"
     if row is None or why:
         without = _without_order(state, order)
         return reply(without, WRONG, why, order=order)
@@ -343,12 +343,12 @@ def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Resul
 
 def _reason_not_pickable(row: OrderRow) -> str:
     if row.get("is_rejected"):
-        return "batch.rejected"
+        return "pick.rejected"
     if not row.get("is_active", True):
-        return "batch.finished"
+        return "pick.finished"
     lines = parse_lines(row.get("lines") or ())
     if row.get("lines_known", True) and not any(take.is_open for take in lines):
-        return "batch.picked" if lines else "batch.empty"
+        return "batch.picked" if lines else "pick.empty"
     return ""
 
 
@@ -401,7 +401,9 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return reply(asking, WRONG, "batch.is_product", label=label)
     if first.kind not in (PERSON, LOCATION):
         return reply(state, WRONG, "batch.not_this", what=name_of(first))
-    return reply(state, WRONG, "batch.is_person" if first.kind == PERSON else "batch.is_location", what=label)
+    if first.kind == PERSON:
+        return reply(state, WRONG, "orders.is_person", name=label)
+    return reply(state, WRONG, "batch.is_location", what=label)
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:

@@ -142,18 +142,18 @@ class LocationList(ListPage[LocationsState, LocationsRow]):
     """List of locations in walking order, empty ones included."""
 
     name = "locations.list"
-    title_text = msg("locations.title")
+    title_text = msg("home.locations")
     query_name = "locations"
     follows_typing = True
     columns = (
-        Column(msg("locations.head_location"), lambda row: raw(row["location_code"])),
+        Column(msg("head.location"), lambda row: raw(row["location_code"])),
         Column(msg("locations.head_products"), _product_count),
         Column(msg("head.stock"), _total_quantity),
         Column(msg("locations.head_tags"), lambda row: raw(", ".join(row["tags"]))),
     )
 
     def prompt(self, state: LocationsState) -> Msg:
-        return msg("look_up.prompt_order" if state.offered else "locations.prompt_list")
+        return msg("pick.prompt_choice" if state.offered else "locations.prompt_list")
 
     def empty_text(self, state: LocationsState) -> Msg:
         text = state.typed or state.search
@@ -190,7 +190,7 @@ class LocationPage(DetailPage[LocationsState]):
         return msg("locations.title_location", place=state.code)
 
     def prompt(self, state: LocationsState) -> Msg:
-        return msg("look_up.prompt_order" if state.offered else "locations.prompt")
+        return msg("pick.prompt_choice" if state.offered else "locations.prompt")
 
     def lines(self, state: LocationsState) -> tuple[Line, ...]:
         return _lines(state, state.location)
@@ -288,9 +288,9 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
         about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))
-    notes = [msg("locations.join", one=about[0], other=about[1])] if len(about) == 2 else about
+    notes = [msg("shortage.join", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("locations.more", shown=shown)] if shown < count else []
-    head = msg("locations.join", one=raw(state.code), other=count_text)
+    head = msg("shortage.join", one=raw(state.code), other=count_text)
     return (Line("location", head), *(Line("note", note) for note in notes))
 
 
@@ -456,7 +456,7 @@ def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
     gone = row and (row.get("is_rejected") or row.get("is_active") is False)
     if not row or not gone or state.offered is None:
         return Turn(state)
-    id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
+    id_ = "pick.rejected" if row.get("is_rejected") else "pick.finished"
     return reply(state._replace(offered=None), WRONG, id_, order=state.offered.key)
 
 

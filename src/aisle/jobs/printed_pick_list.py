@@ -53,7 +53,7 @@ def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
 _HEADS: Final = (
     msg("head.location"),
     msg("pick_list.quantity"),
-    msg("pick_list.code"),
+    msg("products.head_code"),
     msg("head.product"),
 )
 

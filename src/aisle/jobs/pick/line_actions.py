@@ -120,7 +120,7 @@ def drop_pack(state: PickState) -> Result:
     """Drop the scanned pack whose quantity is asked; the next number is a total again if something is picked."""
     picked, _, _ = pick_lines.sum_lines(pick_lines.current_stop_lines(state))
     state = state._replace(is_pack_asked=False, is_quantity_open=picked > 0, choices=())
-    return reply(state, INFO, "pick.dropped")
+    return reply(state, INFO, "session.dropped")
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:

@@ -166,7 +166,7 @@ def select_tote(state: PickState, tote: Tote) -> Result:
     if not goods_to_put_down.has_goods_to_put_down(state, tote.order):
         return reply(state, INFO, "pick.tote_of_others", tote=tote.letter)
     return reply(
-        state._replace(choices=(), only_order=tote.order), GOOD, "pick.tote", tote=tote.letter, order=tote.order
+        state._replace(choices=(), only_order=tote.order), GOOD, "pick.choice_tote", tote=tote.letter, order=tote.order
     )
 
 
@@ -211,7 +211,7 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
     amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     source = goods_messages.list_locations(goods.location for goods in step.returned)
-    text = goods_messages.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)
+    text = goods_messages.goods_message("pick.put_down_undone", "pick.put_down_undone_many", amounts, place=source)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

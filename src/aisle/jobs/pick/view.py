@@ -68,7 +68,7 @@ CHOICE_TEXTS = {
 
 RETURN_NOTES = {
     "rejected": "pick.note_return_rejected",
-    "rejected_here": "pick.note_return_rejected_here",
+    "rejected_here": "pick.note_return_rejected",
     "rejected_reopened": "pick.note_return_reopened",
     "finished": "pick.note_return_finished",
     "claimed": "pick.note_return_claimed",
@@ -245,7 +245,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
         return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=pick_lines.sum_lines(stop)[2])
-    return msg("pick.prompt_product")
+    return msg("move.prompt_product")
 
 
 def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> tuple[LabelledValue, ...]:
@@ -301,7 +301,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "leave_out":
         return msg("pick.choice_leave_out", tote=pick_state.tote_letter(state, choice.key))
     if choice.kind == "put_back" and any(goods.is_for_other_picker for goods in state.to_return):
-        return msg("pick.choice_returned")
+        return msg("pick.choice_put_back")
     if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
         return msg("pick.choice_is_put_down")
     if choice.kind == "put_back" and len(state.to_return) > 1:
@@ -320,7 +320,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
             label=choice.label or choice.key,
         )
     if choice.kind == location_questions.PICKED_FROM:
-        return msg("pick.choice_picked_at", place=choice.key)
+        return msg("move.from_location", place=choice.key)
     if choice.kind == "set":
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
     return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)

@@ -60,10 +60,10 @@ CHOICE_TEXTS = {
     "over": "receive.choice_whole_quantity",
     "aside": "receive.choice_set_aside",
     "find": "receive.choice_find",
-    "amount": "receive.choice_is_quantity",
+    "amount": "count.choice_quantity",
     "not_so_many": "count.choice_not_so_many",
-    "is_product": "receive.choice_is_product",
-    "is_location": "receive.choice_is_location",
+    "is_product": "count.choice_product",
+    "is_location": "count.choice_location",
     "is_delivery": "receive.choice_open",
 }
 
@@ -160,7 +160,7 @@ def _choice_text(choice: ReceiveChoice) -> Msg:
 def _list_view(state: ReceiveState) -> ListView:
     return ListView(
         name="receive.delivery",
-        title=msg("receive.title"),
+        title=msg("home.receive"),
         prompt=msg("receive.prompt_delivery"),
         column_heads=tuple(column.title for column in DELIVERY_COLUMNS),
         rows=tuple(delivery_row(each) for each in state.rows),
@@ -192,7 +192,7 @@ def _progress_text(delivery: ListedDelivery) -> Msg:
         return lines_progress(None if delivery.received is None else delivery.complete_lines, delivery.line_count)
     if delivery.announced is None:
         return number_message(delivery.received)
-    return msg("receive.received_of", done=known_number(delivery.received), total=delivery.announced)
+    return msg("progress.of", done=known_number(delivery.received), total=delivery.announced)
 
 
 def delivery_progress(delivery: ListedDelivery) -> Decimal:
@@ -270,7 +270,7 @@ def _lines_view(state: ReceiveState) -> ListView:
     total = len(lines_with_hand(state))
     return ListView(
         name="receive.lines",
-        title=msg("receive.title_of", delivery=state.delivery_number),
+        title=msg("receive.choice_open", delivery=state.delivery_number),
         prompt=msg("receive.prompt_lines"),
         column_heads=LINE_HEADS,
         rows=rows,
@@ -334,9 +334,9 @@ def _goods_step(state: ReceiveState) -> Step:
     is_asking = bool(state.choices) and state.phase != "leave"
     return Step(
         name=f"receive.{state.phase}",
-        title=msg("receive.title_of", delivery=state.delivery_number)
+        title=msg("receive.choice_open", delivery=state.delivery_number)
         if state.delivery_number
-        else msg("receive.title"),
+        else msg("home.receive"),
         prompt=_prompt(state),
         lines=_goods_lines(state),
         labelled_values=_labelled_values(state, state.in_hand) if state.in_hand and not is_asking else (),
@@ -379,9 +379,7 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     if not state.delivery_number:
         return (Line("note", msg("receive.note_which")),)
     destination = (
-        msg("receive.to_location", place=state.receiving_location)
-        if state.receiving_location
-        else msg("receive.no_location")
+        msg("move.to", place=state.receiving_location) if state.receiving_location else msg("receive.no_location")
     )
     if state.choices and state.pending_scan and state.phase == "goods":
         pending = state.pending_scan
@@ -428,16 +426,16 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     if received or is_received_unknown(state, goods.product):
         all_ = None if is_received_unknown(state, goods.product) else goods.quantity + received
         return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=announced_text)
-    return msg("receive.quantity", quantity=goods.quantity, of=announced_text)
+    return msg("pick.quantity", done=goods.quantity, of=announced_text)
 
 
 def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:
     missing = missing_quantity(state, goods.product) - goods.quantity
     values = [LabelledValue(msg("label.product_number"), raw(goods.product))]
     if missing > 0 and not is_received_unknown(state, goods.product):
-        values.append(LabelledValue(msg("label.missing"), msg("number", value=missing)))
+        values.append(LabelledValue(msg("receive.upcoming"), msg("number", value=missing)))
     if state.supplier:
-        values.append(LabelledValue(msg("label.supplier"), raw(state.supplier)))
+        values.append(LabelledValue(msg("head.supplier"), raw(state.supplier)))
     if state.container:
         values.append(LabelledValue(msg("head.container"), raw(state.container)))
     if _is_elsewhere(state, goods):

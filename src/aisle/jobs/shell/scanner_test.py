@@ -234,7 +234,7 @@ def page_view(state: ScannerTestState) -> DetailView:
     blocks = [Block(msg("scanner_test.last_input"), _input_rows(each)) for each in last]
     if earlier:
         blocks.append(Block(msg("scanner_test.earlier_inputs"), tuple(_earlier_row(each) for each in earlier)))
-    blocks.append(Block(msg("scanner_test.terminal"), _terminal_rows(state)))
+    blocks.append(Block(msg("today.head_terminal"), _terminal_rows(state)))
     blocks.append(
         Block(msg("scanner_test.sample_signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),))
     )
@@ -311,7 +311,7 @@ def _terminal_rows(state: ScannerTestState) -> tuple[tuple[Msg, ...], ...]:
 def _colour_text(count: int) -> Msg:
     if count >= TRUE_COLOUR:
         return msg("scanner_test.colours_all")
-    return msg("number", value=count) if count else msg("scanner_test.colours_none")
+    return msg("number", value=count) if count else msg("clearance.no_category")
 
 
 MAX_INPUTS = 12

@@ -158,7 +158,7 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         category = msg("products.all_categories" if state.category else "products.category")
         supplier = msg("products.all_suppliers" if state.supplier else "products.supplier")
         return (
-            Action(msg("products.next_subset"), self._show_next_subset, "v"),
+            Action(msg("deliveries.next_subset"), self._show_next_subset, "v"),
             Action(category, self._choose_category, "c"),
             Action(supplier, self._choose_supplier, "s"),
         )
@@ -199,11 +199,11 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
     """List of categories or suppliers, those with the most products first."""
 
     name = "products.filter"
-    prompt_text = msg("products.prompt_filter")
+    prompt_text = msg("stores.prompt")
     query_name = "facets"
     columns = (
         Column(msg("products.head_name"), lambda row: raw(row["name"] or row["code"])),
-        Column(msg("products.head_count"), lambda row: msg("number", value=row["count"])),
+        Column(msg("products.title_all"), lambda row: msg("number", value=row["count"])),
         Column(msg("products.head_code"), lambda row: raw(row["code"])),
     )
 
@@ -212,7 +212,7 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
 
     def empty_text(self, state: ProductsState) -> Msg:
         text = state.typed or state.search
-        return msg("products.no_match", text=text) if text else msg("products.none_known")
+        return msg("look_up.no_match", text=text) if text else msg("products.none_known")
 
     def key(self, row: FacetsRow) -> str:
         return row["code"]
@@ -234,21 +234,21 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
 # Page of one product
 
 PRICES = (
-    "product.price", "product.old_price", "product.special_price", "product.promotion_price",
-    "product.discount_price", "product.purchase_price", "product.price_compare_unit",
+    "label.price", "product.old_price", "product.special_price", "product.promotion_price",
+    "store_product.of_discount", "product.purchase_price", "product.price_compare_unit",
     "product.price_compare_multiplier", "product.price_lines", "product.promotion", "product.promotion_week",
 )  # fmt: skip
 CLASSIFICATION = (
-    "product.category_name", "product.category_code", "product.group_code", "product.brand_description",
+    "product.category_name", "product.category_code", "product.group_code", "head.brand",
     "product.brand_code", "product.product_type", "product.color", "product.color_code", "product.size",
     "product.size_code", "product.variant_family", "product.variant_code", "product.variant_factor",
     "product.volume", "product.average_weight", "product.base_unit_name", "product.carrier_item_quantity",
-    "product.smallest_quantity", "product.smallest_product_number", "product.country_code",
+    "product.smallest_quantity", "product.smallest_product_number", "store.country_name",
 )  # fmt: skip
 SUPPLY = (
     "product.supplier_name", "product.supplier_id", "product.supplier_product_number",
     "product.purchase_unit_product_number", "product.moq", "product.edit_min_max_percentage",
-    "product.expiration_min_range", "product.deprecation_date", "product.referral_product_id",
+    "product.expiration_min_range", "label.ends", "label.referral",
     "product.margin_category", "product.general_ledger", "product.shelf_label_quantity",
     "product.shelf_label_layout",
 )  # fmt: skip
@@ -261,7 +261,7 @@ FLAGS = (
 TEXTS = (
     "product.stores_allowed", "product.stores_not_allowed", "product.promo_stores_allowed",
     "product.promo_stores_not_allowed", "product.countries_allowed", "product.countries_not_allowed",
-    "product.product_details", "product.product_url", "product.image_url",
+    "deliveries.about", "product.product_url", "product.image_url",
 )  # fmt: skip
 """Labels of the fields that are one value or a plain list. Each text has its own block, so that it is wrapped and not
 cut."""
@@ -459,6 +459,6 @@ class ProductsJob(PageJob[ProductsState]):
     def handle_scan(self, state: ProductsState, matches: tuple[Match, ...], context: Context) -> Result:
         match = matches[0]
         if match.kind != PRODUCT:
-            return refuse(state, msg("products.not_this", what=name_of(match)))
+            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
         shown = Verdict(INFO, msg("look_up.shown", label=match.label or match.key))
         return _open_product(state, match.key)._replace(verdict=shown)

@@ -157,7 +157,7 @@ class TagList(ClearanceList[Tag]):
     no_rows_text = msg("clearance.no_tags")
     columns = (
         Column(msg("clearance.head_tag"), lambda row: raw(row.key)),
-        Column(msg("clearance.head_locations"), lambda row: msg("number", value=row.location_count)),
+        Column(msg("home.locations"), lambda row: msg("number", value=row.location_count)),
     )
 
     def open_row(self, state: ClearanceState, row: Tag, context: Context) -> Result:
@@ -198,12 +198,12 @@ class CategoryList(ClearanceList[Category]):
             Column(msg("clearance.head_held"), lambda row: msg("number", value=row.quantity)),
             Column(
                 msg("clearance.head_chosen"),
-                lambda row: msg("clearance.chosen") if row.key in state.chosen else raw(""),
+                lambda row: msg("unconfirmed.yes") if row.key in state.chosen else raw(""),
             ),
         )
 
     def actions(self, state: ClearanceState) -> tuple[Action[ClearanceState], ...]:
-        return (Action(msg("clearance.go_on"), _start_request, "d"),)
+        return (Action(msg("move.go_on"), _start_request, "d"),)
 
     def open_row(self, state: ClearanceState, row: Category, context: Context) -> Result:
         return _toggle_category(state, row.key)
@@ -334,7 +334,7 @@ def confirmation_text(tag: str) -> str:
 
 
 OUTCOME_TEXTS = {
-    "refused": "clearance_request.refused",
+    "refused": "store_product.refused",
     "role": "clearance_request.role_denied",
     "not_sent": "clearance_request.not_reached",
     "expired": "clearance_request.expired",
@@ -425,7 +425,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
 
     name = "clearance_request.done"
     title_text = msg("clearance_request.title")
-    prompt_text = msg("clearance_request.prompt_done")
+    prompt_text = msg("stores.prompt_choices")
 
     def lines(self, state: ClearanceRequestState) -> tuple[Line, ...]:
         return (Line("product", outcome_message(state)),)
@@ -455,7 +455,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
                 return super().handle_input(state, CursorKey(key), context)
             case RawInput(meaning=Command() | Choice() as meaning):
                 return super().handle_input(state, meaning, context)
-        return refuse(state, msg("clearance_request.no_other_input"))
+        return refuse(state, msg("unconfirmed.choose"))
 
 
 def _task_block(state: ClearanceRequestState) -> Block:
@@ -471,7 +471,7 @@ def _task_block(state: ClearanceRequestState) -> Block:
         for each in state.tasks
     )
     title = msg("clearance_request.to_move", count=state.total)
-    return Block(title, rows or ((msg("clearance_request.nothing_to_move"),),))
+    return Block(title, rows or ((msg("clearance_tasks.empty"),),))
 
 
 def _show_tasks(state: ClearanceRequestState, context: Context) -> RequestResult:
@@ -517,7 +517,7 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
             return super().handle(state, event, context)
         asked = state._replace(phase="wait", request_id=event.request_id, is_running=False, outcome="", why="")
         subscription = Query("asked", "request_state", {"request_id": event.request_id}, is_live=True)
-        return reply(asked._replace(requested_at=context.now), INFO, "clearance_request.requested", subscription)
+        return reply(asked._replace(requested_at=context.now), INFO, "pin.asked", subscription)
 
     def handle_opened(self, state: ClearanceRequestState, args: Args, context: Context) -> RequestResult:
         state = ClearanceRequestState(

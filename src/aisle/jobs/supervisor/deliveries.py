@@ -183,7 +183,7 @@ class DeliveryPage(DetailPage[DeliveriesState]):
     name = "deliveries.page"
 
     def title(self, state: DeliveriesState) -> Msg:
-        return msg("receive.title_of", delivery=state.delivery_number)
+        return msg("receive.choice_open", delivery=state.delivery_number)
 
     def prompt(self, state: DeliveriesState) -> Msg:
         return msg("receive.prompt_choice" if state.delivery else "deliveries.prompt")

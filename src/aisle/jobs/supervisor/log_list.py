@@ -253,7 +253,7 @@ def value_name(state: LogState, field: str, value: str) -> Msg:
     if field == "period":
         return msg(PERIOD_NAMES[value])
     if not value:
-        return msg("log.any")
+        return msg("orders.any")
     if field == "review":
         return msg(REVIEW_NAMES.get(value, "log.not_to_review"))
     if field == "reason":
@@ -348,7 +348,7 @@ class LogList(ListPage[LogState, LogRow]):
         return (
             Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
             Column(msg("head.change"), change_message, sort="difference"),
-            Column(msg("head.why"), lambda row: why_message(row, state.reasons), sort="work"),
+            Column(msg("head.reason"), lambda row: why_message(row, state.reasons), sort="work"),
             Column(
                 msg("head.time"),
                 lambda row: msg("log.at_time" if store_day(row["at"]) == today else "moment", at=row["at"]),

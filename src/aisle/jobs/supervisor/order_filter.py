@@ -131,7 +131,7 @@ FIELD_NAMES = {
     "shorts": "orders.field_shorts",
     "sort": "orders.field_sort",
     "direction": "orders.field_direction",
-    "reference": "orders.field_reference",
+    "reference": "orders.head_reference",
 }
 
 VALUE_NAMES = {

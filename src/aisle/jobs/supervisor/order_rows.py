@@ -124,7 +124,7 @@ def _short_text(order: BoardOrder) -> Msg:
 
 _NUMBER = Column[BoardOrder](msg("head.order"), lambda order: raw(order.number), sort="number")
 _PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due, sort="pickup")
-_STATE = Column(msg("orders.head_state"), _status_text, sort="state")
+_STATE = Column(msg("head.state"), _status_text, sort="state")
 _PROGRESS = Column[BoardOrder](
     msg("head.progress"),
     lambda order: goods_progress_in_list(order.goods.picked, order.goods.ordered),

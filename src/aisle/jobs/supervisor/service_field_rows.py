@@ -11,7 +11,7 @@ from aisle.jobs.view import Msg, msg, raw
 
 Cells = tuple[Msg, ...]
 
-YES_NO = {"yes": msg("stores.yes"), "no": msg("stores.no")}
+YES_NO = {"yes": msg("unconfirmed.yes"), "no": msg("unconfirmed.no")}
 
 
 def field_name(label: str) -> str:

@@ -52,7 +52,7 @@ _INPUT_PROMPTS = {
     "money": "store_product.how_number",
     "codes": "store_product.how_codes",
     "day": "store_product.how_day",
-    "flag": "count.prompt_number",
+    "flag": "move.prompt_choice",
 }
 """Prompts for a value of each kind."""
 

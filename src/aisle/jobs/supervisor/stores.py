@@ -97,7 +97,7 @@ class StoreList(SearchPage[StoresState, StoresRow]):
 
     def title(self, state: StoresState) -> Msg:
         if state.is_switching and state.subset == "all":
-            return msg("stores.title_change")
+            return msg("home.change_store")
         return SUBSETS[state.subset].title
 
     def prompt(self, state: StoresState) -> Msg:
@@ -144,7 +144,7 @@ ADDRESS = (
     "store.phone_number", "store.contact_details",
 )  # fmt: skip
 ORGANISATION = (
-    "store.store_next_ordering_datetime", "store.store_next_delivery_datetime", "store.area_description",
+    "look_up.ordering", "look_up.delivery", "stores.head_area",
     "store.area_id", "store.area_manager_user_id", "store.store_type_description", "store.store_type_code",
     "store.legal_entity", "store.cost_center", "store.price_line_id", "store.is_active",
     "store.is_active_data_exchange",
@@ -183,7 +183,7 @@ class StorePage(DetailPage[StoresState]):
         return msg("stores.title_of", store=state.store_number)
 
     def prompt(self, state: StoresState) -> Msg:
-        return msg("stores.prompt_choices" if _can_switch(state) else "stores.prompt_page")
+        return msg("stores.prompt_choices" if _can_switch(state) else "order.prompt_read")
 
     def lines(self, state: StoresState) -> tuple[Line, ...]:
         return _lines(state.store, state.store_number) if state.store else (Line("note", msg("stores.loading")),)
@@ -292,7 +292,7 @@ class SwitchQuestion(FormPage[StoresState]):
     """Question to switch to the store, with the consequences."""
 
     name = "stores.change"
-    title_text = msg("stores.title_change")
+    title_text = msg("home.change_store")
     typed_only = True
 
     def prompt(self, state: StoresState) -> Msg:
