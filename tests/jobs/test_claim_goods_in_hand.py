@@ -104,11 +104,11 @@ def test_take_over_does_not_ask_about_others_goods_in_hand() -> None:
     hand = opened()
     both = line(1, "P1", 5, picked_quantity=2, **SHELF)
     assert hand.feed(order(both, **BEN, claimed_on=LATER, at_work=[OTHER])) == "pick.taken_over"
-    assert "0 in your hand" in hand.told
+    assert "You have 0 in hand" in hand.told
     hand.scan("P1")
     both = line(1, "P1", 5, picked_quantity=3, **SHELF)
     assert hand.feed(order(both, **BEN, claimed_on=LATEST, at_work=[OTHER])) == "pick.taken_over"
-    assert "1 in your hand" in hand.told
+    assert "You have 1 in hand" in hand.told
     assert hand.feed(Choice(2)) == "pick.removed_with_goods"
     assert [back.quantity for back in hand.state.to_return] == [1]
     hand.feed(Choice(2))
@@ -211,10 +211,10 @@ def test_what_found_no_room_is_not_asked_for_twice() -> None:
     assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
     hand.feed(Choice(1))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, **SHELF), **BEN, claimed_on=LATER, at_work=[OTHER]))
-    assert "0 in your hand" in hand.told
+    assert "You have 0 in hand" in hand.told
 
 
 def test_an_order_that_its_picker_comes_back_to_is_in_his_hand() -> None:
     hand = Hand(line(1, "P1", 5, picked_quantity=2, **SHELF), is_claimed=True, claimed_by=CONTEXT.user)
     hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **BEN, claimed_on=LATER))
-    assert "2 in your hand" in hand.told
+    assert "You have 2 in hand" in hand.told

@@ -125,7 +125,7 @@ def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
 @pytest.mark.parametrize(
     ("language", "told", "tight"),
     [
-        ("en", "Take 1.5 kg: A1.5", "1.5 kg: A1.5"),
+        ("en", "Pick 1.5 kg: A1.5", "1.5 kg: A1.5"),
         ("nl", "Pak 1,5 kg: A1,5", "1,5 kg: A1,5"),
         ("de", "Nehmen 1,5 kg: A1,5", "1,5 kg: A1,5"),
         ("fr", "Prendre 1,5 kg : A1,5", "1,5 kg : A1,5"),
@@ -347,7 +347,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.removed_with_goods"
-    assert hand.told == "Tote B, O2, was rejected; you keep the other totes: 3 in hand"
+    assert hand.told == "Tote B, O2, was rejected; you keep the other totes. You have 3 in hand for that order"
     assert hand.view.name == "pick.return"
     assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
@@ -490,8 +490,8 @@ def test_less_than_in_totes_is_asked_and_may_mean_more() -> None:
     assert hand.feed(Quantity(Decimal(1))) == "pick.fewer_than_picked"
     assert hand.told == "Only 1 of Product P1 in all? 7 of 8 are in the totes."
     assert [MessageWriter().write(choice) for choice in hand.view.choices] == [
-        "There are 1 in all",
-        "There are 8 in all",
+        "The total is 1",
+        "The total is 8",
     ]
     assert hand.feed(Choice(2)) == "pick.set_totes"
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}

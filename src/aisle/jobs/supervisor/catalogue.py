@@ -234,21 +234,21 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
 # Page of one product
 
 PRICES = (
-    "label.price", "product.old_price", "product.special_price", "product.promotion_price",
-    "store_product.of_discount", "product.purchase_price", "product.price_compare_unit",
+    "product.price", "product.old_price", "product.special_price", "product.promotion_price",
+    "product.discount_price", "product.purchase_price", "product.price_compare_unit",
     "product.price_compare_multiplier", "product.price_lines", "product.promotion", "product.promotion_week",
 )  # fmt: skip
 CLASSIFICATION = (
-    "product.category_name", "product.category_code", "product.group_code", "head.brand",
+    "product.category_name", "product.category_code", "product.group_code", "product.brand_description",
     "product.brand_code", "product.product_type", "product.color", "product.color_code", "product.size",
     "product.size_code", "product.variant_family", "product.variant_code", "product.variant_factor",
     "product.volume", "product.average_weight", "product.base_unit_name", "product.carrier_item_quantity",
-    "product.smallest_quantity", "product.smallest_product_number", "store.country_name",
+    "product.smallest_quantity", "product.smallest_product_number", "product.country_code",
 )  # fmt: skip
 SUPPLY = (
     "product.supplier_name", "product.supplier_id", "product.supplier_product_number",
     "product.purchase_unit_product_number", "product.moq", "product.edit_min_max_percentage",
-    "product.expiration_min_range", "label.ends", "label.referral",
+    "product.expiration_min_range", "product.deprecation_date", "product.referral_product_id",
     "product.margin_category", "product.general_ledger", "product.shelf_label_quantity",
     "product.shelf_label_layout",
 )  # fmt: skip
@@ -261,7 +261,7 @@ FLAGS = (
 TEXTS = (
     "product.stores_allowed", "product.stores_not_allowed", "product.promo_stores_allowed",
     "product.promo_stores_not_allowed", "product.countries_allowed", "product.countries_not_allowed",
-    "deliveries.about", "product.product_url", "product.image_url",
+    "product.product_details", "product.product_url", "product.image_url",
 )  # fmt: skip
 """Labels of the fields that are one value or a plain list. Each text has its own block, so that it is wrapped and not
 cut."""

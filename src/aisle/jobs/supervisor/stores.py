@@ -144,7 +144,7 @@ ADDRESS = (
     "store.phone_number", "store.contact_details",
 )  # fmt: skip
 ORGANISATION = (
-    "look_up.ordering", "look_up.delivery", "stores.head_area",
+    "store.store_next_ordering_datetime", "store.store_next_delivery_datetime", "store.area_description",
     "store.area_id", "store.area_manager_user_id", "store.store_type_description", "store.store_type_code",
     "store.legal_entity", "store.cost_center", "store.price_line_id", "store.is_active",
     "store.is_active_data_exchange",

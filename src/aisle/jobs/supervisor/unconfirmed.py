@@ -186,7 +186,7 @@ _CHOICE_TEXTS = {
     PUT_BACK: "unconfirmed.choice_put_back",
     OTHER_ORDER: "unconfirmed.choice_other_order",
     OPEN_BLOCKING: "unconfirmed.choice_open_blocking",
-    COUNT: "move.choice_count",
+    COUNT: "unconfirmed.choice_count",
     OPEN_ORDER: "unconfirmed.choice_open_order",
     OPEN_STORE_PRODUCT: "unconfirmed.choice_open_store_product",
 }
