@@ -249,7 +249,7 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
         "adjust.choice_expected_quantity",
         "adjust.choice_whole_quantity",
-        "adjust.choice_count",
+        "move.choice_count",
     ]
     assert hand.feed(Back()) == "session.dropped"
     assert hand.job.accepts(hand.state).choice_letters == ""
@@ -385,7 +385,7 @@ def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     assert hand.scan("P2") == "count.product_first"
     assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     assert hand.scan("X", kind=ORDER) == "move.not_this"
-    assert hand.feed(Back()) == "adjust.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     assert hand.job.step_name(hand.state) == "adjust.product"
     assert not hand.entries

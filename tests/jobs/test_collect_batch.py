@@ -228,7 +228,7 @@ def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> Non
     ("change", "told"),
     [
         ({"is_rejected": True}, "pick.rejected"),
-        ({"is_active": False}, "pick.finished"),
+        ({"is_active": False}, "pick.handed_over_now"),
         ({"lines": []}, "pick.empty"),
         ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "batch.picked"),
         ({"is_claimed": True, "claimed_by": "bob"}, "batch.claimed"),
@@ -289,7 +289,7 @@ def test_batch_claimed_by_others_asks_up_to_available_letters() -> None:
 
 def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     hand = Hand()
-    assert hand.feed(UnknownCode("TOTE-1")) == "batch.unknown"
+    assert hand.feed(UnknownCode("TOTE-1")) == "count.unknown"
     hand.scan("4101")
     assert hand.feed(UnknownCode("TOTE-1")) == "batch.tote"
     hand.scan("4102")
@@ -304,7 +304,7 @@ def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
     """Else the screen would send goods to `B` that lie in another tote on which there is a B."""
     hand = Hand()
     hand.scan("4101")
-    assert hand.feed(UnknownCode("B")) == "batch.unknown", "the next order has it"
+    assert hand.feed(UnknownCode("B")) == "count.unknown", "the next order has it"
     hand.scan("4102")
     assert hand.feed(UnknownCode("A")) == "batch.tote_twice"
     assert hand.feed(UnknownCode("B")) == "batch.tote"

@@ -308,10 +308,10 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
     hand.feed(Rows("log", (), 0))
-    assert hand.view.empty == msg("log.no_match", text="A1")
+    assert hand.view.empty == msg("look_up.no_match", text="A1")
     hand.feed(Text("mature"))
     hand.feed(Rows("log", (), 0))
-    assert hand.view.empty == msg("log.no_match", text="A1 mature")
+    assert hand.view.empty == msg("look_up.no_match", text="A1 mature")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

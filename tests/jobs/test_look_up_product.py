@@ -261,7 +261,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     ids = [block.title.id for block in hand.view.blocks]
     assert ids == [
         *(
-            "look_up.locations",
+            "home.locations",
             "look_up.pools",
             "look_up.with_age",
             "look_up.orders",
@@ -546,7 +546,7 @@ def test_the_list_is_searched_and_scrolled() -> None:
     hand.say(Back())
     assert hand.view.name == "locations.list"
     assert hand.say(Text("a-1")) == "locations.found"
-    assert hand.say(Text("zzz")) == "locations.not_found"
+    assert hand.say(Text("zzz")) == "home.not_found"
     assert hand.view.total == 4
 
 

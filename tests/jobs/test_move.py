@@ -401,7 +401,7 @@ def test_a_refusal_is_told_once() -> None:
     hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
     body = hand.sent[0].body
     refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
-    assert hand.feed(refused) == "move.refused"
+    assert hand.feed(refused) == "receive.refused"
     assert hand.feed(refused) == ""
     assert hand.say("u", "u", "u") == "move.take_undone"
     assert hand.say("u") == "pick.nothing_to_undo"
@@ -416,7 +416,7 @@ def test_refusal_during_question_leaves_question_open() -> None:
     asked = hand.state.choices
     body = hand.sent[0].body
     refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
-    assert hand.feed(refused) == "move.refused"
+    assert hand.feed(refused) == "receive.refused"
     assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"
     assert hand.held == {"P1": 2}

@@ -207,7 +207,7 @@ def test_next_leaves_a_line_for_later_and_comes_round_again() -> None:
     hand.scan("P2")
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P1"
-    assert hand.feed(Command("n")) == "pick.last_stop"
+    assert hand.feed(Command("n")) == "locations.last_location"
 
 
 def test_undo_goes_back_step_by_step_and_says_when_there_is_nothing_left() -> None:
@@ -346,7 +346,7 @@ def test_lines_that_are_not_here_yet_are_waited_for() -> None:
 
 @pytest.mark.parametrize(
     ("head", "told"),
-    [({"is_rejected": True}, "pick.rejected"), ({"is_active": False}, "pick.finished"), ({}, "pick.empty")],
+    [({"is_rejected": True}, "pick.rejected"), ({"is_active": False}, "pick.handed_over_now"), ({}, "pick.empty")],
 )
 def test_orders_that_cannot_be_picked_close_with_the_reason(head: dict[str, Any], told: str) -> None:
     hand = Hand()
@@ -446,7 +446,7 @@ def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
 
 
 @pytest.mark.parametrize(("kind", "way"), [("product", "count.choice_product"), ("location", "count.choice_location"),
-    ("order", "move.choice_is_order"), ("reference", "move.choice_is_order"), ("delivery", "count.choice_other"),
+    ("order", "order.title"), ("reference", "order.title"), ("delivery", "count.choice_other"),
     ("person", "count.choice_other")])  # fmt: skip
 def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, way: str) -> None:
     hand = Hand(line(1, "P1", 5000))

@@ -216,7 +216,7 @@ def test_a_stop_left_for_later_comes_round_again() -> None:
     hand.scan("P4", "2")
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P1"
-    assert hand.feed(Command("n")) == "pick.last_stop"
+    assert hand.feed(Command("n")) == "locations.last_location"
     assert hand.scan("P1", "8") == "pick.batch_all_picked"
 
 
@@ -235,7 +235,7 @@ def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
     moves = [effect for effect in hand.effects if isinstance(effect, Write) and effect.operation == "create-movement"]
     assert [move.lanes[0] for move in moves] == ["order/O1", "order/O2", "order/O3"]
     assert sum(quantity for _, quantity, _, _ in hand.moves()) == 12
-    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_batch"
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
     assert hand.feed(Command("u")) == "pick.for_tote"
     assert sum(quantity for _, quantity, came, _ in hand.moves() if came == "PU-1") == 12
     assert hand.feed(Command("u")) == "pick.for_tote"
@@ -356,7 +356,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     ]
     assert hand.scan("P1") == "pick.picked_for_tote"
     assert totes(hand) == {"A": 3, "C": 1}
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert hand.view.name == "pick.product"
     assert [tote.letter for tote in hand.state.totes] == ["A", "C"]
     assert ("O2", 1) in hand.all_sent
@@ -365,7 +365,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
 
 def test_finished_and_handed_over_orders_leave_nothing_in_hand() -> None:
     hand = Hand(orders=three())
-    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.removed_finished"
+    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.removed_handed_over"
     claimed = {"is_claimed": True, "claimed_by": "bob", "claimed_name": "Bob", "claimed_on": "2099-01-01T00:00:00Z"}
     assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.taken_over"
     assert hand.feed(Choice(2)) == "pick.removed_claimed"
@@ -381,7 +381,7 @@ def test_the_last_order_that_leaves_closes_the_round() -> None:
     assert hand.feed(order(number="O1", is_rejected=True)) == "pick.removed_with_goods"
     assert hand.view.name == "pick.return"
     assert hand.scan("P1") == "pick.put_back_first"
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -436,7 +436,7 @@ def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None
-    assert (close.verdict.kind, close.verdict.text) == (GOOD, msg("pick.put_back_done"))
+    assert (close.verdict.kind, close.verdict.text) == (GOOD, msg("pick.choice_put_back_all"))
     round_ = Hand(orders=three())
     round_.scan("P1", "6")
     round_.feed(order(*three()["O2"], number="O2", is_rejected=True))
@@ -694,7 +694,7 @@ def test_actions_before_order_left_are_not_undone_after_return() -> None:
     hand.scan("P1")
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 3, picked_quantity=2), number="O1", is_rejected=True))
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     hand.scan("O1", kind=ORDER)
     hand.feed(Choice(1))
     assert hand.feed(order(line(1, "P1", 3), number="O1")) == "pick.joined"

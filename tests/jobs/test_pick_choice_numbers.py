@@ -28,7 +28,7 @@ def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     assert hand.scan("P9") == "pick.goods_first_scan"
     hand.feed(Back())
     hand.scan("P9")
-    assert hand.choices() == ["pick.choice_look_up"]
+    assert hand.choices() == ["look_up.title"]
     hand.feed(Command("w"))
     assert hand.choices() == TAKEN_OVER
     hand.feed(Choice(2))

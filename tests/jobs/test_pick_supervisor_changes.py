@@ -54,7 +54,7 @@ def test_the_last_urgent_stop_can_be_left_for_later() -> None:
     hand.feed(order(*ROUND["4102"][:1], number="4102", is_priority=True))
     hand.scan("P1", "2")
     assert product(hand) == "P3"
-    assert hand.feed(Command("n")) == "pick.last_stop"
+    assert hand.feed(Command("n")) == "locations.last_location"
 
 
 GIVEN: dict[str, Any] = {

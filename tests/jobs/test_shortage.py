@@ -270,7 +270,7 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
     hand.say(Choice(6))
     assert hand.say(Back()) == "session.dropped"
     assert not hand.closed
-    assert hand.say(Back()) == "shortage.dropped"
+    assert hand.say(Back()) == "session.dropped"
     assert hand.closed
     assert hand.answer is None
 
@@ -488,7 +488,7 @@ VERDICTS = {
         "shortage.closed",
         "shortage.closed_on_host",
         "shortage.rejected",
-        "shortage.dropped",
+        "session.dropped",
     ),
     *(
         "shortage.which_order",

@@ -96,7 +96,7 @@ def _request(text: str, verdict: Verdict | None, link: LinkState = LIVE_LINK, ty
 
 
 def _confirm(text: str) -> Frame:
-    return _request(text, Verdict(WRONG, msg("clearance_request.scan_not_accepted", tag=text or "backroom")))
+    return _request(text, Verdict(WRONG, msg("input.scan_not_accepted")))
 
 
 def _confirm_by_token(text: str) -> Frame:

@@ -289,7 +289,7 @@ def _delivery_with_excess(text: str) -> Frame:
 
 def _awaited(text: str) -> Frame:
     state = DeliveriesState(delivery_number=text or "PO-2026-9999")
-    verdict = Verdict(WRONG, msg("deliveries.not_here", delivery=state.delivery_number))
+    verdict = Verdict(WRONG, msg("home.not_found", text=state.delivery_number))
     return _deliveries_frame(state, verdict, LinkState("live", 4.0), 4)
 
 

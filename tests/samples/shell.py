@@ -67,7 +67,7 @@ LIVE = LinkState("live", 12.0)
 
 LETTERS = (
     KeyHint("n", msg("hint.next_page")),
-    KeyHint("s", msg("hint.shortage")),
+    KeyHint("s", msg("shortage.title")),
     KeyHint("u", msg("hint.undo")),
     KeyHint("b", msg("hint.back")),
 )

@@ -69,7 +69,7 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     app.shows("Order lines", " 3")
     app.take("d", "clearance_request.confirm", "")
     app.take("BACK", "clearance_request.confirm", "clearance_request.not_the_tag")
-    app.take(BACKROOM, "clearance_request.confirm", "clearance_request.scan_not_accepted")
+    app.take(BACKROOM, "clearance_request.confirm", "input.scan_not_accepted")
     assert assigned(shop) == []
     seen = typed(app, BACKROOM)
     assert (seen["step"], seen["verdict"]) == ("pin", "pin.prompt"), seen

@@ -119,7 +119,7 @@ def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: 
     app.take("1", "exceptions.one", "")
     app.take("1", "exceptions.differences", "exceptions.approved_on_host")
     app.take("1", "exceptions.one", "")
-    app.take("2", "exceptions.differences", "exceptions.recounted")
+    app.take("2", "exceptions.differences", "count.to_recounts")
     app.shows("all sent")
     app.take("b", "exceptions", "")
     app.shows("6 Recounts ordered 1")

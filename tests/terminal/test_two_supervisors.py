@@ -140,7 +140,7 @@ def picks(world: World, terminal: str) -> Script:
             seen = yield "PU-03"
             if seen["verdict"].startswith("pick.put_down_at"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
-        elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
+        elif step == "pick.return" and seen["verdict"] == "pick.choice_put_back_all":
             seen = yield "b"
         else:
             seen = yield {"home": "1", "pick.return": "o"}.get(step, "b")

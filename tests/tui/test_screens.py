@@ -366,7 +366,7 @@ def test_a_courier_that_stands_still_does_not_start(language: str, narrow: str, 
 
 def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
     people = [msg("raw", text=name) for name in ("Anna Berg", "Ben Okafor", "Chloë Martin", "Dev Patel", "Ewa Nowak")]
-    asked = Step("sign_in", msg("sign_in.title"), msg("sign_in.choose"), choices=tuple(people))
+    asked = Step("sign_in", msg("sign_in.title"), msg("unconfirmed.choose"), choices=tuple(people))
     shown = plain_lines(layout_screen(Frame(asked, SAMPLES[0].build("").link), 20, 6))
     assert [line for line in shown if "1 Anna Berg" in line]
     assert [line for line in shown if line.endswith("…")]

@@ -549,5 +549,5 @@ def _go_back(state: AdjustState) -> Result:
         return reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")
     if state.line is not None and not state.closes_after_send:
         fresh = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
-        return reply(fresh, INFO, "adjust.dropped")
+        return reply(fresh, INFO, "session.dropped")
     return Turn(state, (Close(Verdict(INFO, msg("adjust.left"))),))

@@ -116,7 +116,7 @@ CHOICE_TEXTS = {
     "out": "batch.choice_remove",
     "all_the_same": "batch.choice_add_anyway",
     "is_tote": "batch.choice_is_tote",
-    "look_up": "pick.choice_look_up",
+    "look_up": "look_up.title",
     "leave": "batch.choice_leave",
     "many": "batch.choice_count",
 }
@@ -193,7 +193,7 @@ def _choice_text(choice: OfferedChoice) -> Msg:
 def _hints(state: BatchState) -> tuple[KeyHint, ...]:
     hints = []
     if state.orders and not state.is_removing:
-        hints = [KeyHint("g", msg("hint.go")), KeyHint("t", msg("hint.remove_order"))]
+        hints = [KeyHint("g", msg("hint.start")), KeyHint("t", msg("hint.remove_order"))]
         hints += [KeyHint("P", msg("orders.print"))] if state.is_desk else []
     return (*hints, *PAGE_HINTS, BACK)
 
@@ -345,7 +345,7 @@ def _reason_not_pickable(row: OrderRow) -> str:
     if row.get("is_rejected"):
         return "pick.rejected"
     if not row.get("is_active", True):
-        return "pick.finished"
+        return "pick.handed_over_now"
     lines = parse_lines(row.get("lines") or ())
     if row.get("lines_known", True) and not any(take.is_open for take in lines):
         return "batch.picked" if lines else "pick.empty"
@@ -437,7 +437,7 @@ def _handle_code(state: BatchState, code: str) -> Result:
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
     is_too_short = len(code) <= MAX_SHORT_LABEL and code not in tuple(TOTE_LETTERS) and not is_short_label(code)
     if not state.orders or is_too_short:
-        return reply(state, WRONG, "batch.unknown", code=code)
+        return reply(state, WRONG, "count.unknown", code=code)
     if code in tuple(TOTE_LETTERS[:MAX_ORDERS]):
         return _check_tote_letter(state, code)
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
@@ -481,7 +481,7 @@ def _check_tote_letter(state: BatchState, letter: str) -> Result:
     The code of its own tote is not stored, because letters shift."""
     order = next((each.order for each in state.orders if tote_letter(state, each.order) == letter), "")
     if not order:
-        return reply(state, WRONG, "batch.unknown", code=letter)
+        return reply(state, WRONG, "count.unknown", code=letter)
     if order != state.orders[-1].order:
         return reply(state, WRONG, "batch.tote_twice", code=letter)
     code = state.orders[-1].tote_code or letter
@@ -500,7 +500,7 @@ def _set_tote_code(state: BatchState, code: str) -> Result:
 def _handle_text(state: BatchState, text: str) -> Result:
     """Read a text as a tote code if it has a digit or is one word of capitals, as labels have."""
     if not is_label_text(text):
-        return reply(state, WRONG, "batch.unknown", code=text)
+        return reply(state, WRONG, "count.unknown", code=text)
     return _handle_code(state, text)
 
 

@@ -338,7 +338,7 @@ def _stock_text(product: Product) -> Msg:
 
 def estimate(quantity: Decimal | None) -> Msg:
     """Return an estimated quantity, `?` if unknown."""
-    return raw("?") if quantity is None else msg("look_up.estimate", text=quantity)
+    return raw("?") if quantity is None else msg("estimate", value=quantity)
 
 
 def with_age(title: Msg, age: Decimal) -> Msg:
@@ -350,7 +350,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     if product.has_no_stock:
         return ()
     return (
-        Block(msg("look_up.locations"), location_rows(product)),
+        Block(msg("home.locations"), location_rows(product)),
         Block(msg("look_up.pools"), tuple(
             (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
             for pool in product.pools

@@ -134,7 +134,7 @@ class EntryList(ListPage[MyEntriesState, Entry]):
 
     def empty_text(self, state: MyEntriesState) -> Msg:
         text = state.typed or state.search
-        return msg("my_entries.no_match", text=text) if text else msg("my_entries.empty")
+        return msg("look_up.no_match", text=text) if text else msg("my_entries.empty")
 
     def key(self, row: Entry) -> str:
         return row.key
@@ -204,7 +204,7 @@ class EntryPage(FormPage[MyEntriesState]):
     title_text = msg("my_entries.title_entry")
 
     def prompt(self, state: MyEntriesState) -> Msg:
-        return msg("move.prompt_choice" if self.choices(state) else "my_entries.prompt_entry")
+        return msg("unconfirmed.choose" if self.choices(state) else "my_entries.prompt_entry")
 
     def lines(self, state: MyEntriesState) -> tuple[Line, ...]:
         entry = _entry_of(state)
@@ -247,7 +247,7 @@ class UndoPage(EntryPage):
     def actions(self, state: MyEntriesState) -> Actions:
         if not _entry_of(state).can_be_undone:
             return ()
-        return (Action(msg("my_entries.confirm_undo"), _undo), Action(msg("order_actions.no"), self.go_back))
+        return (Action(msg("order_actions.yes"), _undo), Action(msg("order_actions.no"), self.go_back))
 
     def go_back(self, state: MyEntriesState, context: Context) -> Result:
         return reply(state._replace(is_asking_undo=False), INFO, "session.dropped")

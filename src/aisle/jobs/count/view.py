@@ -150,7 +150,7 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
 
 def _title(state: CountState) -> Msg:
     if state.mode == "product":
-        return msg("count.title_product", label=state.label)
+        return msg("count.title_location", place=state.label)
     if state.location:
         return msg("count.title_location", place=state.location)
     return msg("count.title") if state.phase in ("start", "list") else msg("count.title_whole_store")

@@ -98,7 +98,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
 
     def empty_text(self, state: ClearanceTasksState) -> Msg:
         if not state.is_loaded:
-            return msg("clearance_tasks.not_loaded")
+            return msg("stores.loading")
         return msg("clearance_tasks.empty" if state.lists_tasks else "clearance_tasks.unlisted")
 
     def key(self, row: TaskRow) -> str:

@@ -54,8 +54,8 @@ CHOICE_TEXTS = {
     "not_so_many": "count.choice_not_so_many",
     "is_product": "count.choice_product",
     "is_location": "count.choice_location",
-    "is_order": "move.choice_is_order",
-    "is_reference": "move.choice_is_order",
+    "is_order": "order.title",
+    "is_reference": "order.title",
 }
 
 QUANTITY_TEXTS = {
@@ -250,7 +250,7 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
             goods_in_hand.is_goods_question_open(state) and state.phase != "put"
         )
         if state.phase in ("from", "pool"):
-            return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
+            return msg("unconfirmed.choose" if state.phase == "pool" else "pick.prompt_choice")
         if take_goods.open_quantity_goods(state):
             return quantity_prompt(choice_letters(state), scans=not waits)
         return letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")

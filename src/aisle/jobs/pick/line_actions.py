@@ -164,7 +164,7 @@ def skip_stop(state: PickState) -> Result:
         state._replace(is_quantity_open=False, choices=()), max(stop, default=-1) + 1, first=False
     )
     if before and next_state.current_line and next_state.current_line.stop_key == before.stop_key:
-        return reply(next_state, INFO, "pick.last_stop")
+        return reply(next_state, INFO, "locations.last_location")
     return reply(next_state, INFO, "pick.later", label=next_state.current_line.label if next_state.current_line else "")
 
 

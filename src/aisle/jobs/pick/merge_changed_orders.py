@@ -198,8 +198,8 @@ ORDER_QUERY_PREFIX = "order/"
 
 LEAVE_TEXTS = {
     "rejected": ("pick.rejected", "pick.removed_rejected"),
-    "rejected_here": ("pick.rejected_here", "pick.removed_rejected"),
-    "finished": ("pick.finished", "pick.removed_finished"),
+    "rejected_here": ("pick.rejected", "pick.removed_rejected"),
+    "finished": ("pick.handed_over_now", "pick.removed_handed_over"),
     "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
     "claimed": ("pick.claimed_now", "pick.removed_claimed"),
     "assigned": ("pick.reassigned", "pick.removed_reassigned"),

@@ -148,8 +148,8 @@ class ShortageState(NamedTuple):
 
 
 PROMPTS = {
-    "choices": "shortage.prompt",
-    "which_order": "shortage.prompt_which",
+    "choices": "pick.prompt_choice",
+    "which_order": "unconfirmed.choose",
     "which_reason": "shortage.prompt_reason",
 }
 
@@ -551,4 +551,4 @@ def _go_back(state: ShortageState) -> Result:
         return reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
     if state.phase != "choices":
         return reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
-    return reply(state, INFO, "shortage.dropped", Close())
+    return reply(state, INFO, "session.dropped", Close())

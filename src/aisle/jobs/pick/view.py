@@ -100,16 +100,11 @@ def _title(state: PickState) -> Msg:
 
 
 def _wait_step(state: PickState) -> Step:
-    missing = [tote for tote in state.totes if not tote.has_lines]
-    note = msg("pick.note_wait")
-    if state.choices:
-        note = msg("pick.note_answer")
-    elif state.is_batch:
-        note = msg("pick.note_wait_batch", count=len(missing))
+    note = msg("pick.note_answer" if state.choices else "stores.loading")
     return Step(
         state.step_name,
         _title(state),
-        msg("move.prompt_choice") if state.choices else msg("pick.prompt_wait"),
+        msg("unconfirmed.choose") if state.choices else msg("pick.prompt_wait"),
         lines=(Line("note", note),),
         choices=_choice_texts(state),
         key_hints=_back_hints(),
@@ -134,7 +129,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         lines.append(Line("note", msg("pick.note_all_held", orders=orders)))
     elif held:
         lines.append(Line("note", held))
-    hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
+    hints = [NEXT_PAGE, KeyHint("s", msg("shortage.title"))]
     if state.history:
         hints.append(KeyHint("u", msg("hint.undo")))
     if customer_notes(state):
@@ -295,7 +290,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         rest = sum((state.lines[index].remaining for index in pick_lines.fillable_lines(state, choice.key)), Decimal(0))
         return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
-        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("pick.choice_look_up")
+        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("look_up.title")
     if choice.kind == "tote":
         return msg("pick.choice_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":
@@ -311,7 +306,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "amount":
         return msg("count.choice_quantity", quantity=choice.quantity)
     if choice.kind in ("is_order", "is_reference"):
-        return msg("move.choice_is_order", order=choice.key)
+        return msg("order.title", order=choice.key)
     if choice.kind in ("is_delivery", "is_person"):
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind in quantity_or_record.RECORD_CHOICES:

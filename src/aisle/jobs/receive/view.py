@@ -52,8 +52,8 @@ MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
 CHOICE_TEXTS = {
     "open": "receive.choice_open",
     "switch": "receive.choice_switch",
-    "stay": "receive.choice_stay",
-    "go_on": "receive.choice_go_on",
+    "stay": "stores.stay",
+    "go_on": "move.go_on",
     "other": "receive.choice_other",
     "extra": "receive.choice_accept",
     "fit": "receive.choice_announced_quantity",
@@ -136,9 +136,9 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
         return choice_texts(state)
     match state.phase:
         case "check":
-            return (msg("receive.choice_close"), msg("receive.choice_go_on"))
+            return (msg("receive.choice_close"), msg("move.go_on"))
         case "leave":
-            return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("receive.choice_go_on"))
+            return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("move.go_on"))
     return ()
 
 
@@ -168,7 +168,7 @@ def _list_view(state: ReceiveState) -> ListView:
         total=state.total,
         cursor=state.cursor,
         numbered_rows=searchable_list.numbered_rows(state),
-        empty=msg("receive.no_match", text=state.typed or state.search)
+        empty=msg("look_up.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
         key_hints=(
@@ -364,7 +364,7 @@ def _prompt(state: ReceiveState) -> Msg:
     if state.phase == "leave":
         return quantity_prompt(choice_letters(state), is_total=False)
     if state.choices and not state.delivery_number:
-        return msg("receive.prompt_choice")
+        return msg("pick.prompt_choice")
     if state.choices:
         waits = handle_scans_and_quantities.is_number_asked(
             state
@@ -416,7 +416,7 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     announced, received = announced_and_received(state, goods.product)
     measured = bool(goods.allows_decimals and goods.unit)
     announced_text = (
-        msg("receive.measure", value=announced, unit=goods.unit) if measured else msg("number", value=announced)
+        msg("move.measure", quantity=announced, unit=goods.unit) if measured else msg("number", value=announced)
     )
     if not announced and received:
         return msg("receive.quantity_extra_with", quantity=goods.quantity, all=goods.quantity + received)

@@ -135,7 +135,7 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         if text := state.typed or state.search:
             return not_found_message("look_up.no_match", text, state.may_have_more)
         is_filtered = state.category or state.supplier or state.subset != "all"
-        return msg("products.none_such" if is_filtered else "products.empty")
+        return msg("products.none_such" if is_filtered else "stores.loading")
 
     def key(self, row: CatalogueRow) -> str:
         return row["product_number"]
@@ -155,8 +155,8 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
     def actions(self, state: ProductsState) -> tuple[Action[ProductsState], ...]:
         if state.only_products:
             return ()
-        category = msg("products.all_categories" if state.category else "products.category")
-        supplier = msg("products.all_suppliers" if state.supplier else "products.supplier")
+        category = msg("products.all_categories" if state.category else "clearance.head_category")
+        supplier = msg("products.all_suppliers" if state.supplier else "head.supplier")
         return (
             Action(msg("deliveries.next_subset"), self._show_next_subset, "v"),
             Action(category, self._choose_category, "c"),

@@ -111,7 +111,7 @@ def _with_window(state: ClearanceState) -> ClearanceState:
 
 def _denial(state: ClearanceState) -> Msg | None:
     if not state.is_loaded:
-        return msg("clearance.not_loaded")
+        return msg("stores.loading")
     return None if state.may_clear else msg("clearance.role_denied")
 
 
@@ -336,7 +336,7 @@ def confirmation_text(tag: str) -> str:
 OUTCOME_TEXTS = {
     "refused": "store_product.refused",
     "role": "clearance_request.role_denied",
-    "not_sent": "clearance_request.not_reached",
+    "not_sent": "pin.not_reached",
     "expired": "clearance_request.expired",
     "unknown": "clearance_request.unknown",
 }
@@ -394,7 +394,7 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
         )
         return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
-        return reply(state, WRONG, "clearance_request.scan_not_accepted", tag=wanted)
+        return reply(state, WRONG, "input.scan_not_accepted")
     body = {"tag": state.tag, "categories": list(state.categories)}
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 

@@ -120,7 +120,7 @@ class Summary(Page[ExceptionsState]):
             name=self.name,
             title=msg("home.exceptions"),
             prompt=msg("exceptions.prompt"),
-            column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("exceptions.head_about")),
+            column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
             rows=rows,
             first=state.first,
             total=len(counts),
@@ -219,7 +219,7 @@ class StuckOrderList(ExceptionList):
 
     name = "exceptions.stuck"
     query_name = "stuck"
-    prompt_text = msg("exceptions.prompt_stuck")
+    prompt_text = msg("exceptions.prompt")
     columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in STUCK_COLUMNS)
     has_progress_bars = True
 
@@ -266,9 +266,7 @@ class NegativeStockList(ExceptionList):
         Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
         Column(
             msg("exceptions.head_where"),
-            lambda row: (
-                msg("exceptions.order", order=row["order_number"]) if row["order_number"] else _location_text(row)
-            ),
+            lambda row: msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row),
         ),
     )
 
@@ -281,7 +279,7 @@ class RecountList(ExceptionList):
 
     name = "exceptions.recounts"
     query_name = "recounts"
-    prompt_text = msg("exceptions.prompt_recounts")
+    prompt_text = msg("exceptions.prompt")
     columns = (
         Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("head.location"), _location_text, sort="location_code"),
@@ -332,7 +330,7 @@ class EntryToReviewList(ExceptionList):
 
     name = "exceptions.entries_to_review"
     query_name = "entries_to_review"
-    prompt_text = msg("exceptions.prompt_entries_to_review")
+    prompt_text = msg("exceptions.prompt")
     columns = (
         Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
         Column(msg("head.change"), change_message, sort="difference"),
@@ -364,7 +362,7 @@ class DifferenceList(ExceptionList):
         Column(msg("head.difference"), lambda row: signed_message(row["difference"]), sort="difference"),
         Column(msg("head.value"), _value_message, sort="value"),
         Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
-        Column(msg("exceptions.head_counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
+        Column(msg("head.counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
         Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
@@ -390,7 +388,7 @@ class DifferenceList(ExceptionList):
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: ExceptionsState) -> Actions:
-        mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)
+        mark, has_rows = msg("hint.done" if state.is_marking else "orders.mark"), bool(state.rows)
         return (
             Action(mark, lambda state, _: list_page_base_class.toggle_marking(state), "m", has_rows),
             Action(msg("orders.mark_all"), _query_all, "a", has_rows),

@@ -124,7 +124,7 @@ class ValuePage(LogQuestion):
     title_text = msg("log.title_filter")
 
     def prompt(self, state: LogState) -> Msg:
-        return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "move.prompt_choice")
+        return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "unconfirmed.choose")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         return (Line("note", field_text(state, state.field)),)
@@ -201,7 +201,7 @@ class ExportPage(LogQuestion):
 
     def actions(self, state: LogState) -> Actions:
         name = file_name(state)
-        return (Action(msg("log.file", file=name), lambda state, _: _query_file(state, name)),)
+        return (Action(msg("raw", text=name), lambda state, _: _query_file(state, name)),)
 
     def accepts(self, state: LogState) -> Accepts:
         return super().accepts(state)._replace(text=True)
@@ -317,7 +317,7 @@ def _entry_rows(state: LogState) -> tuple[tuple[Msg, ...], ...]:
         (msg("label.pool"), raw(entry["stock_pool"])),
         (msg("head.reason"), raw(reason)),
         (msg("head.source"), raw(entry["source"])),
-        (msg("head.reference"), raw(entry["reference"])),
+        (msg("orders.head_reference"), raw(entry["reference"])),
         (msg("head.order"), raw(entry["customer_order_number"])),
         (msg("label.product_number"), raw(entry["product_number"])),
         (msg("head.counted"), raw("") if counted is None else msg("number", value=counted)),

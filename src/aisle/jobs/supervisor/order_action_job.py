@@ -160,7 +160,7 @@ ACTION_TEXTS = {
     "release": ("order_actions.release", "order_actions.done_release"),
     "reject": ("order_actions.reject", "order_actions.done_reject"),
     "reopen": ("order_actions.reopen", "order_actions.done_reopen"),
-    "hand_over": ("order_actions.hand_over", "order_actions.done_hand_over"),
+    "hand_over": ("order_actions.hand_over", "pick.handed_over_now"),
     "priority": ("order_actions.priority", "order_actions.done_priority"),
     "no_priority": ("order_actions.no_priority", "order_actions.done_no_priority"),
     "split": ("order_actions.split", "order_actions.done_split"),
@@ -232,7 +232,7 @@ class KindPage(OrderQuestion):
     """Choice of the action."""
 
     name = "order_actions.action"
-    prompt_text = msg("order_actions.prompt_action")
+    prompt_text = msg("unconfirmed.choose")
 
     def actions(self, state: OrderActionState) -> Actions:
         kinds = sorted(state.possible, key=ACTION_NUMBERS.__getitem__)

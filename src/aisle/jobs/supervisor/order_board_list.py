@@ -118,7 +118,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def empty_text(self, state: OrdersState) -> Msg:
         if not state.is_loaded:
-            return msg("orders.loading")
+            return msg("stores.loading")
         if text := state.typed or state.search:
             return msg("orders.no_match", text=text)
         return msg("orders.none_finished" if state.filter.state == "finished" else "orders.none")
@@ -181,7 +181,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def actions(self, state: OrdersState) -> Actions:
         is_marking = state.is_marking or bool(state.marked)
-        mark = msg("orders.mark_end" if state.is_marking else "orders.mark")
+        mark = msg("hint.done" if state.is_marking else "orders.mark")
         return (
             Action(msg("hint.filter"), partial(open_page, "filter"), "f", not is_marking),
             Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),

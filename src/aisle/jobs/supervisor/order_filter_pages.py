@@ -69,7 +69,7 @@ class FilterPage(ChoicePage):
 
     name = "orders.filter"
     title_text = msg("hint.filter")
-    prompt_text = msg("orders.prompt_filter")
+    prompt_text = msg("log.prompt_filter")
 
     def actions(self, state: OrdersState) -> Actions:
         fields = (Action(self._field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
@@ -96,7 +96,7 @@ class FieldPage(ChoicePage):
         return msg(FIELD_NAMES[state.field])
 
     def prompt(self, state: OrdersState) -> Msg:
-        return msg("orders.prompt_reference" if state.field == "reference" else "orders.prompt_field")
+        return msg("orders.prompt_reference" if state.field == "reference" else "unconfirmed.choose")
 
     def actions(self, state: OrdersState) -> Actions:
         values = filter_values(state.field)

@@ -118,9 +118,9 @@ _STATE_TEXTS = {
 """Notes for states of an operation that is not confirmed."""
 
 _LAST_STATE_TEXTS = {
-    "queued": "order.last_queued",
-    "sending": "order.last_sending",
-    "refused": "order.last_refused",
+    "queued": "unconfirmed.note_queued",
+    "sending": "unconfirmed.note_sending",
+    "refused": "store_product.refused",
     "in_doubt": "order.last_in_doubt",
 }
 
@@ -244,7 +244,7 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
 
 def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
-    missing = msg("order.no_lines" if are_known else "order.lines_loading")
+    missing = msg("order.no_lines" if are_known else "stores.loading")
     is_rejected = state.order is not None and state.order.status == "rejected"
     rows = tuple(_line_cells(line, is_rejected=is_rejected) for line in state.lines)
     return Block(msg("batch.lines", count=len(rows)), rows or ((missing,),), is_wide=True)
@@ -327,7 +327,7 @@ class OrderPage(DetailPage[OrderState]):
         return msg("order.title", order=state.number)
 
     def prompt(self, state: OrderState) -> Msg:
-        return msg("order.prompt" if possible_actions(state.order) else "order.prompt_read")
+        return msg("unconfirmed.choose" if possible_actions(state.order) else "order.prompt_read")
 
     def lines(self, state: OrderState) -> tuple[Line, ...]:
         return _lines(state)
@@ -442,7 +442,7 @@ class ShortLinePage(OrderPage):
     name = "order.short_line"
 
     def prompt(self, state: OrderState) -> Msg:
-        return msg("order.prompt")
+        return msg("unconfirmed.choose")
 
     def lines(self, state: OrderState) -> tuple[Line, ...]:
         line = _short_line(state)
@@ -460,7 +460,7 @@ class ShortLinePage(OrderPage):
             return ()
         return (
             Action(msg("order_actions.reopen_line"), lambda state, _: _start_line_action(REOPEN_LINE, state, line)),
-            Action(msg("order.look_up_product"), lambda state, _: _look_up(state, line)),
+            Action(msg("look_up.title"), lambda state, _: _look_up(state, line)),
         )
 
     def go_back(self, state: OrderState, context: Context) -> Result:

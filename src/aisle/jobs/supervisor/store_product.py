@@ -63,7 +63,7 @@ class FiguresPage(PagedPage[StoreProductState]):
             series.append(Series(_SERIES_LABELS[name], values, total, keys))
         return Chart(
             name=self.name,
-            title=msg("store_product.title", number=state.number),
+            title=msg("look_up.title_product", number=state.number),
             prompt=msg("order.prompt_read"),
             lines=(Line("product", raw(product.name)),),
             series=tuple(series),

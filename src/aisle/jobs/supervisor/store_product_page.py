@@ -83,10 +83,10 @@ class ProductPage(DetailPage[StoreProductState]):
     name = "store_product"
 
     def title(self, state: StoreProductState) -> Msg:
-        return msg("store_product.title", number=state.number)
+        return msg("look_up.title_product", number=state.number)
 
     def prompt(self, state: StoreProductState) -> Msg:
-        return msg("store_product.prompt" if self.numbered_rows(state) else "store_product.prompt_read")
+        return msg("store_product.prompt" if self.numbered_rows(state) else "note.prompt")
 
     def numbered_rows(self, state: StoreProductState) -> int:
         return len(state.product.editable_fields) if state.product else 0
@@ -159,7 +159,7 @@ def _blocks(product: StoreProduct, state: StoreProductState) -> tuple[Block, ...
             (*delivery_rows(state.deliveries), *_time_rows(product)),
             is_compact=True,
         ),
-        Block(msg("look_up.locations"), () if product.has_no_stock else state.locations),
+        Block(msg("home.locations"), () if product.has_no_stock else state.locations),
         Block(msg("store_product.stock"), _pool_rows(product)),
         Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
         Block(msg("deliveries.about"), _read_only_rows(product)),

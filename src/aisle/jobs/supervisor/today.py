@@ -25,7 +25,7 @@ from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 from aisle.scan.grammar_types import CursorKey
 
-MAP_NAMES = {"pick": msg("today.work_pick"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
+MAP_NAMES = {"pick": msg("today.work_pick"), "short": msg("orders.field_shorts"), "move": msg("today.work_move")}
 
 
 class Aisle(NamedTuple):
@@ -255,7 +255,7 @@ def _work_block(values: TodayRow) -> Block:
         "today.work_pick": values["work_pick"],
         "today.work_count": values["work_count"],
         "today.work_move": values["work_move"],
-        "today.work_short": values["work_short"],
+        "orders.field_shorts": values["work_short"],
     }
     unknown = number_message(None) if LOG_LIST in values["unread"] else None
     rows = _figure_rows(*((id_, unknown or count) for id_, count in work.items()), ("today.waiting", here))

@@ -237,11 +237,11 @@ class EntryPage(DetailPage[UnconfirmedState]):
             (msg("unconfirmed.head_user"), raw(entry["user"])),
             *(((msg("unconfirmed.head_token_owner"), raw(owner)),) if owner else ()),
             (msg("unconfirmed.head_at"), msg("moment", at=entry["at"])),
-            (msg("unconfirmed.operation_id"), raw(entry["op_id"])),
+            (msg("store.id"), raw(entry["op_id"])),
         )
         return (
             Block(msg("unconfirmed.comparisons"), tuple(_comparison_cells(entry, side) for side in entry["sides"])),
-            Block(msg("unconfirmed.items"), tuple(_item_cells(item) for item in items) if is_listed else ()),
+            Block(msg("hint.lines"), tuple(_item_cells(item) for item in items) if is_listed else ()),
             Block(msg("deliveries.about"), about),
         )
 
@@ -292,14 +292,11 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
 def _comparison_cells(operation: UnconfirmedRow, side: ComparedFigureRow) -> tuple[Msg, ...]:
     subject, before, ours, after = side["subject"], side["before"], side["ours"], side["after"]
     if subject in _ORDER_FIELD_TEXTS:
-        was, sent, now = (
-            msg(_YES_NO_TEXTS.get(each or "", "unconfirmed.unknown_value")) for each in (before, ours, after)
-        )
+        was, sent, now = (msg(_YES_NO_TEXTS.get(each or "", "verdict.ask")) for each in (before, ours, after))
         return _cells_of(msg(_ORDER_FIELD_TEXTS[subject]), was, sent, now)
     if operation["kind"] == "setting":
         was, sent, now = (
-            msg("unconfirmed.unknown_value") if each is None else format_value(subject, each)
-            for each in (before, ours, after)
+            msg("verdict.ask") if each is None else format_value(subject, each) for each in (before, ours, after)
         )
         return _cells_of(field_label(subject), was, sent, now)
     label = next((item["label"] for item in operation["items"] if item["product_number"] == subject), subject)
@@ -381,7 +378,7 @@ class ResendQuestion(Question):
 
     def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
         return (
-            Action(msg("unconfirmed.resend_yes"), lambda state, _: _resolve(state, RESEND)),
+            Action(msg("order_actions.yes"), lambda state, _: _resolve(state, RESEND)),
             Action(msg("order_actions.no"), self.go_back),
         )
 
