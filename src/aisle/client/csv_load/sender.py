@@ -19,8 +19,8 @@ from aisle.client.csv_load.batch_responses import (
     LINE_INDEX,
     POOL_FIELD,
     Confirmed,
+    ask_meanwhile,
     is_replayed,
-    lost_meanwhile,
     record_counts,
     refused_row,
     was_carried_out,
@@ -140,8 +140,7 @@ async def load(
                     on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
             if stopped:
                 break
-        lost, unasked = await lost_meanwhile(confirmed)
-        of_load = stopped, name.is_resumed, service_name, lost, unasked
+        of_load = stopped, name.is_resumed, service_name, await ask_meanwhile(confirmed)
         return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
 
 
@@ -189,6 +188,7 @@ class FileLoad:
         self._counts = CountsToSend(table, client, loaded_stock, lambda row: self._add_bad_rows(0, row))
         self._changed_orders = ChangedOrders(client, table.notes)
         self._run_key = secrets.token_hex(8)
+        self._load_id = load_id
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
@@ -498,7 +498,7 @@ class FileLoad:
     async def _post(self, batch: Sequence[Record], body: bytes, key_suffix: str) -> Response:
         target, store = self._target, batch[0].store
         parts = (target.operation.encode(), store.encode(), self._batch_key.encode(), key_suffix.encode(), body)
-        key = f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"
+        key = f"load-{self._load_id}-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:40]}"
         headers = {"Idempotency-Key": key}
         if self._is_stock and (position := self._counts.position(store)) is not None:
             headers[LOG_READ] = str(position)
