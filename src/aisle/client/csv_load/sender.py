@@ -44,7 +44,7 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.interrupted_load import kept_load_name
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
-from aisle.client.csv_load.near_keys import are_near, bare_codes
+from aisle.client.csv_load.near_keys import are_near, bare_codes, nearest
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
@@ -261,22 +261,21 @@ class FileLoad:
 
     async def _suggest_products(self) -> None:
         """Add to refusals for an unknown product the service's product that differs by zeros, signs or case only."""
-        unknown: dict[str, list[int]] = {}
-        for at, row in enumerate(self.bad):
-            for form in bare_codes(found[1]) if (found := _UNKNOWN_PRODUCT.search(row.reason)) else ():
-                unknown.setdefault(form, []).append(at)
-        if not unknown:
+        named = {at: found[1] for at, row in enumerate(self.bad) if (found := _UNKNOWN_PRODUCT.search(row.reason))}
+        if not named:
             return
-        meant: dict[int, str] = {}
+        near: dict[str, set[str]] = {form: set() for number in named.values() for form in bare_codes(number)}
         try:
             async for product in self._client.rows("list-products"):
                 number = str(product.get("product_number") or "")
                 for form in bare_codes(number):
-                    meant |= dict.fromkeys(unknown.get(form, ()), number)
+                    if form in near:
+                        near[form].add(number)
         except ClientError:
             return  # it is only a hint
-        for at, number in meant.items():
-            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+        for at, unknown in named.items():
+            if number := nearest(unknown, set().union(*(near[form] for form in bare_codes(unknown)))):
+                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
@@ -286,7 +285,7 @@ class FileLoad:
             except ClientError:
                 return  # it is only a hint
             for at, code in rows:
-                if other := next((place for place in places if are_near(place, code)), ""):
+                if other := nearest(code, (place for place in places if are_near(place, code))):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
     async def _differences(self, record: Record) -> list[Difference] | None:
