@@ -16,7 +16,7 @@ from aisle.jobs.stored_messages import read_message
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, STORE, intents
 

@@ -1,4 +1,7 @@
-"""Outcomes of operations at the courier: sent, split, confirmed, refused, returned to the queue, read back."""
+"""Records outcomes of sent operations: confirmed, refused, returned to the queue, read back.
+
+It decides nothing: that does `courier/push/decide_after_send`.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +26,17 @@ from aisle.outbox.operation_record import (
     Intent,
     Operation,
     new_id,
-    sha256_hex,
-    write_of_operation,
 )
-from aisle.outbox.operation_states import (
-    CLOSE,
-    CONFIRM,
-    QUEUED,
-    REFUSE,
-    RETRY,
-    SEND,
-    SPLIT,
-    encode_evidence,
-)
-from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage, read_message, store_message
+from aisle.outbox.operation_rows import encode_evidence
+from aisle.outbox.operation_states import CLOSE, CONFIRM, REFUSE, RETRY
 from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
 from aisle.outbox.reversals import changes_of, line_key, without_reversal
-from aisle.outbox.split_movements import free_numbers_before, split_movement
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
-    from aisle.operation_body_types import LineExcess, LogEntry
+    from aisle.operation_body_types import LineExcess
     from aisle.outbox.reversals import Changes
 
-MOVE_DEPENDENCY = "UPDATE operation SET depends_on = ? WHERE depends_on = ? AND depends_on <> ''"
-"""The condition repeats that of the index; otherwise SQLite scans every operation ever sent."""
 
 _QUEUED_IN_LANE = """
 SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
@@ -59,90 +49,7 @@ SELECT * FROM operation WHERE live = 1 AND state = 'queued' AND job_id = ? AND n
 
 
 class OperationOutcomes(RestoreReplay):
-    """Records in outbox.db what becomes of operations that leave the queue."""
-
-    def begin_sending(
-        self,
-        op_id: str,
-        sent_body: bytes,
-        *,
-        has_key: bool = False,
-        evidence: Json = None,
-        replace_sent_body: bool = False,
-    ) -> bytes | None:
-        """Change queued to sending and return the bytes to send; None if the operation may not be sent (any more).
-
-        Durable on return. `sent_body` is stored at the first attempt and reused by later ones, unless
-        `replace_sent_body` is set because it certainly did not arrive. `has_key` tells if the service keeps its key; it
-        is stored here, where it cannot be lost without the operation, like `evidence`, which was read before. State and
-        lanes are checked inside the transaction, so that a merge and a send cannot both succeed.
-        """
-        with transaction(self._db):
-            row = fetch_one(self._db, "SELECT sent_body FROM ready WHERE op_id = ?", op_id)
-            if row is None:
-                return None
-            content: bytes = sent_body if row[0] is None or replace_sent_body else row[0]
-            self._apply_event(
-                op_id,
-                SEND,
-                sent_body=content,
-                fingerprint=sha256_hex(content),
-                sent=1,
-                has_key=int(has_key),
-                evidence=encode_evidence(evidence),
-            )
-        return content
-
-    def split_operation(self, op_id: str) -> bool:
-        """Split an unsent movement into one operation per item, at its position in the lanes.
-
-        The state of each item is then known and reported alone. Return False if it is not splittable or an older
-        program left no free numbers.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            numbers = free_numbers_before(self._db, op)
-            if op.state != QUEUED or not numbers:
-                return False
-            items = split_movement(write_of_operation(op))
-            ids = [new_id(self._random) for _ in items]
-            self._apply_event(op_id, SPLIT, superseded_by=ids[-1])
-            self._db.execute(MOVE_DEPENDENCY, (ids[-1], op_id))
-            author = Author(op.store, op.app_user, op.principal, op.terminal)
-            for item_id, number, write in zip(ids, numbers, items, strict=True):
-                intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)
-                self._insert(item_id, intent, author, op.created_at, number)
-        return True
-
-    def keep_entries(self, op_id: str, entries: Sequence[LogEntry]) -> Operation | None:
-        """Replace the log entries of an operation that was never sent; close it if none is left.
-
-        Return the operation; None if it is closed, or may not be changed any more.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            if op.state != QUEUED or op.sent_body is not None:
-                return None
-            if not entries:
-                self._apply_event(op_id, CLOSE)
-                return None
-            body = {**op.body, "storeproductlog": list(entries)}
-            self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op_id))
-        return op._replace(body=body)
-
-    def refuse_entries(self, op_id: str, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
-        """Record these log entries of an operation, which was never sent, as an operation of their own that is closed.
-
-        Nothing is left to do for a person. The caller removes them from the operation.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
-            intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
-            part_id = new_id(self._random)
-            self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
-            self._apply_event(part_id, REFUSE, why=reason)
-            self._apply_event(part_id, CLOSE)
+    """Recorder of what becomes of operations that leave the queue."""
 
     def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.
