@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_database import PostgresDatabase
 from tests.faults.restore_run import restored_life
 from tests.run_length import tries
 from tests.service import postgres

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from aisle.service.db import sqlite_inline_reader
-from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_database import PostgresDatabase
 from tests.conftest import started_or_skipped
 from tests.service import citus, postgres
 from tests.service.world import World, filled
