@@ -22,8 +22,8 @@ from aisle.cache import write_csv_file
 from aisle.cache.log_entry_rows import log_row
 from aisle.cache.log_queries import LOSS_WEEKS, week_starts
 from aisle.cache.log_undo_queries import is_undone, undone_entries
+from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.reader import CacheReader
-from aisle.cache.stored_row_values import parse_row
 from aisle.cache.write_csv_file import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
@@ -194,10 +194,10 @@ def test_the_beginning_of_codes_of_places_means_these_places(reads: CacheReader,
     cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
     cache.write_products([service_rows.product("P8", "Bread A 01 piece"), service_rows.product("P9", "Bread 1200 g")])
     cache.write_locations(
-        [service_rows.location(code) for code in ("A-01-1", "A-01-2", "A-02-1", "BR-01", "1200-7", "BREAD")]
+        [service_rows.location(code) for code in ("A-01-1", "A-01-2", "A-02-1", "BR-01", "1200-7", "BREAD", "KÜCHE-1")]
     )
-    places = ("A-01-1", "a-01-2", "A-02-1", "BR-01", "", "1200-7", "", "BREAD")
-    products = ("P1", "P1", "P1", "P1", "P8", "P1", "P9", "P1")
+    places = ("A-01-1", "a-01-2", "A-02-1", "BR-01", "", "1200-7", "", "BREAD", "KÜCHE-1")
+    products = ("P1", "P1", "P1", "P1", "P8", "P1", "P9", "P1", "P1")
     entries = [
         entry(100 + n, product, -1, "2026-11-20T09:30:00Z", **({"location_code": place} if place else {}))
         for n, (place, product) in enumerate(zip(places, products, strict=True))
@@ -211,6 +211,7 @@ def test_the_beginning_of_codes_of_places_means_these_places(reads: CacheReader,
     assert keys(reads, search="1200") == ["106", "105"], "digits alone are rather a product's"
     assert keys(reads, search="bread") == ["107"], "a whole code is a place's"
     assert keys(reads, location_code="br") == ["107", "103"]
+    assert keys(reads, location_code="k") == keys(reads, location_code="küche-") == ["108"]
     assert keys(reads, location_code="A-01", search="p1") == ["101", "100"]
     assert keys(reads, location_code="A-01", search="piece") == []
     assert keys(reads, location_code="Z-9") == []

@@ -115,7 +115,9 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     cache.write_products(
         [_documented(good.a_product("P1")), product("P2", "Whole", set_products=[{"set_product_number": "P1"}])]
     )
-    cache.write_stock([_documented(good.a_stock_entry("P1")), stock("P2", -2, places={"A": -2})], 0, 1.0)
+    cache.write_stock(
+        [_documented(good.a_stock_entry("P1")), stock("P2", -2, places={"A": -2}, validate_expiry_datetime=NOW)], 0, 1.0
+    )
     cache.write_locations([location("A", 1, tags=["t"]), location("B", 2, tags=["pickup"])])
     lines = [line(1, "P1", 3, 1, picked_username="U2"), line(2, "P2", 1, rejection_reason_code="1", description="Oat")]
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
@@ -170,6 +172,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "deliveries_expecting": {"product_number": "P1"},
     "delivery": {"order_number": "D1"},
     "excess_receipts": {"order_number": ""},
+    "expiry_checks": {"day": "2026-12-31"},
     "counts_since": {"goods": [["P1", "A", 0]]},
     "order_history": {"order_number": "O2"},
     "log": {"location_code": "", "product_number": "", "since": ""},

@@ -38,8 +38,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reason_messages import excess_reason, store_text
 from aisle.outbox.retention_and_archive import open_archive
+from aisle.outbox.stored_reasons import excess_reason, store_text
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings

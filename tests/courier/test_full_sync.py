@@ -19,7 +19,7 @@ from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.errors import StorageError
 from aisle.host.database import fetch, transaction
 from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.reason_messages import DUPLICATE_KEY, UnusableRows
+from aisle.outbox.stored_reasons import DUPLICATE_KEY, UnusableRows
 from tests.courier.fake_service import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host, quiet
 from tests.courier.writes import movement

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from aisle.service.db.sqlite_connection import run_sync
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person

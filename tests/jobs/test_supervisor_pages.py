@@ -26,7 +26,8 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS
+from aisle.jobs.supervisor.exceptions import LISTS, ExceptionsJob
+from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import ACTION_NUMBERS
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
@@ -459,6 +460,21 @@ def test_why_it_was_rejected_is_told_while_it_is(rejected: bool) -> None:
     board, page = Hand("orders", None, world), Hand("order", {"order_number": "O1"}, world)
     for told in (str(board.job.view(board.state)), str(page.job.view(page.state))):
         assert ("Damaged" in told) is rejected
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_a_line_of_a_rejected_order_is_not_open(rejected: bool) -> None:
+    fields = {"is_rejected": rejected, "status": "rejected" if rejected else "open"}
+    page = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)]))
+    told = str(page.job.view(page.state))
+    assert ("order.line_rejected" in told, "order.line_open" in told) == (rejected, not rejected)
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_without_exceptions_asks_for_no_number(kind: str) -> None:
+    state = ExceptionsState(kind, counts=((kind, 0),), is_loaded=True)
+    assert ExceptionsJob().view(state).prompt.id == "unconfirmed.prompt_none"
+    assert ExceptionsJob().view(state._replace(is_loaded=False)).prompt.id.startswith("exceptions.prompt")
 
 
 @pytest.mark.parametrize(("status", "works"), [("open", True), ("partial", True), ("picked", False)])

@@ -13,7 +13,8 @@ from aisle.jobs.shell.home_orders_and_menu import HomeJob, HomeState, OpenOrderR
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
 from aisle.jobs.stored_messages import store_message
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
-from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
+from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, Tab, UnusableRows, Verdict, View, msg
+from aisle.session.supervisor_tabs import TABS
 from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES
 from tests.samples.count import COUNT_SAMPLES
@@ -136,6 +137,16 @@ def _home_unread(text: str) -> Frame:
     return _frame(
         HomeJob().view(HomeState()), None, LinkState("offline", unread_lists=("headers", "logs")), user=text or "Anna"
     )
+
+
+_COUNTS = {"orders": 42, "exceptions": 15, "deliveries": 5}
+
+
+def at_desk(frame: Frame) -> Frame:
+    """Return the frame as a desk shows it to a person who is signed in: with tabs, that of the page's job active."""
+    job = frame.view.name.partition(".")[0]
+    tabs = tuple(Tab(name, text, _COUNTS.get(name), name == job) for name, text in TABS.items())
+    return frame._replace(tabs=tabs) if frame.user else frame
 
 
 SAMPLES = (

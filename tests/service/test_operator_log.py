@@ -30,7 +30,7 @@ from aisle.service.db.database import (
     Speaker,
     Transaction,
 )
-from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.http import run_server

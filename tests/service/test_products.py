@@ -279,6 +279,22 @@ async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> 
     await levels(world, local, min=22)
 
 
+async def test_staff_write_only_the_dates_of_an_expiry_check(world: World) -> None:
+    staff = world.client_for("staff", ["S1"])
+    dates: dict[str, Any] = dict.fromkeys(("expiry_date_time", "validate_expiry_date_time"), "2026-12-07T00:00:00Z")
+    await levels(world, min=1)
+    before = await entry(world, "P1")
+    await levels(world, staff, **dates)
+    row = await entry(world, "P1")
+    assert {row.pop(name)[:10] for name in ("last_expiry_datetime", "validate_expiry_datetime")} == {"2026-12-07"}
+    assert row.pop("last_expiry_updatedby")
+    assert row == before
+    for more in ({"discount_price": 1}, {"price": 1}, {"min": 1}):
+        await levels(world, staff, 403, **dates, **more)
+    await levels(world, staff, expiry_date_time="", validate_expiry_date_time="")
+    assert (await entry(world, "P1")).keys() - {"last_expiry_updatedby"} == before.keys()
+
+
 async def test_predicted_figures_keep_decimal_places(world: World) -> None:
     said: dict[str, Any] = {"forecast_array": [3.14159265, 1e-7, 2], "average_array": [2.0001]}
     said |= {"history_array": [0.33333]}

@@ -12,6 +12,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import TAB_KEY, Key
+from aisle.session.default_keys import TAB_NAMES
 from aisle.session.session import Session, open_session
 from aisle.session.supervisor_tabs import TABS
 from aisle.settings import Settings
@@ -59,6 +60,10 @@ def test_function_keys_open_tabs_and_are_shown(desk: Session, key: str, name: st
     assert "F6 Today … F11 Log" in plain_lines(layout_screen(frame, 120, 40))[-1]
 
 
+def test_tabs_stand_in_the_order_of_their_keys() -> None:
+    assert tuple(TABS) == TAB_NAMES
+
+
 def test_tabs_count_what_they_open(desk: Session) -> None:
     frame = press(desk, f"{TAB_KEY}orders")
     assert {tab.name: tab.total for tab in frame.tabs}["orders"] == 3
@@ -66,6 +71,30 @@ def test_tabs_count_what_they_open(desk: Session) -> None:
     assert "Orders 3" in lines[0]
     assert "Deliveries  " in lines[0], "a tab shows no zero"
     assert lines[1].strip().startswith("Orders:")
+
+
+def shown_count(session: Session, name: str) -> int | None:
+    return {tab.name: tab.total for tab in session.frames.build().tabs}[name]
+
+
+def test_exceptions_are_counted_once_the_log_is_read_and_then_at_once(
+    desk: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread, link = ["logs"], desk.store.notifications.link
+    monkeypatch.setattr(desk.store.notifications, "link", lambda: link()._replace(unread_lists=tuple(unread)))
+    press(desk, f"{TAB_KEY}today")
+    assert shown_count(desk, "exceptions") is None
+    unread.clear()
+    assert shown_count(desk, "exceptions") == 7
+
+
+def test_a_tab_counts_a_change_with_the_list_of_its_page(desk: Session, home: StoreFolder) -> None:  # noqa: F811
+    press(desk, f"{TAB_KEY}orders")
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders(
+        [service_rows.order("4109", service_rows.line(1, "P1", 3))], lines_known=True, read_began=2.0
+    )
+    desk.poll()
+    assert shown_count(desk, "orders") == 4
 
 
 def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None:

@@ -199,11 +199,11 @@ def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
     return [[line[first : first + 39].strip() for line in lines] for first in (1, 40)]
 
 
-def test_section_continued_in_next_column_repeats_title() -> None:
+def test_section_continues_in_next_column_below_a_blank_line() -> None:
     left, right = _columns(("Places", 2), ("Stores", 20), ("About", 20))
     assert (left[3], left[4]) == ("Stores", "Stores 0")
     at = left.index(max((line for line in left if line.startswith("Stores ")), key=lambda line: int(line[7:])))
-    assert (right[0], right[1]) == ("Stores", f"Stores {int(left[at][7:]) + 1}")
+    assert (right[0], right[1]) == ("", f"Stores {int(left[at][7:]) + 1}")
 
 
 def test_text_is_not_broken_when_one_column_fits_it() -> None:

@@ -32,7 +32,7 @@ SPEAKERS = (
     "tui",
     "web",
     "cli/web.py",
-    "cli/web_supervisors.py",
+    "cli/web_people_client.py",
 )
 STYLES = {
     "": {""},

@@ -30,10 +30,11 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import ROLES, StyledScreen, base_role, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.run_length import tries
-from tests.samples.registry import SAMPLES, SCREENS, Sample
+from tests.samples.registry import SAMPLES, SCREENS, Sample, at_desk
 from tests.tui import snapshots
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))
+DESK_SIZES = ((120, 40), (200, 50))
 
 HOSTILE = {
     "markup": "[/b] 50% [sale]",
@@ -93,7 +94,8 @@ def test_forward_and_back_have_the_same_letter_everywhere() -> None:
 @samples
 def test_snapshots(sample: Sample) -> None:
     frame = sample.build("")
-    pictures = [drawn(layout_screen(frame, *size)) for size in SIZES]
+    pictures = [drawn(layout_screen(frame, *size)) for size in SIZES if size not in DESK_SIZES]
+    pictures += [drawn(layout_screen(at_desk(frame), *size)) for size in DESK_SIZES]
     pictures.append(drawn(layout_screen(frame, 40, 20, is_ascii=True)))
     snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
 
@@ -146,6 +148,8 @@ def check_whole(painted: StyledScreen) -> None:
 @samples
 def test_prompt_verdict_and_link_are_always_there(sample: Sample) -> None:
     frame = sample.build("")
+    for size in DESK_SIZES:
+        check_whole(layout_screen(at_desk(frame), *size))
     for size in SIZES:
         for ascii_only in (False, True):
             painted = layout_screen(frame, *size, is_ascii=ascii_only)

@@ -1,4 +1,4 @@
-"""What a room pulls in when it is imported for real; the static contracts are checked by lint-imports."""
+"""Imports of modules when they run, and names of modules; lint-imports checks the static contracts."""
 
 from __future__ import annotations
 
@@ -115,3 +115,11 @@ def _imported(path: Path) -> set[str]:
         elif node.module:
             found.add(node.module.partition(".")[0])
     return found
+
+
+def test_no_name_of_a_module_is_assigned_twice() -> None:
+    for file in Path(aisle.__file__).parent.rglob("*.py"):
+        body = ast.parse(file.read_text()).body
+        targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+        names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+        assert len(names) == len(set(names)), f"{file}: {[name for name in names if names.count(name) > 1]}"

@@ -18,11 +18,11 @@ from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.log_undo_queries import count_after, is_undo, is_undone, later_count, undone_entries
-from aisle.cache.operation_queries import OUTCOME_CONFIRMED
+from aisle.cache.parse_stored_row import parse_row, prices_of, product_names, round_sum
 from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import parse_row, prices_of, product_names, round_sum
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
@@ -258,7 +258,7 @@ _LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 
 BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
-"""Bounds before and after everything that can follow a code's beginning."""
+"""Bounds before and after everything that can follow the beginning of a code or of a moment."""
 
 
 @declare_query(
@@ -489,9 +489,6 @@ SELECT w.key, l.reason, r.description, sum(l.quantity) FROM json_each(?) w
 CROSS JOIN loss l INDEXED BY loss_at ON l.is_undone = 0 AND l.at >= w.value ->> 0 AND l.at < w.value ->> 1
 LEFT JOIN loss_reason r ON r.reason = l.reason GROUP BY 1, 2
 """
-
-AFTER_ALL = "~"
-"""Text after all moments."""
 
 
 @declare_query("losses", "now", whole_topics("log"))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import apsw
 
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
+from aisle.cache.parse_stored_row import ORDER_LINES, Row, parse_header, parse_row
 from aisle.cache.query_context import QueryContext
 from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
-from aisle.cache.stored_row_values import ORDER_LINES, Row, parse_header, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text

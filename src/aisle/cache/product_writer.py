@@ -28,6 +28,7 @@ from aisle.cache.service_row_parsing import (
 )
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.supervisor.store_product_fields import expiry_check_day
 
 FLAG_BITS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
 """Rare flags that people filter by: the flag with its bit and the value that sets the bit."""
@@ -73,6 +74,8 @@ class StockRow(NamedTuple):
     raw: str
     locations: tuple[LocationStock, ...] | None
     """Each location in `raw` once; None if the answer has no locations."""
+    expiry_check: str
+    """Day of the store on which its expiry date is checked next; empty if none is set."""
 
 
 def parse_product(service_row: object) -> ProductRow:
@@ -120,6 +123,7 @@ def parse_stock(service_row: object, store: str) -> StockRow:
         text_field(raw, "barcode"),
         dump_row(raw),
         None if locations is None else parse_location_stock(locations),
+        expiry_check_day(raw),
     )
 
 
@@ -241,7 +245,7 @@ class _KnownProduct(NamedTuple):
 
 
 _PRODUCT_COLUMNS = ("id", *ProductRow._fields)
-_STOCK_COLUMNS = ("id", "read_began", "quantity", "barcode", "raw")
+_STOCK_COLUMNS = ("id", "read_began", "quantity", "barcode", "raw", "expiry_check")
 
 
 def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> tuple[str, ...]:
@@ -333,7 +337,7 @@ class _StockBatch:
             codes = decode_codes(old.codes)
             before = all_codes(codes, row.product_number, old.stock_barcode)
             self._codes.change(row.product_number, before, all_codes(codes, row.product_number, row.barcode))
-        self._stock.append((old.id, began, row.quantity, row.barcode, row.raw))
+        self._stock.append((old.id, began, row.quantity, row.barcode, row.raw, row.expiry_check))
         if NEGATIVE_MARK in row.raw:
             negative = enumerate(negative_stock(json.loads(row.raw)))
             self._negative_stock += [(n, code, str(quantity), old.id) for n, (code, quantity) in negative]

@@ -146,7 +146,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 38
+SCHEMA_VERSION = 39
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -259,8 +259,10 @@ CREATE TABLE stock (
   read_began REAL NOT NULL,
   quantity NUMERIC NOT NULL,
   barcode TEXT NOT NULL,
-  raw TEXT NOT NULL
+  raw TEXT NOT NULL,
+  expiry_check TEXT NOT NULL DEFAULT ''
 );
+CREATE INDEX stock_expiry_check ON stock (expiry_check, id) WHERE expiry_check <> '';
 CREATE INDEX product_beginning ON product (substr(text, 1, 24));
 CREATE TABLE negative_stock (
   id INTEGER NOT NULL,

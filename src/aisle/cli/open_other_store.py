@@ -10,7 +10,7 @@ from threading import Thread
 from aisle.cache.chain_store_queries import unfinished_work
 from aisle.errors import AisleError
 from aisle.host.store_folder import StoreFolder
-from aisle.host.store_of_terminal import check_note_folders, load_terminal_store, visited_stores
+from aisle.host.switched_terminals_and_visited_stores import check_note_folders, load_terminal_store, visited_stores
 from aisle.session.profile_in_force import OpenedStore, OpenStore
 from aisle.session.session import open_store
 from aisle.session.terminal_settings import profile_from_settings

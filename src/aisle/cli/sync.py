@@ -37,7 +37,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS, request_read
-from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.safe_text import clean
 from aisle.settings import EMBEDDED, LoadedSettings
 

@@ -1,4 +1,4 @@
-"""`aisle web`: serves the app to browsers, and checks sign-ins with the service (`aisle.cli.web_supervisors`)."""
+"""`aisle web`: serves the app to browsers, and checks sign-ins with the service (`aisle.cli.web_people_client`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from aisle.cli.options import (
     settings_from_options,
 )
 from aisle.cli.service_client import preload_client
-from aisle.cli.web_supervisors import PeopleClient
+from aisle.cli.web_people_client import PeopleClient
 from aisle.errors import AisleError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import msg

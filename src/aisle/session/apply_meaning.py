@@ -195,11 +195,10 @@ class MeaningHandler:
             else None
         )
         if scan and match and isinstance(meaning, Quantity):
-            self._page.question = question._replace(doubtful_quantity=meaning, number_match=match)
-            text = msg(
-                "session.confirm_known_number", text=raw.strip(" "), said=ask_measured_quantity.quantity_question(scan)
+            self._page.question = question._replace(
+                doubtful_quantity=meaning, doubtful_text=raw.strip(" "), number_match=match
             )
-            self._event_runner.answer(Verdict(ASK, text), meaning, raw)
+            self._event_runner.answer(self._page.question.verdict, meaning, raw)
             return True
         if next_page := question.next_page(meaning):
             self._page.question = next_page

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from aisle.jobs.choice_letters import DROP, YES, quantity_prompt
 from aisle.jobs.view import ASK, DetailView, ListView, Msg, Step, Verdict, View, msg, without_row_numbers
-from aisle.scan.grammar_types import Quantity, UnknownCode
+from aisle.scan.grammar_types import Quantity
 
 CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
 """Message id of the question whether a number at the pace of a scanner is a quantity."""
@@ -42,10 +42,6 @@ class AskedNumber(NamedTuple):
     def letters(self) -> str:
         """Return the letters of its answers."""
         return YES + DROP if self.quantity else DROP
-
-    def to_store(self) -> Quantity | UnknownCode | None:
-        """Return what the journal keeps of it: an empty code if the number has to be typed again."""
-        return self.quantity or (UnknownCode("") if self.text else None)
 
     def show_on(self, view: View) -> View:
         """Return the page with the answers to this question in place of its own choices."""

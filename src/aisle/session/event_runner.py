@@ -13,6 +13,7 @@ from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_types import Command
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
+from aisle.session.open_questions import NO_OPEN_QUESTIONS, OpenQuestions
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import ProfileInForce
@@ -179,14 +180,15 @@ class EventRunner:
             self._store.socket.wake_courier()
 
     def _store_question(self) -> None:
-        """Add the pending question to the journal unless it is the last event there."""
+        """Add what the session asks to the journal unless it is the last event there."""
         self._page.drop_left_question()
         asked = self._page.asked_number
-        question = self._page.question.to_store() or asked.to_store() or self._batch.to_store(self._page.stack.jobs)
+        is_rejected = self._batch.is_scan_rejected_on(self._page.stack.jobs)
+        questions = OpenQuestions(self._page.question, asked, is_rejected).without_pages()
         verdict = self._verdicts.current
-        if question and verdict and not self._store.unit_of_work.is_last_event(question):
+        if questions != NO_OPEN_QUESTIONS and verdict and not self._store.unit_of_work.is_last_event(questions):
             context, text = self._context.current(), asked.text
-            self._store.unit_of_work.add_answer(question, self._context.at, text, context, verdict)
+            self._store.unit_of_work.add_answer(questions, self._context.at, text, context, verdict)
 
     def resend_secrets(self) -> None:
         """Send the courier again what no file may hold."""

@@ -66,6 +66,8 @@ class PendingQuestion(NamedTuple):
     """Scan whose quantity is asked for."""
     doubtful_quantity: Quantity | None = None
     """Number typed for it that also names something: `y` takes it as a quantity, `x` does not."""
+    doubtful_text: str = ""
+    """That number as it was typed."""
     number_match: Match | None = None
     """What has that number."""
     has_refused_scan: bool = False
@@ -86,6 +88,18 @@ class PendingQuestion(NamedTuple):
         """Return all that the scans in question may mean."""
         scans = (*self.scans, *((self.measured_scan,) if self.measured_scan else ()))
         return tuple(match for scan in scans for match in scan.matches)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict that asks it, or tells the multiplier."""
+        if self.measured_scan:
+            asked = ask_measured_quantity.quantity_question(self.measured_scan)
+            if self.doubtful_quantity:
+                asked = msg("session.confirm_known_number", text=self.doubtful_text, said=asked)
+            return Verdict(ASK, asked)
+        if self.scans:
+            return Verdict(ASK, choice_question(self.scans))
+        return Verdict(INFO, msg("session.times", times=self.multiplier))
 
     def still_on_page(self, stacked_jobs: Sequence[StackedJob]) -> PendingQuestion:
         """Return this question while its page is on the screen, else none."""
@@ -150,14 +164,6 @@ class PendingQuestion(NamedTuple):
         if not self.measured_scan or meaning != Command("u"):
             return meaning
         return Choice(2) if self.doubtful_quantity else Back()
-
-    def to_store(self) -> Ambiguous | Multiplier | Scan | None:
-        """Return what the journal keeps of it, for a session that resumes the work."""
-        if self.measured_scan:
-            return self.measured_scan
-        if self.scans:
-            return Ambiguous(self.scans)
-        return Multiplier(self.multiplier) if self.multiplier else None
 
     def multiplies(self, meaning: Meaning, text: str) -> bool:
         """Return whether the multiplier applies: to a code or number without `?` or a multiplier of its own."""
@@ -245,23 +251,6 @@ class PendingQuestion(NamedTuple):
 
 
 NO_QUESTION = PendingQuestion()
-
-
-def restore_question(
-    meaning: Ambiguous | Multiplier | Scan, stacked_jobs: Sequence[StackedJob]
-) -> tuple[PendingQuestion, Verdict]:
-    """Return the question of a session that ended, and its verdict, for the session that resumes."""
-    if isinstance(meaning, Ambiguous):
-        return PendingQuestion(page_key(stacked_jobs), scans=meaning.scans), Verdict(
-            ASK, choice_question(meaning.scans)
-        )
-    if isinstance(meaning, Scan):
-        return PendingQuestion(page_key(stacked_jobs), measured_scan=meaning), Verdict(
-            ASK, ask_measured_quantity.quantity_question(meaning)
-        )
-    return PendingQuestion(page_key(stacked_jobs), multiplier=meaning.number), Verdict(
-        INFO, msg("session.times", times=meaning.number)
-    )
 
 
 def without_guess(scan: Scan) -> Scan:

@@ -12,14 +12,13 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
-from aisle.scan.grammar_types import Ambiguous, Multiplier, Quantity, Scan, UnknownCode
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.page_with_question import Page
+from aisle.session.open_questions import NO_OPEN_QUESTIONS
+from aisle.session.page_with_question import CoveredQuestion, Page
 from aisle.session.pages_for_next_session import KeptPages
-from aisle.session.pending_question import restore_question
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch, restored_number
+from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
@@ -44,6 +43,7 @@ class SignInFlow:
         pin_check: PinCheck,
         event_runner: EventRunner,
         kept_pages: KeptPages,
+        covered_question: CoveredQuestion,
         fixed_person: SignIn | None = None,
     ) -> None:
         self._page = page
@@ -55,6 +55,7 @@ class SignInFlow:
         self._pin_check = pin_check
         self._event_runner = event_runner
         self._kept_pages = kept_pages
+        self._covered_question = covered_question
         self._fixed_person = fixed_person
 
     def start(self, user: SignIn | None = None) -> None:
@@ -128,15 +129,14 @@ class SignInFlow:
         unit_of_work = self._store.unit_of_work
         verdict = unit_of_work.resume(self._profile.current.store, user, self._kept_pages.load(user))
         self._verdicts.current = verdict or self._verdicts.current
-        unanswered, jobs = unit_of_work.unanswered, self._page.stack.jobs
-        match unanswered and unanswered.meaning:
-            case Ambiguous() | Multiplier() | Scan() as meaning:
-                self._page.question, self._verdicts.current = restore_question(meaning, jobs)
-            case Quantity() as meaning if unanswered:
-                self._page.asked_number = restored_number(meaning, unanswered.text, unanswered.question, jobs)
-                self._verdicts.current = self._page.asked_number.question
-            case UnknownCode():
-                self._batch.restore(jobs)
-        if unanswered and (shown := self._verdicts.current):
-            context = self._context.current()
-            unit_of_work.add_answer(unanswered.meaning, self._context.at, unanswered.text, context, shown)
+        questions = unit_of_work.questions.on_page(self._page.stack.jobs)
+        if questions.question.is_pending:
+            self._page.question, self._verdicts.current = questions.question, questions.question.verdict
+        if questions.number.text:
+            self._covered_question.note()
+            self._page.asked_number, self._verdicts.current = questions.number, questions.number.question
+        if questions.is_scan_rejected:
+            self._batch.restore(self._page.stack.jobs)
+        if questions != NO_OPEN_QUESTIONS and (shown := self._verdicts.current):
+            context, stored = self._context.current(), questions.without_pages()
+            unit_of_work.add_answer(stored, self._context.at, questions.number.text, context, shown)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_types import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
-from aisle.session.doubtful_number_question import AFTER_REFUSED_SCAN, AskedNumber
+from aisle.session.doubtful_number_question import AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.shown_verdict import without_reports
@@ -151,26 +151,18 @@ class InputBatch:
         """Ask about no number because of a refused scan: another scan came since."""
         self._rejected_scan = NO_REJECTED_SCAN
 
-    def to_store(self, stacked_jobs: Sequence[StackedJob]) -> UnknownCode | None:
-        """Return what the journal keeps for a session that resumes the work: an empty code if a number would be asked
-        about because of a refused scan."""
-        is_rejected = self._rejected_scan.product and self._rejected_scan.page == page_key(stacked_jobs)
-        return UnknownCode("") if is_rejected else None
+    def is_scan_rejected_on(self, stacked_jobs: Sequence[StackedJob]) -> bool:
+        """Return whether a number on this page would be asked about because of a refused scan."""
+        return bool(self._rejected_scan.product) and self._rejected_scan.page == page_key(stacked_jobs)
 
     def restore(self, stacked_jobs: Sequence[StackedJob]) -> None:
-        """Restore that a scan was refused, as `to_store` returned it."""
+        """Restore that a scan was refused on this page."""
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         self._rejected_scan = RejectedScan(page_key(stacked_jobs), product)
 
 
 MIN_CODE = 5
 """Length of the shortest text that is taken for a scanned code."""
-
-
-def restored_number(quantity: Quantity, text: str, question: str, stacked_jobs: Sequence[StackedJob]) -> AskedNumber:
-    """Return the number that a session which ended has asked about, by the message id of its question."""
-    label = _quantity_label(stacked_jobs) if question == AFTER_REFUSED_SCAN else ""
-    return AskedNumber(text, quantity, page_identity(stacked_jobs), label)
 
 
 def _quantity_label(stacked_jobs: Sequence[StackedJob]) -> str:

@@ -6,23 +6,11 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from aisle import named_tuple_json
-from aisle.jobs.job import Event
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
-from aisle.scan.grammar_types import Ambiguous, Meaning, Multiplier, Quantity, Scan, UnknownCode
-from aisle.session import ask_measured_quantity
-from aisle.session.doubtful_number_question import NUMBER_QUESTIONS
+from aisle.outbox.jobs_to_resume_or_undo import OpenJob
 from aisle.session.job_stack import WITHOUT_WORK, JobStack, is_readable
-
-
-class Unanswered(NamedTuple):
-    """Question or multiplier of a session that ended, a number it asked about, or an empty code for a refused scan."""
-
-    meaning: Meaning
-    text: str
-    question: str
-    """Message id of the question."""
+from aisle.session.open_questions import NO_OPEN_QUESTIONS, OpenQuestions
 
 
 class ResumedJob(NamedTuple):
@@ -40,8 +28,8 @@ class ResumedJobs(NamedTuple):
     resumed: tuple[ResumedJob, ...]
     unreadable: tuple[str, ...]
     """Ids of jobs that cannot be read."""
-    unanswered: Unanswered | None
-    """What was open in the session whose work was resumed."""
+    questions: OpenQuestions
+    """What the session whose work was resumed has asked."""
 
 
 def resume_jobs(
@@ -67,8 +55,8 @@ def resume_jobs(
             unreadable.append(row.job.job_id)
             text_id = "session.not_resumed" if is_readable(row.job) else "session.other_version"
             verdict = Verdict(WRONG, msg(text_id, job=_job_title(row.job.name)))
-    unanswered = _find_unanswered(journal, stack, earlier_session) if earlier_session else None
-    return ResumedJobs(verdict, tuple(resumed), tuple(unreadable), unanswered)
+    questions = _find_questions(journal, stack, earlier_session) if earlier_session else NO_OPEN_QUESTIONS
+    return ResumedJobs(verdict, tuple(resumed), tuple(unreadable), questions)
 
 
 def reopen_job(journal: Journal, stack: JobStack, session_id: str, row: OpenJob) -> bool:
@@ -91,20 +79,18 @@ def _resumed_verdict(journal: Journal, session_id: str, question: Verdict | None
     return question._replace(detail=question.detail or text) if question else Verdict(INFO, text)
 
 
-def _find_unanswered(journal: Journal, stack: JobStack, session_id: str) -> Unanswered | None:
+def _find_questions(journal: Journal, stack: JobStack, session_id: str) -> OpenQuestions:
     """Return what was open at the end of a session if its page is on the screen again."""
     last, top = journal.last_event(session_id), stack.top
-    if last is None or last.job_id or last.step_after != top.job.step_name(top.state):
-        return None
+    if last is None or last.job_id or last.kind != OpenQuestions.__name__:
+        return NO_OPEN_QUESTIONS
+    if last.step_after != top.job.step_name(top.state):
+        return NO_OPEN_QUESTIONS
     try:
-        event = named_tuple_json.from_text(Event, last.event)
+        found: OpenQuestions = named_tuple_json.from_text(OpenQuestions, last.event)
     except Exception:  # another version wrote it
-        return None
-    if isinstance(event, Scan) and not ask_measured_quantity.is_quantity_needed(stack.jobs, event):
-        return None
-    is_open = isinstance(event, Ambiguous | Multiplier | Scan) or event == UnknownCode("")
-    is_asked = isinstance(event, Quantity) and last.verdict in NUMBER_QUESTIONS
-    return Unanswered(event, last.raw, last.verdict) if is_open or is_asked else None
+        return NO_OPEN_QUESTIONS
+    return found
 
 
 def _job_title(job: str) -> Msg:

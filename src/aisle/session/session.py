@@ -49,7 +49,7 @@ from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.page_with_question import Page
+from aisle.session.page_with_question import CoveredQuestion, Page
 from aisle.session.pages_for_next_session import KeptPages
 from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.poll_changes_and_link import ChangePoller
@@ -156,6 +156,7 @@ class Session:
         help_pages = HelpPages(
             self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.current
         )
+        covered_question = CoveredQuestion(self.page, self.verdicts)
         self.inputs = InputHandler(
             self.page,
             self.batch,
@@ -169,6 +170,7 @@ class Session:
             self.tabs,
             self.addresses,
             self.typed_line,
+            covered_question,
             self._trace,
         )
         undo = ScanUndo(self.page, self.store, self.inputs)
@@ -184,6 +186,7 @@ class Session:
             self.pin_check,
             self.event_runner,
             self.kept_pages,
+            covered_question,
             person,
         )
         self.changes = ChangePoller(

@@ -1,4 +1,4 @@
-"""Tabs of the supervisor's pages with their counts, on every page of a wide screen."""
+"""Tabs with their counts on every page of a desk, and the letters that act there without Enter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
-from aisle.scan.inputs import FIRST_TAB_KEY
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
@@ -25,10 +24,7 @@ TABS: Final = {
     "products": msg("products.title_all"),
     "log": msg("home.log"),
 }
-"""Text of each tab by the job that it opens, in their order."""
-
-TAB_BY_KEY: Final = {f"f{number}": name for number, name in enumerate(TABS, FIRST_TAB_KEY)}
-"""Tab of each function key of a desk."""
+"""Text of each tab by the job that it opens, in their order; `default_keys` has the same order."""
 
 _JOBS_WITHOUT_WORK: Final = 2
 """Number of open jobs if there is only home below the page of a tab."""
@@ -39,7 +35,10 @@ _ONE_KEY_JOBS: Final = frozenset(
 """Jobs in which a letter acts without Enter. A slash before words searches there."""
 
 _COUNT_INTERVAL_S: Final = 2.0
-"""Least time between two counts, in seconds."""
+"""Least time between two counts in seconds, on pages of no tab. A page of a tab counts as often as its own list."""
+
+_LISTS_OF_EXCEPTIONS: Final = frozenset(("headers", "products", "deliveries", "logs"))
+"""Lists that exceptions come from. They are not counted until all of these are read; Today's tiles wait alike."""
 
 _ALL_ORDERS: Final = query_arguments(OrderFilter())
 
@@ -63,6 +62,8 @@ class Tabs:
         self._verdicts = verdicts
         self._event_runner = event_runner
         self._counts: dict[str, int] = {}
+        self._unread_lists: tuple[str, ...] = ()
+        """Lists that were not read yet when the tabs were counted."""
         self._counted_at = 0.0
         self._is_stale = True
         """True if the store may have changed since the tabs were counted."""
@@ -76,9 +77,14 @@ class Tabs:
         """Return the tabs with their counts, none on a handheld."""
         if not self.are_shown:
             return ()
-        self._count_again()
         active = self._active()
-        return tuple(Tab(name, text, self._counts.get(name) or None, name == active) for name, text in TABS.items())
+        self._count_again(is_tab_open=bool(active))
+        return tuple(Tab(name, text, self._shown_count(name), name == active) for name, text in TABS.items())
+
+    def _shown_count(self, name: str) -> int | None:
+        """Return the count of a tab; None for zero, and while it is unknown."""
+        is_unknown = name == "exceptions" and not _LISTS_OF_EXCEPTIONS.isdisjoint(self._unread_lists)
+        return None if is_unknown else self._counts.get(name) or None
 
     def one_key_letters(self) -> str:
         """Return the letters that act without Enter, none while the page or a question takes words."""
@@ -117,22 +123,28 @@ class Tabs:
                 break
         return ""
 
-    def _count_again(self) -> None:
-        """Count what the tabs open, if that may have changed and was not counted just now."""
-        if not self._is_stale or 0 <= self._context.at - self._counted_at < _COUNT_INTERVAL_S:
+    def _count_again(self, *, is_tab_open: bool) -> None:
+        """Count what the tabs open, if that may have changed."""
+        unread, is_recent = self._store.notifications.link().unread_lists, self._is_recent and not is_tab_open
+        if unread == self._unread_lists and (not self._is_stale or is_recent):
             return
-        now, policy = self._context.current().now, self._context.current().policy
-        query = self._store.reader.query
         try:
-            ((orders, *_), _), ((exceptions, *_), _), (_, deliveries) = (
-                query("order_counts", {"views": [_ALL_ORDERS], "now": now}),
-                query("exceptions", {"now": now, "minutes": policy.stuck_minutes}),
-                query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1}),
-            )
+            self._counts = self._read_counts()
         except StorageError:
             return
-        found = sum(count for kind, count in exceptions.items() if kind != "value")
-        self._counts = {"exceptions": found, "deliveries": deliveries}
-        if orders["count"] is not None:
-            self._counts["orders"] = orders["count"]
+        self._unread_lists = unread
         self._is_stale, self._counted_at = False, self._context.at
+
+    @property
+    def _is_recent(self) -> bool:
+        """True if the tabs were counted just now."""
+        return 0 <= self._context.at - self._counted_at < _COUNT_INTERVAL_S
+
+    def _read_counts(self) -> dict[str, int]:
+        now, policy, query = self._context.current().now, self._context.current().policy, self._store.reader.query
+        (orders, *_), _ = query("order_counts", {"views": [_ALL_ORDERS], "now": now})
+        (exceptions, *_), _ = query("exceptions", {"now": now, "minutes": policy.stuck_minutes})
+        _, deliveries = query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1})
+        found = sum(count for kind, count in exceptions.items() if kind != "value")
+        counts = {"exceptions": found, "deliveries": deliveries}
+        return counts if orders["count"] is None else {**counts, "orders": orders["count"]}

@@ -10,11 +10,12 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.jobs.view import ASK, GOOD, Verdict
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
+from aisle.outbox.jobs_to_resume_or_undo import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.grammar_types import Quantity, RefusedInput, UnknownCode
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
-from aisle.session.resume_jobs import Unanswered, reopen_job, resume_jobs
+from aisle.session.open_questions import NO_OPEN_QUESTIONS, OpenQuestions
+from aisle.session.resume_jobs import reopen_job, resume_jobs
 
 
 class JournalDraft:
@@ -45,7 +46,7 @@ class JournalDraft:
         job_id: str,
         at: float,
         raw: str,
-        event: Event,
+        event: Event | OpenQuestions,
         context: Context,
         step_before: str,
         step_after: str,
@@ -146,7 +147,7 @@ class UnitOfWork:
         self._refused_limit = RefusedInputLimit()
         self.has_failed = False
         """Whether the last commit failed."""
-        self.unanswered: Unanswered | None = None
+        self.questions = NO_OPEN_QUESTIONS
         """What was open in the session whose work was resumed."""
         self._orders_in_work: Mapping[str, tuple[str, ...]] = {}
         """Orders of each job as the journal has them."""
@@ -203,7 +204,7 @@ class UnitOfWork:
         elif verdict and verdict.kind == GOOD:
             self._questions.discard(job_id)
 
-    def add_answer(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
+    def add_answer(self, event: Event | OpenQuestions, at: float, raw: str, context: Context, verdict: Verdict) -> None:
         """Add an answer that the session itself gave; of a flood of refused inputs only the first are kept."""
         if isinstance(event, RefusedInput | UnknownCode | Quantity) and self._refused_limit.exceeds(raw, at):
             return
@@ -211,7 +212,7 @@ class UnitOfWork:
         step = top.job.step_name(top.state)
         self._draft.add_event("", at, raw, event, context, step, step, verdict)
 
-    def is_last_event(self, event: Event) -> bool:
+    def is_last_event(self, event: OpenQuestions) -> bool:
         """Return whether an event of the session is the last one, so that a resume will find it."""
         entries = self._draft.entries
         return not entries or (not entries[-1].job_id and entries[-1].event == named_tuple_json.to_text(event))
@@ -309,7 +310,7 @@ class UnitOfWork:
             self._events_since_snapshot[job.job_id] = job.events
             self._track_question(job.job_id, job.verdict)
         self._draft.closed += found.unreadable
-        self.unanswered = found.unanswered
+        self.questions = found.questions
         return found.verdict
 
 

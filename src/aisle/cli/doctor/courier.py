@@ -18,7 +18,7 @@ from aisle.host.database import fetch
 from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.settings import LoadedSettings
 
 LOCKS_FILE = Path("/proc/locks")

@@ -226,7 +226,7 @@ def database(named: Path | str) -> Iterable[Finding]:
             yield _size_finding(f"the database {named}", _bytes(named), _rows(named))
         return
     try:
-        from aisle.service.db.postgres import read_sizes, redact_dsn
+        from aisle.service.db.postgres_database import read_sizes, redact_dsn
     except ModuleNotFoundError:
         yield wrong("sizes", "PostgreSQL needs asyncpg", todo="Install aisle[postgres].")
         return

@@ -11,7 +11,7 @@ from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics_of_operation import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"

@@ -47,7 +47,7 @@ from aisle.courier.pull.full_sync_stages import (
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
 from aisle.courier.wake_event import Sleep, WakeEvent
-from aisle.outbox.reason_messages import DUPLICATE_KEY, StoredMessage, UnusableRows
+from aisle.outbox.stored_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
 
 
 @contextmanager

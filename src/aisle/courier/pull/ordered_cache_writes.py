@@ -16,7 +16,7 @@ from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.courier.notify import location_topics, notification_topics
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.topics_of_operation import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
+from aisle.courier.topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 
 
 class ReadOvertaken(Exception):

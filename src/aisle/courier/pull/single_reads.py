@@ -24,7 +24,7 @@ from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.stores_people_and_tasks_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics_of_operation import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     AUDIT,
     CATALOGUE,

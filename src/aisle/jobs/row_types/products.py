@@ -130,6 +130,20 @@ class StoreProductRow(ProductRow):
     """Youngest first."""
 
 
+class ExpiryCheckRow(TypedDict):
+    """Product whose expiry date is to be checked."""
+
+    product_number: str
+    product_name: str
+    location_code: str
+    """First of its locations in walking order; empty if none is known."""
+    due: str
+    """Day of the check, yyyy-MM-dd."""
+    expiry: str
+    """Expiry date known so far, yyyy-MM-dd; empty if none is."""
+    most_likely_quantity: Decimal | None
+
+
 class CatalogueRow(TypedDict):
     """Product in the catalogue list."""
 

@@ -73,6 +73,7 @@ from aisle.scan.grammar_types import (
     Text,
     UnknownCode,
 )
+from aisle.scan.inputs import MARK_KEYS
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
@@ -169,6 +170,13 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
 
     def title(self, state: ExceptionsState) -> Msg:
         return msg(_KIND_NAMES[state.kind])
+
+    def prompt(self, state: ExceptionsState) -> Msg:
+        return msg("unconfirmed.prompt_none") if state.is_loaded and not state.total else self.rows_prompt(state)
+
+    def rows_prompt(self, state: ExceptionsState) -> Msg:
+        """Return the prompt of a list that has rows."""
+        return self.prompt_text
 
     def empty_text(self, state: ExceptionsState) -> Msg:
         return msg("exceptions.none" if state.is_loaded else "exceptions.loading")
@@ -365,14 +373,14 @@ class DifferenceList(ExceptionList):
         is_marked = state.is_marking or state.marked
         return msg("exceptions.title_marked", count=len(state.marked)) if is_marked else super().title(state)
 
-    def prompt(self, state: ExceptionsState) -> Msg:
+    def rows_prompt(self, state: ExceptionsState) -> Msg:
         return msg("exceptions.prompt_marking" if state.is_marking else "exceptions.prompt_differences")
 
     def row(self, state: ExceptionsState, row: DifferencesRow, cells: tuple[Msg, ...]) -> Row:
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in list_page_base_class.MARK_KEYS:
+        if isinstance(event, CursorKey) and event.key in MARK_KEYS:
             marked = list_page_base_class.mark_with_key(
                 state, event.key, self.page_size(context), self.key, MAX_APPROVALS
             )

@@ -245,7 +245,8 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
 def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
     missing = msg("order.no_lines" if are_known else "order.lines_loading")
-    rows = tuple(_line_cells(line) for line in state.lines)
+    is_rejected = state.order is not None and state.order.status == "rejected"
+    rows = tuple(_line_cells(line, is_rejected=is_rejected) for line in state.lines)
     return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),), is_wide=True)
 
 
@@ -254,21 +255,23 @@ def line_label(line: OrderLineRow) -> str:
     return line["description"] or line["product_number"]
 
 
-def _line_cells(line: OrderLineRow) -> Cells:
+def _line_cells(line: OrderLineRow, *, is_rejected: bool = False) -> Cells:
     far = msg("progress.of", done=line["picked_quantity"], total=line["quantity"])
     if line["allow_decimal"] and line["unit"]:
         far = msg("progress.of_unit", done=line["picked_quantity"], total=line["quantity"], unit=line["unit"])
     put_down, stocked = ([each["location_code"] for each in rows] for rows in (line["put_down"], line["locations"]))
     location = msg("order.put_down_at", place=", ".join(put_down)) if put_down else raw(", ".join(stocked[:2]))
     picker = line.get("picked_name") or line.get("picked_username") or ""
-    return (raw(line_label(line)), far, _line_state(line), location, raw(picker))
+    return (raw(line_label(line)), far, _line_state(line, is_rejected=is_rejected), location, raw(picker))
 
 
 def _is_complete(line: OrderLineRow) -> bool:
     return line["picked_quantity"] >= line["quantity"]
 
 
-def _line_state(line: OrderLineRow) -> Msg:
+def _line_state(line: OrderLineRow, *, is_rejected: bool) -> Msg:
+    if is_rejected:
+        return msg("order.line_rejected")
     if _is_complete(line):
         return msg("order.line_full")
     if line["is_picked"]:

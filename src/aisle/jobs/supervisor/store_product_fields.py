@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.dates_without_time import is_date
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
 from aisle.jobs.quantities_and_plausibility import to_decimal
@@ -64,6 +65,8 @@ MAX_CODE_LENGTH, MAX_CODES = 20, 8
 _LEVEL_RANGE = r"\s*(\d{1,7})\s*-\s*(\d{1,7})\s*"
 _DAYS_AHEAD = r"\+\s*(\d{1,4})"
 _DATE = r"(\d{1,2})[-./ ](\d{1,2})(?:[-./ ](\d{4}|\d{2}))?[-./ ]?"
+_NO_YEAR = "0001"
+"""Year by which some services mean no time."""
 _ISO = r"(\d{4})-(\d{1,2})-(\d{1,2})"
 
 
@@ -97,17 +100,33 @@ def parse_update_values(item: Mapping[str, object]) -> dict[str, str]:
     return {field.name: plain_text(field, item[field.name]) for field in FIELDS if field.name in item}
 
 
+def entry_day(row: Mapping[str, object], name: str) -> str:
+    """Return the day of a field of a stock entry, by its name in an update; empty if it states no day."""
+    field = FIELD_BY_NAME[name]
+    day = plain_text(field, row.get(field.entry_name))
+    return day if is_date(day) and not day.startswith(_NO_YEAR) else ""
+
+
+def expiry_check_day(row: Mapping[str, object]) -> str:
+    """Return the day on which the expiry date of a stock entry's product is to be checked; empty if none is set."""
+    return entry_day(row, "validate_expiry_date_time")
+
+
 def _parse_store_day(text: str) -> str:
     """Return the day in the zone of the store; invalid text is unchanged."""
     day = store_time.named_day(text) or store_time.day_in_store(text)
     return text if day is None else day.isoformat()
 
 
-def update_write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str]) -> Write:
+def update_write(
+    product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str], *, needs_supervisor: bool = True
+) -> Write:
     """Return the write that sets these fields. `base` has their previous values, empty ones included."""
     known = {name: base.get(name, "") for name in changes}
     item = {"product_number": product, **changes, BASE_VALUES: known}
-    return Write(UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], needs_supervisor=True)
+    return Write(
+        UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], needs_supervisor=needs_supervisor
+    )
 
 
 def update_value(name: str, text: str) -> Json:

@@ -40,7 +40,7 @@ def open_database(database_address: Path | str) -> Database:
     if isinstance(database_address, Path):
         return SqliteDatabase(database_address)
     try:
-        from aisle.service.db.postgres import PostgresDatabase
+        from aisle.service.db.postgres_database import PostgresDatabase
     except ModuleNotFoundError as problem:
         raise UsageError("PostgreSQL needs asyncpg: install aisle[postgres].") from problem
     return PostgresDatabase(database_address)

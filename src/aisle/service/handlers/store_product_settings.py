@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
+from aisle.service.auth.authorization import require_role
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import parse_json_object, pick_members, to_json
@@ -18,7 +19,7 @@ from aisle.service.domain.refuse_superseded_replays import (
 )
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
-from aisle.service.handlers.products import Body, load_products
+from aisle.service.handlers.create_and_list_products import Body, load_products
 from aisle.service.http.request_body import PRICE_FIELDS
 from aisle.service.operation_context import Context, OperationCall, Store
 
@@ -42,6 +43,8 @@ _TIME_FIELDS = {
 }
 _DAY_FIELDS = ("expiry_date_time", "validate_expiry_date_time")
 """Times that mean a day."""
+_EXPIRY_CHECK = {"product_number", *_DAY_FIELDS}
+"""Fields of an expiry check, which staff may write too."""
 _LEVEL_FIELDS = ("min", "max")
 _SERIES = ("average", "forecast", "history")
 
@@ -54,7 +57,12 @@ async def create_store_products(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def update_store_products(ctx: Context, call: OperationCall) -> bytes:
-    """Change the named fields of products in the store. A product outside its range is added."""
+    """Change the named fields of products in the store. A product outside its range is added.
+
+    Raise Refusal (403) if the token is one of staff and the request has more than an expiry check.
+    """
+    if any(body.keys() - _EXPIRY_CHECK for body in call.body):
+        require_role(ctx, "supervisor", "integration", "admin")
     levels = ctx.principal.role == "integration"
     if not levels:
         await _keep_latest(ctx, call.body)

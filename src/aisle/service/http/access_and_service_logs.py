@@ -165,18 +165,23 @@ class AccessLog:
     """Access log in `file` (0600, reopened after it was moved), or on the standard error for `-`.
 
     It grows by less than 1 MB a minute: lines of each caller are limited, and a line with `repeats` counts the others
-    once a minute. Requests that were refused or have no token have their own limit, by address, operation and status.
-    `on_change` receives False when lines are lost from now on, and True when they are written again. Raise UsageError
-    if the file cannot be written.
+    once a minute. `writers` is the number of processes that write the file, which share that growth. Requests that were
+    refused or have no token have their own limit, by address, operation and status. `on_change` receives False when
+    lines are lost from now on, and True when they are written again. Raise UsageError if the file cannot be written.
     """
 
     def __init__(
-        self, file: Path, now: Callable[[], float] = monotonic, on_change: Callable[[bool], None] = lambda _: None
+        self,
+        file: Path,
+        now: Callable[[], float] = monotonic,
+        *,
+        writers: int = 1,
+        on_change: Callable[[bool], None] = lambda _: None,
     ) -> None:
         self._now = now
         self._since = now()
-        self._strangers = _LineLimit(lines_of_caller=20, bytes_of_all=256 << 10)
-        self._tokens = _LineLimit(lines_of_caller=240, bytes_of_all=512 << 10)
+        self._strangers = _LineLimit(lines_of_caller=20, bytes_of_all=(256 << 10) // writers)
+        self._tokens = _LineLimit(lines_of_caller=240, bytes_of_all=(512 << 10) // writers)
         self._handler: logging.Handler
         if file == STDERR:
             self._handler = logging.StreamHandler(sys.stderr)

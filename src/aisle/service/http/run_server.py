@@ -175,6 +175,8 @@ class ServerOptions(NamedTuple):
     proxies: Sequence[Network] = ()
     """Networks whose X-Forwarded-For is trusted."""
     drain_seconds: float = 0.0
+    workers: int = 1
+    """Number of processes that serve, which share the growth of the access log."""
     per_address: int | None = None
     """Maximum number of connections of one address except the proxies; 0 is no limit, None a share of all."""
 
@@ -200,7 +202,7 @@ class ServerOptions(NamedTuple):
             metrics = _create_metrics()
             access = None
             if self.access_file:
-                log_file = AccessLog(self.access_file, on_change=metrics.set_access_log_up)
+                log_file = AccessLog(self.access_file, writers=self.workers, on_change=metrics.set_access_log_up)
                 access = opened.enter_context(closing(log_file))
             storage.monitor.metrics = metrics
             storage.monitor.speaker = _worker_speaker()
@@ -266,7 +268,7 @@ def _serve_by_workers(at: ServerOptions, count: int, ready: Callable[[str], None
 
         url = url_of(sock, tls=at.certificate is not None)
         run_workers(
-            partial(_worker, at),
+            partial(_worker, at._replace(workers=count)),
             count,
             sock,
             lambda: ready(url),

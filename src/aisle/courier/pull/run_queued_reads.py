@@ -17,7 +17,7 @@ from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.pull.log_reader import LOG_LIST
 from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.topics_of_operation import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     LOG,
     ORDER,
@@ -29,7 +29,7 @@ from aisle.courier.topics_of_operation import (
 )
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.reason_messages import StoredMessage
+from aisle.outbox.stored_reasons import StoredMessage
 
 MAX_PARALLEL_READS = 4
 FAST_RESPONSE_S = 0.03

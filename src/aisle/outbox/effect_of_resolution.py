@@ -1,4 +1,6 @@
-"""What the resolution of a person does to an operation: its event, what is sent again, and its replacement."""
+"""Effect of a person's resolution on an operation: its event, what is sent again, and its replacement.
+
+It writes nothing: `operations_in_doubt` and `operation_queue` do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of a terminal: their default meanings, those under the names of its user, and pages that show those names."""
+"""Keys that the settings of a terminal rename: their meanings, and pages that show their names."""
 
 from __future__ import annotations
 
@@ -6,20 +6,8 @@ from collections.abc import Mapping
 
 from aisle.jobs.view import DetailView, Step, View
 from aisle.scan.grammar_types import Back, Command, Meaning
-from aisle.session.job_stack import PAGE_BY_LETTER, StackedJob
-
-MEANING_BY_KEY: dict[str, Meaning] = {
-    "back": Back(),
-    "f1": Command("h"),
-    "f2": Command("n"),
-    "f3": Back(),
-    "f4": Command("u"),
-    "f5": Command("."),
-    "ctrl+k": Command("."),
-}
-"""Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
-
-CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", "mark", "shift+up", "shift+down"})
+from aisle.session.default_keys import PAGE_BY_LETTER
+from aisle.session.job_stack import StackedJob
 
 
 def apply_key_names(text: str, keys: Mapping[str, str], top_job: StackedJob) -> str:

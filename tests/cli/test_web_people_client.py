@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.web_supervisors import PeopleClient, StorePerson, identify_person
+from aisle.cli.web_people_client import PeopleClient, StorePerson, identify_person
 from aisle.client import Client
 from aisle.settings import LoadedSettings, load_settings
 from aisle.web.app import SignInError

@@ -12,11 +12,11 @@ import apsw
 from aisle.cache.overlaid_order import (
     closed_orders,
 )
+from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_held, apply_to_stock
-from aisle.cache.stored_row_values import parse_row
 from aisle.host.database import fetch
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text

@@ -13,12 +13,12 @@ import apsw
 
 from aisle.cache.claim_and_priority_queries import add_picker_names
 from aisle.cache.list_window import QueryResult, window_bounds
+from aisle.cache.parse_stored_row import Row, product_names
 from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.pools_and_locations_of_rows import entry_quantity
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import expected_changes, is_count, products_of_operation, stock_items, stock_outcome
-from aisle.cache.stored_row_values import Row, product_names
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
@@ -26,6 +26,7 @@ from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import read_and_immediate_requests
+from aisle.outbox.effect_of_resolution import replacement_write
 from aisle.outbox.excess import is_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
@@ -39,18 +40,9 @@ from aisle.outbox.operation_record import (
     parse_update_values,
     user_of_principal,
 )
-from aisle.outbox.operation_states import (
-    CLOSED,
-    CONFIRMED,
-    IN_DOUBT,
-    NEEDS_PERSON,
-    QUEUED,
-    REFUSED,
-    SENDING,
-    is_last_in_lanes,
-)
+from aisle.outbox.operation_rows import is_last_in_lanes
+from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.resolve_by_person import replacement_write
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.cli import clearance_assignments, main
+from aisle.cli import goods_to_move_for_clearance, main
 from aisle.client import Client, Response
 from aisle.settings import DEMO_STORE
 
@@ -80,7 +80,7 @@ def test_a_service_that_tells_no_assignments_is_said_to(
     async def client(loaded: object) -> AsyncIterator[Stub]:
         yield Stub("http://127.0.0.1:1")
 
-    monkeypatch.setattr(clearance_assignments, "service_client", client)
+    monkeypatch.setattr(goods_to_move_for_clearance, "service_client", client)
     left, out, err = run(capsys, "assignments")
     assert (left, out) == (1, "")
     assert "cannot be listed here" in err

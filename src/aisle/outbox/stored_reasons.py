@@ -1,4 +1,7 @@
-"""Reasons stored for people, written by packages that do not know the jobs (see `aisle.jobs.stored_messages`)."""
+"""Reasons for people in stored form, made and read by packages that do not know the jobs.
+
+The format of a stored message: `aisle.jobs.stored_messages`.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.handlers.products import (
+from aisle.service.handlers.create_and_list_products import (
     DELETED_COUNTER,
     Body,
     change_product_count,

@@ -1,4 +1,4 @@
-"""Jobs that people left open on this host: found, taken over by a session, or reopened to undo their last step."""
+"""Jobs that people left open on this host: found, taken over, or reopened to undo the last operation."""
 
 from __future__ import annotations
 

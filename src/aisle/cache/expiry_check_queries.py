@@ -1,0 +1,105 @@
+"""Query of the products whose expiry date is to be checked, in walking order.
+
+The stock list has the day of each check in a column with an index, so that only due products are read. Checks made on
+this host that are still under way are applied. interface: Store product stock entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from aisle.cache.list_window import QueryResult, window_bounds
+from aisle.cache.parse_stored_row import Row, parse_row
+from aisle.cache.pools_and_locations_of_rows import stock_locations
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.stock_overlay import apply_to_stock
+from aisle.host.database import fetch
+from aisle.host.notify_sockets import OUTBOX
+from aisle.jobs.job import Args
+from aisle.jobs.quantities_and_plausibility import to_decimal_or_none
+from aisle.jobs.supervisor.store_product_fields import entry_day, expiry_check_day
+from aisle.named_tuple_json import to_text
+from aisle.outbox.operation_record import UPDATE_STORE_PRODUCTS
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.products import ExpiryCheckRow
+
+_DUE = """
+SELECT p.product_number, p.name, x.location_code FROM (
+  SELECT id FROM stock INDEXED BY stock_expiry_check WHERE expiry_check <> '' AND expiry_check <= ?
+) s JOIN product p ON p.id = s.id
+LEFT JOIN stock_location x ON x.id = s.id AND x.has_goods AND x.location_code <> ''
+"""
+
+_WITH_STOCK = """
+SELECT p.product_number, p.name, s.raw, s.read_began FROM json_each(?) e
+JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER BY e.key
+"""
+
+
+class _DueProduct(NamedTuple):
+    """Product to check, with its place in the list. Those without a location come last."""
+
+    position: float
+    name: str
+    product_number: str
+
+
+_NOWHERE = float("inf")
+
+
+@declare_query("expiry_checks", "day first size", whole_topics("product", "location", OUTBOX))
+def query_expiry_checks(context: QueryContext, args: Args) -> QueryResult[ExpiryCheckRow]:
+    """Return a window on the products whose check is due on `day` or earlier, in walking order."""
+    day, (first, size) = str(args["day"]), window_bounds(args)
+    positions = context.walk_order().position_by_code
+    changed = _entries_with_pending_checks(context)
+    due: dict[str, _DueProduct] = {}
+    for number, name, code in fetch(context.cache, _DUE, day):
+        if number not in changed:
+            _add_location(due, number, name, positions.get(code, _NOWHERE))
+    for number, (name, entry) in changed.items():
+        if "" < expiry_check_day(entry) <= day:
+            for code in [each["location_code"] for each in stock_locations(entry)] or [""]:
+                _add_location(due, number, name, positions.get(code, _NOWHERE))
+    window = sorted(due.values())[first : first + size]
+    return list(_rows_of(context, [each.product_number for each in window])), len(due)
+
+
+def _add_location(due: dict[str, _DueProduct], number: str, name: str, position: float) -> None:
+    """Add a product, or a location of it: the first one in walking order counts."""
+    known = due.get(number)
+    if known is None or position < known.position:
+        due[number] = _DueProduct(position, name, number)
+
+
+def _entries_with_pending_checks(context: QueryContext) -> dict[str, tuple[str, Row]]:
+    """Return name and stock entry of each product with a setting under way, with that applied."""
+    operations = context.overlay.operations(UPDATE_STORE_PRODUCTS)
+    numbers = {str(item["product_number"]) for operation in operations for item in operation.body}
+    return {number: (name, entry) for number, name, entry in _overlaid_entries(context, numbers)}
+
+
+def _overlaid_entries(context: QueryContext, numbers: Iterable[str]) -> Iterator[tuple[str, str, Row]]:
+    """Yield number, name and stock entry of these products, with what is under way applied."""
+    asked = list(numbers)
+    context.pending_products.preload(asked)
+    for number, name, raw, began in fetch(context.cache, _WITH_STOCK, to_text(asked)) if asked else ():
+        entry = apply_to_stock(parse_row(raw), number, context.pending_products.get(number, ()), began)
+        yield str(number), str(name or entry.get("product_description") or number), entry
+
+
+def _rows_of(context: QueryContext, numbers: list[str]) -> Iterator[ExpiryCheckRow]:
+    positions = context.walk_order().position_by_code
+    for number, name, entry in _overlaid_entries(context, numbers):
+        codes = [each["location_code"] for each in stock_locations(entry) if each["quantity"] != 0]
+        yield {
+            "product_number": number,
+            "product_name": name,
+            "location_code": min(codes, key=lambda code: positions.get(code, _NOWHERE), default=""),
+            "due": expiry_check_day(entry),
+            "expiry": entry_day(entry, "expiry_date_time"),
+            "most_likely_quantity": to_decimal_or_none(entry.get("most_likely_quantity")),
+        }
