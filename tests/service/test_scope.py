@@ -65,6 +65,7 @@ OF_THE_CHAIN_TOO = (
     writes_sql.WRITE_AT_CHANGE,
     writes_sql.WRITE_HISTORY_FIRST,
     writes_sql.KNOWN_KEYS,
+    writes_sql.OTHER_LOADS,
 )
 
 

@@ -63,7 +63,7 @@ def cells_of_rows(columns: tuple[Column[R], ...], rows: tuple[R, ...]) -> tuple[
 
 
 class ListPage(Page[W], Generic[W, R]):
-    """Page that lists the rows of a query. A number or Enter opens a row."""
+    """Page that lists the rows of a query. A number or Enter opens a row, `/` searches, a click on a heading sorts."""
 
     query_name: str
     columns: tuple[Column[R], ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from aisle.scan.grammar_types import Back, Command, Meaning
-from aisle.scan.inputs import FIRST_TAB_KEY, MARK_KEYS, PALETTE_KEY
+from aisle.scan.inputs import FIRST_TAB_KEY, MARK_KEYS, PALETTE_KEY, SCROLL_KEYS
 
 MEANING_BY_KEY: Final[dict[str, Meaning]] = {
     "back": Back(),
@@ -30,7 +30,7 @@ TAB_BY_KEY: Final = {f"f{number}": name for number, name in enumerate(TAB_NAMES,
 TAB_STEP_BY_KEY: Final = {"ctrl+right": 1, "ctrl+left": -1}
 """Steps to another tab of a desk."""
 
-CURSOR_KEYS: Final = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", *MARK_KEYS})
+CURSOR_KEYS: Final = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter", *MARK_KEYS, *SCROLL_KEYS})
 """Keys that the page gets: in a list they move the cursor, open its row or mark it."""
 
 DESK_CURSOR_KEYS: Final = frozenset({"left", "right"})

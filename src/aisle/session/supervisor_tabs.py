@@ -1,4 +1,4 @@
-"""Tabs of the supervisor's pages with their counts, on every page of a wide screen."""
+"""Tabs with their counts on every page of a desk, and the letters that act there without Enter."""
 
 from __future__ import annotations
 

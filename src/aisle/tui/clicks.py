@@ -15,7 +15,8 @@ from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_LABEL, ClickTarget, MouseInp
 MIN_SAME_CHARACTERS: Final = 4
 """Characters of a row's name that have to stand in the clicked line."""
 
-_WHEEL_KEYS: Final = {"wheel_up": "pageup", "wheel_down": "pagedown"}
+_WHEEL_KEYS: Final = {"wheel_up": ("scrollup", "pageup"), "wheel_down": ("scrolldown", "pagedown")}
+"""Keys of the wheel: in a list, and on another page."""
 
 
 class ClickTranslator:
@@ -28,7 +29,7 @@ class ClickTranslator:
     def inputs(self, mouse: MouseInput, screen: Screen[None], frame: Frame, at: float) -> list[DecodedInput]:
         """Return the inputs that a mouse input stands for, none while text is typed or where nothing can be clicked."""
         if mouse.action in _WHEEL_KEYS:
-            return [Key(_WHEEL_KEYS[mouse.action])]
+            return [Key(_WHEEL_KEYS[mouse.action][not isinstance(frame.view, ListView)])]
         is_double = self._last is not None and self._last[0] == mouse and at - self._last[1] <= DOUBLE_CLICK_S
         self._last = None if is_double else (mouse, at)
         target = None if frame.typed else _target(mouse, screen)
