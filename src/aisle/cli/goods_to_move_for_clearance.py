@@ -1,4 +1,7 @@
-"""`aisle assignments`: lists goods that clearances want moved and that are still held at their location."""
+"""`aisle assignments`: lists goods that clearances want moved and that are still held at their location.
+
+It changes nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People of the store, as `aisle web` asks the service for them: supervisors, and checks of PINs.
+"""Client of `aisle web` for people of the store: asks the service for supervisors, and to check PINs.
 
 The service is asked on threads. The embedded service runs in this process, and its work must not delay the loop that
 carries the screens.

@@ -105,9 +105,9 @@ def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check the free disk space."""
     free = shutil.disk_usage(database_folder.nearest_existing(loaded.data_folder)).free
     if free < MIN_FREE_BYTES:
-        yield wrong(
-            "disk", f"{format_bytes(free)} free", "Soon nothing can be noted any more.", "Free some space.", free=free
-        )
+        can_grow = database_folder.has_room(loaded.data_folder)
+        then = "Soon nothing can be noted any more." if can_grow else "Nothing can be noted now."
+        yield wrong("disk", f"{format_bytes(free)} free", then, "Free some space.", free=free)
     elif free < LOW_FREE_BYTES:
         yield note("disk", f"{format_bytes(free)} free", "That is little.", free=free)
     else:
