@@ -1,7 +1,9 @@
 """Overlay of all pending operations by what they touch: an order, a product, a location or a delivery.
 
 The outbox lists the keys in each operation's body (table `operation_key`); here they are read by key. An operation
-leaves the overlay when the cache has a read that began after its confirmation (`is_included`). Lists of them for people: `unconfirmed_operation_queries`.
+leaves the overlay when the cache has a read that began after its confirmation (`is_included`).
+
+Lists of them for people: `unconfirmed_operation_queries`.
 """
 
 from __future__ import annotations
