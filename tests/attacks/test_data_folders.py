@@ -14,7 +14,7 @@ from aisle.errors import SettingsError, StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import socket_folder
 from aisle.host.store_folder import StoreFolder
-from aisle.host.store_of_terminal import (
+from aisle.host.switched_terminals_and_visited_stores import (
     TERMINALS_FOLDER,
     VISITED_FOLDER,
     TerminalStore,
@@ -24,7 +24,7 @@ from aisle.host.store_of_terminal import (
     visited_stores,
 )
 from aisle.outbox.operation_queue import open_outbox
-from aisle.settings import load_settings
+from aisle.settings.load_settings import load_settings
 from tests.writes import STORE
 
 OTHER = 65_534

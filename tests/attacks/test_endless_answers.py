@@ -19,7 +19,7 @@ from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
 from aisle.courier.pull.sync_progress import StagePosition
-from aisle.outbox.reason_messages import NO_STORE
+from aisle.outbox.stored_reasons import NO_STORE
 from tests.client.recording_service import Service, reply
 from tests.courier.test_request_counts import Service as Changing
 

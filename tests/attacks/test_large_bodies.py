@@ -19,11 +19,11 @@ import pytest
 
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.product_search_index import INDEXED_AT_ONCE, index_pieces
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES
-from aisle.service.http.rate_and_body_limits import (
+from aisle.service.http.rate_limit_and_turns_of_large_bodies import (
     ADDRESS_BYTES,
     MIB,
     MOST_BYTES,
@@ -351,7 +351,7 @@ async def test_bodies_of_all_callers_have_a_sum() -> None:
 
 async def test_long_answers_that_nobody_reads_have_a_sum(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.service.http.endpoint.SMALL", 10)
-    monkeypatch.setattr("aisle.service.http.rate_and_body_limits.ADDRESS_BYTES", 100)
+    monkeypatch.setattr("aisle.service.http.rate_limit_and_turns_of_large_bodies.ADDRESS_BYTES", 100)
     unread = world.service.app.endpoint._unread
     assert (await world.client.get(API + "/stores")).status_code == 200
     assert not unread._sum

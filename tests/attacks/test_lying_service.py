@@ -10,7 +10,7 @@ import pytest
 from aisle.cache.writer import CacheWriter
 from aisle.client.errors import InvalidResponse
 from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
-from aisle.courier.topics_of_operation import Topic
+from aisle.courier.topics import Topic
 from tests.courier.test_request_counts import Service
 from tests.writes import STORE
 

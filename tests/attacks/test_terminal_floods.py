@@ -15,7 +15,7 @@ from textual.app import App
 
 from aisle.scan.inputs import DecodedInput, Key, Line
 from aisle.terminal_packets import PRELUDE, encode_packet
-from aisle.tui.driver import MAX_UNWRITTEN, TerminalWriter
+from aisle.tui.terminal_writer import MAX_UNWRITTEN, TerminalWriter
 from aisle.tui.web_driver import WebDriver
 from tests.run_length import tries
 from tests.service.serve_process import until

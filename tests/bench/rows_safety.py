@@ -25,7 +25,7 @@ from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import sqlite_connection as sqlite
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.http import request_body, request_head
+from aisle.service.http import request_body, request_headers
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.in_process_service import Service, open_service
 from aisle.session.session import Session
@@ -141,7 +141,7 @@ def _requests(bench: Bench) -> list[Pair]:
 def _clocked(clocks: Clocks) -> None:
     clocks.put_on(request_body, "parse_body", VALIDATION)
     for function in ("path_values", "query_values", "header_values"):
-        clocks.put_on(request_head, function, VALIDATION)
+        clocks.put_on(request_headers, function, VALIDATION)
     clocks.put_on(OperationEndpoint, "_authorize", AUTHORISATION)
     clocks.put_on(StoreScopedTransaction, "_check", AUTHORISATION)
 

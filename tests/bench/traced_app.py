@@ -27,9 +27,10 @@ from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
 from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
 from aisle.tui import frame_screen  # noqa: E402
 from aisle.tui.app import AisleApp  # noqa: E402
-from aisle.tui.driver import AisleDriver, TerminalWriter  # noqa: E402
+from aisle.tui.driver import AisleDriver  # noqa: E402
 from aisle.tui.frame_screen import LinesWidget  # noqa: E402
 from aisle.tui.terminal_diff import TerminalDiff  # noqa: E402
+from aisle.tui.terminal_writer import TerminalWriter  # noqa: E402
 from tests.bench.clocks import Clocks  # noqa: E402
 
 STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (

@@ -20,7 +20,7 @@ from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.clock import Clock

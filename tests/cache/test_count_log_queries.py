@@ -10,8 +10,8 @@ import pytest
 
 from aisle.cache import log_queries, log_undo_queries
 from aisle.cache.log_entry_rows import log_row
-from aisle.cache.operation_queries import OUTCOME_BY_STATE
 from aisle.cache.reader import CacheReader
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
@@ -22,7 +22,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_states import STATES
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from tests.cache import service_rows
 from tests.clock import Clock
 from tests.writes import ANNA, STORE

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.jobs.supervisor.store_product_fields import update_write
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.reason_messages import NO_MESSAGE
+from aisle.outbox.stored_reasons import NO_MESSAGE
 from tests.cache.service_rows import location, product, stock
 from tests.writes import STORE, enqueue
 

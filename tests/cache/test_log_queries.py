@@ -22,8 +22,8 @@ from aisle.cache import write_csv_file
 from aisle.cache.log_entry_rows import log_row
 from aisle.cache.log_queries import LOSS_WEEKS, week_starts
 from aisle.cache.log_undo_queries import is_undone, undone_entries
+from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.reader import CacheReader
-from aisle.cache.stored_row_values import parse_row
 from aisle.cache.write_csv_file import MAX_ROWS, MESSAGE_BY_ERRNO, check_export_file, write_csv
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch

@@ -22,7 +22,7 @@ from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT
-from aisle.outbox.reason_messages import NO_MESSAGE
+from aisle.outbox.stored_reasons import NO_MESSAGE
 from tests.cache.service_rows import order, product, put_orders, store
 from tests.writes import ANNA, STORE, enqueue, movement, update
 

@@ -13,11 +13,11 @@ import pytest
 
 from aisle.cache import overlaid_order
 from aisle.cache.order_overlay import apply_to_order
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import Overlay
 from aisle.cache.query_context import QueryContext
 from aisle.cache.reader import CacheReader
 from aisle.cache.stock_overlay import pending_by_product, products_touched_at
-from aisle.cache.stored_row_values import Row
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
@@ -25,7 +25,7 @@ from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Intent, Operation
 from aisle.outbox.operation_states import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.cache.test_order_board_queries import NOW

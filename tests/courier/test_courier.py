@@ -17,7 +17,7 @@ from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.reason_messages import NO_MESSAGE, store_text
+from aisle.outbox.stored_reasons import NO_MESSAGE, store_text
 from tests.courier.fake_service import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.writes import movement, update

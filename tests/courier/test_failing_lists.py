@@ -14,7 +14,7 @@ from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.reason_messages import DUPLICATE_KEY
+from aisle.outbox.stored_reasons import DUPLICATE_KEY
 from tests.cache.test_stock_overlay import logs
 from tests.courier.document_service import Plain
 from tests.courier.fake_service import OWN, Fake, name_of

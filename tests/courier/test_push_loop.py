@@ -14,8 +14,9 @@ from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client
 from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
-from aisle.courier.push.adapt_update import AdaptedOperation
-from aisle.courier.push.push_loop import MAX_IN_FLIGHT, MAX_PLAIN_TRIES, PushEvents, PushLoop
+from aisle.courier.push.adapt_update_to_service import AdaptedOperation
+from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES
+from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushEvents, PushLoop
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import update_write

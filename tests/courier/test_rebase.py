@@ -17,7 +17,7 @@ from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.push.adapt_update import adapt_to_lines, needs_adapting
+from aisle.courier.push.adapt_update_to_service import adapt_to_lines, needs_adapting
 from aisle.courier.push.outgoing_request import request_body, request_headers
 from aisle.courier.service_features import Features
 from aisle.host.database import transaction

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cache.stored_row_values import iso_time
+from aisle.cache.parse_stored_row import iso_time
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.clock_skew_and_steady_clock import (
     MIN_JUMP_S,
@@ -30,7 +30,7 @@ from aisle.courier.service_features import parse_features
 from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
 from aisle.host.database import fetch
 from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.reason_messages import store_message
+from aisle.outbox.stored_reasons import store_message
 from tests.courier.fake_service import lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.simulated_time import START

@@ -13,7 +13,7 @@ from aisle.courier.push.decide_arrival_from_lookup import FOUND, MATCHES, Decisi
 from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.reconciler import Reconciler
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 
 
 @contextmanager

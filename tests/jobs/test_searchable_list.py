@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Query, Rows
-from aisle.jobs.searchable_list import is_no_search, turn_page
+from aisle.jobs.searchable_list import is_no_search, scroll_window, turn_page
 from aisle.scan.grammar import needs_look_up, parse
 from aisle.scan.grammar_types import Command, RefusedInput, UnknownCode
 
@@ -63,3 +63,13 @@ def test_what_is_typed_is_never_more_than_digits_can_be() -> None:
     """Keyboards have digits that are no numbers, and scanners send long ones."""
     assert not is_no_search("12²", "bn", 20)
     assert is_no_search("1" * 5000, "bn", 20)
+
+
+@pytest.mark.parametrize("cursor", [-1, 0, 21])
+def test_the_wheel_scrolls_the_view_and_not_the_cursor(cursor: int) -> None:
+    first = 0
+    for key, top in (("scrolldown", 3), ("scrolldown", 6), ("scrollup", 3), ("scrollup", 0), ("scrollup", 0)):
+        moved, first = scroll_window(cursor, first, 42, 22, key)
+        assert (moved, first) == (cursor, top)
+    assert scroll_window(cursor, 18, 42, 22, "scrolldown") == (cursor, 20), "the last row stays at the bottom"
+    assert scroll_window(cursor, 0, 5, 22, "scrolldown") == (cursor, 0)

@@ -11,7 +11,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_states import CONFIRMED
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from tests.host.child_process import Child, running
 from tests.writes import ANNA, movement, update
 

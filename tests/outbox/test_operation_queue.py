@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from aisle.errors import StorageError
 from aisle.host.database import fetch, migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve
-from aisle.outbox import operation_states
+from aisle.outbox import operation_rows
 from aisle.outbox.merge_operations import product_lanes
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (
@@ -47,8 +47,8 @@ from aisle.outbox.operation_states import (
     next_state,
 )
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reason_messages import store_text
 from aisle.outbox.replay_after_restore import DETECTED, RestoreReplay, list_restores
+from aisle.outbox.stored_reasons import store_text
 from tests.clock import Clock, seeded
 from tests.run_length import tries
 from tests.writes import ANNA, BEN, enqueue, intents, movement, picked, update
@@ -143,7 +143,7 @@ def test_finding_sendable_operations_reads_no_waiting_ones(
         read.append(row[1])
         return operation_from_row(row)
 
-    monkeypatch.setattr(operation_states, "operation_from_row", noted)
+    monkeypatch.setattr(operation_rows, "operation_from_row", noted)
     assert [row.op_id for row in outbox.sendable(2, exclude=ids[:1])] == list(ids[1:3])
     assert read == list(ids[1:3])
 

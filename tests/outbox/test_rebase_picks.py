@@ -19,9 +19,9 @@ from aisle.outbox.excess import EXCESS, excess_reason_of, parse_excess
 from aisle.outbox.merge_operations import merge_batch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.reason_messages import store_text
 from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
 from aisle.outbox.replay_after_restore import DETECTED
+from aisle.outbox.stored_reasons import store_text
 from tests.clock import Clock, seeded
 from tests.writes import enqueue, update
 

@@ -13,8 +13,8 @@ from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.outbox.reason_messages import store_text
 from aisle.outbox.retention_and_archive import DAY_S
+from aisle.outbox.stored_reasons import store_text
 from tests.clock import Clock
 from tests.writes import movement
 

@@ -10,7 +10,7 @@ import os
 from contextlib import closing
 
 from aisle.service.db.database import Transaction
-from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_database import PostgresDatabase
 from tests.service.postgres import execute
 from tests.service.test_shards import REFERENCE, TENANT
 

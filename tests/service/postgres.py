@@ -16,7 +16,7 @@ from pathlib import Path
 import asyncpg
 
 from aisle.service.db.database import Transaction
-from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 
 _KEEPER = Path(__file__).with_name("postgres_keeper.py")

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from aisle.service import retention
 from aisle.service.db.database import Transaction
-from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.retention import MIN_AGE_DAYS, purge
 from tests.run_length import tries

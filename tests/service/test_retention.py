@@ -16,7 +16,7 @@ from aisle.errors import StorageError, UsageError
 from aisle.service import retention
 from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db.database import GROWING_TABLES, Transaction
-from aisle.service.db.postgres import read_sizes
+from aisle.service.db.postgres_database import read_sizes
 from aisle.service.db.statements import retention as retention_statements
 from aisle.service.db.statements.assigned_moves_and_recounts import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
 from aisle.service.domain.timestamps import format_timestamp

@@ -16,7 +16,7 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import DetailView, View
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.outbox.reason_messages import store_text
+from aisle.outbox.stored_reasons import store_text
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, ORDER, say

@@ -21,7 +21,7 @@ from aisle.courier.pull import sync_progress
 from aisle.errors import StorageError
 from aisle.host.database import connect
 from aisle.host.store_folder import StoreFolder
-from aisle.host.store_of_terminal import (
+from aisle.host.switched_terminals_and_visited_stores import (
     TERMINALS_FOLDER,
     TerminalStore,
     load_terminal_store,
@@ -31,12 +31,12 @@ from aisle.host.store_of_terminal import (
 from aisle.jobs.job import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
+from aisle.outbox.jobs_to_resume_or_undo import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.sessions import Sessions
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import LoadedSettings, load_settings
 from tests.cache import service_rows
 from tests.session.test_help_and_palette import spoken
 from tests.session.test_pin import FEATURES, PIN, Desk

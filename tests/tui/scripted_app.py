@@ -1,4 +1,4 @@
-"""The app on a desk of the tests' own: what comes in is noted in the file DESK_LOG, a JSON line each.
+"""The app on a desk of the tests' own: what comes in is noted in the file DESK_LOG, if it is named, a JSON line each.
 
 A line of input does what it says: `sample N [hostile text]` shows a sample of the registry, `ring` and `later` let the
 doorbell or the clock bring something new, `wrong` rings three bells, `fail` breaks the desk, `leave` ends the program;
@@ -24,7 +24,7 @@ from aisle.scan.inputs import DecodedInput, Line, OpenLine  # noqa: E402
 from aisle.tui.app import run_app  # noqa: E402
 from tests.samples.registry import SAMPLES  # noqa: E402
 
-LOG = Path(os.environ["DESK_LOG"])
+LOG = Path(os.environ.get("DESK_LOG", os.devnull))
 PICK = next(index for index, sample in enumerate(SAMPLES) if sample.state == "taken")
 
 

@@ -9,13 +9,13 @@ import apsw
 
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.location_queries import count_tags, locations_with_tag
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import Overlay, is_included
 from aisle.cache.people_and_rights_queries import load_person_rights, person_name
 from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
-from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import apsw
 
 from aisle.cache.claim_and_priority_queries import current_workers
-from aisle.cache.delivery_receipt_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import (
     QueryResult,
@@ -25,11 +24,12 @@ from aisle.cache.list_window import (
     read_merged_window,
     window_bounds,
 )
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
+from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
 from aisle.cache.schema import IS_MISSING_SQL
-from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
 from aisle.jobs.quantities_and_plausibility import to_decimal

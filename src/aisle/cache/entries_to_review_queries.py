@@ -15,11 +15,11 @@ from aisle.cache.list_window import QueryResult, read_along, read_window, window
 from aisle.cache.log_and_difference_writer import STATUS_REVIEWED
 from aisle.cache.log_queries import entries_by_key
 from aisle.cache.log_schema import IS_TO_REVIEW_SQL
+from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.schema import IS_EXCESS_SQL
-from aisle.cache.stored_row_values import parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.named_tuple_json import to_text

@@ -19,14 +19,15 @@ from aisle.cache.excess_receipt_queries import find_excess_lines
 from aisle.cache.list_window import QueryResult, page, read_along, read_window, window_bounds
 from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_undo_queries import undone_locally
-from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_writer import find_inconsistency
+from aisle.cache.parse_order import find_inconsistency
+from aisle.cache.parse_stored_row import Row, iso_time, parse_row, round_sum
 from aisle.cache.people_and_rights_queries import announces_features, person_name
+from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import Row, iso_time, parse_row, prices_of, product_names, round_sum
+from aisle.cache.unconfirmed_operation_queries import count_needing_person
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.quantities_and_plausibility import to_decimal

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.cache.list_window import QueryResult, window_bounds
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
-from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from aisle.cache.free_and_held_stock import free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.locations_in_walk_order import LocationStep
+from aisle.cache.parse_stored_row import Row, parse_row, round_sum
 from aisle.cache.pools_and_locations_of_rows import (
     entry_quantity,
     load_walk_orders,
@@ -24,9 +26,7 @@ from aisle.cache.pools_and_locations_of_rows import (
 )
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
-from aisle.cache.stock_of_order_lines import free_locations, held_by_location, location_codes
 from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
-from aisle.cache.stored_row_values import Row, parse_row, round_sum
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json

@@ -10,9 +10,9 @@ from typing import Any
 import apsw
 
 from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
+from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
-from aisle.cache.stored_row_values import prices_of
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
 from aisle.jobs.quantities_and_plausibility import to_decimal

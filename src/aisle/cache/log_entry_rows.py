@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED
-from aisle.cache.stored_row_values import Row
+from aisle.cache.parse_stored_row import Row
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.outbox.reason_messages import reason_of_operation
+from aisle.outbox.stored_reasons import reason_of_operation
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import EntryRow

@@ -15,8 +15,8 @@ import apsw
 from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import UNDO_MARK
-from aisle.cache.operation_queries import OUTCOME_REFUSED, OUTCOME_RESOLVED
-from aisle.cache.stored_row_values import parse_row
+from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.host.database import fetch
 from aisle.jobs.store_time import to_utc_text
 from aisle.operation_body_types import UNDO_PREFIX

@@ -27,10 +27,10 @@ from aisle.cache.overlaid_order import (
     order_status,
     overlaid_lines,
 )
+from aisle.cache.parse_stored_row import iso_time
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import ABSENT_ORDERS, IS_SHORT_SQL
-from aisle.cache.stored_row_values import iso_time
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.store_time import to_utc_text

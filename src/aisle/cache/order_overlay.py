@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import is_included
-from aisle.cache.stored_row_values import Row
 from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Json
 from aisle.jobs.quantities_and_plausibility import (

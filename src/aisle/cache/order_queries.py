@@ -16,17 +16,25 @@ from aisle.cache.claim_and_priority_queries import (
     orders_ahead,
     orders_not_put_down,
 )
+from aisle.cache.free_and_held_stock import (
+    add_stock_at_locations,
+    free_locations,
+    held_by_location,
+    location_codes,
+)
 from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
-from aisle.cache.operation_queries import refusals_of_order
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import (
     ListChange,
     SortKey,
     list_change,
+    load_lines,
     load_order_header,
     overlaid_lines,
+    parse_header,
     picked_quantity,
 )
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pools_and_locations_of_rows import (
     held_locations,
@@ -38,13 +46,7 @@ from aisle.cache.pools_and_locations_of_rows import (
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
-from aisle.cache.stock_of_order_lines import (
-    add_stock_at_locations,
-    free_locations,
-    held_by_location,
-    location_codes,
-)
-from aisle.cache.stored_row_values import Row, load_lines, parse_header, parse_row
+from aisle.cache.unconfirmed_operation_queries import refusals_of_order
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
 from aisle.jobs.pick.stops import parse_lines, sum_in_hand

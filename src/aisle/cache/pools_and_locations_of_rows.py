@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from aisle.cache.stored_row_values import NO_WALK_ORDER, Row
+from aisle.cache.parse_stored_row import NO_WALK_ORDER, Row
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.jobs.quantities_and_plausibility import to_decimal

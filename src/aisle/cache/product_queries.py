@@ -12,7 +12,7 @@ import apsw
 from aisle.barcode_keys import normalise_code
 from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.operation_queries import OUTCOME_BY_STATE
+from aisle.cache.parse_stored_row import Row, iso_time, parse_row
 from aisle.cache.people_and_rights_queries import announces_features, load_person_rights, names_by_user
 from aisle.cache.pools_and_locations_of_rows import (
     load_walk_orders,
@@ -23,7 +23,7 @@ from aisle.cache.pools_and_locations_of_rows import (
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
 from aisle.cache.stock_overlay import apply_to_stock
-from aisle.cache.stored_row_values import Row, iso_time, parse_row
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json

@@ -10,9 +10,9 @@ import apsw
 
 from aisle.cache.delivery_queries import PRODUCT_NAMES, LineToSum, sum_lines
 from aisle.cache.list_window import QueryResult, read_along, read_window, window_bounds
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.jobs.quantities_and_plausibility import to_decimal

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aisle.cache.free_and_held_stock import lines_read_times
 from aisle.cache.list_window import QueryResult
 from aisle.cache.locations_in_walk_order import WalkOrder
+from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.pools_and_locations_of_rows import location_entries, pool_quantities
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
-from aisle.cache.stock_of_order_lines import lines_read_times
 from aisle.cache.stock_overlay import apply_to_held
-from aisle.cache.stored_row_values import parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities_and_plausibility import to_decimal

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
-from aisle.cache.stored_row_values import Row
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation

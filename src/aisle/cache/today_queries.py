@@ -14,10 +14,10 @@ import apsw
 
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_board_queries import OrderBoard
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.people_and_rights_queries import names_by_user, person_name
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
-from aisle.cache.stored_row_values import Row
 from aisle.cache.unread_lists import missing_lists, unread_lists
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from aisle.cache.free_and_held_stock import held_by_location, location_codes
 from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import count_tags, tagged_locations
 from aisle.cache.order_queries import orders_with_product
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.stock_of_order_lines import held_by_location, location_codes
-from aisle.cache.stored_row_values import Row, parse_row
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.jobs.pick.put_down_at_location import is_pickup_location

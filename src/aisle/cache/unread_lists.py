@@ -13,7 +13,7 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.jobs.view import MissingList, UnusableRows
-from aisle.outbox.reason_messages import DUPLICATE_KEY
+from aisle.outbox.stored_reasons import DUPLICATE_KEY
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import UnreadListsRow

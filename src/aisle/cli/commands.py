@@ -24,7 +24,7 @@ COMMANDS = {
     "restore": "backup:restore_backup",
     "load": "load:load_files",
     "api": "api:api",
-    "assignments": "clearance_assignments:assignments",
+    "assignments": "goods_to_move_for_clearance:assignments",
     "people": "people:people",
     "audit": "audit:audit",
     "purge": "purge:purge_data",

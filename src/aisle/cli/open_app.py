@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.errors import UsageError
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
-from aisle.host.store_of_terminal import TERMINALS_FOLDER, VISITED_FOLDER
+from aisle.host.switched_terminals_and_visited_stores import TERMINALS_FOLDER, VISITED_FOLDER
 from aisle.jobs.job import SignIn
 from aisle.safe_text import supports_utf8
 from aisle.session.session import SingleUserSession, open_session
-from aisle.settings import LoadedSettings, load_settings, service_url
+from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.setting_definitions import service_url
 from aisle.tui import prepare_environment
 from aisle.tui.layout.screen import fits_whole, visible_row_count
 from aisle.tui.message_text import MessageWriter, length_count

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import apsw
 import click
 
-from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.people_and_rights_queries import person_name
-from aisle.cache.read_only_database import empty_cache, open_for_reading
+from aisle.cache.schema import empty_cache, open_for_reading
+from aisle.cache.unconfirmed_operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.stored_messages_in_english import reason_text
-from aisle.courier.push.push_loop import KEY_MARGIN_S
+from aisle.courier.push.decide_after_send import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
 from aisle.errors import StorageError, UsageError
 from aisle.host.database import fetch, transaction
@@ -36,10 +36,11 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation, user_of_principal
 from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
-from aisle.outbox.reason_messages import NO_TOKEN, stored_detail
 from aisle.outbox.replay_after_restore import REPORTED
+from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.safe_text import clean
-from aisle.settings import LoadedSettings, service_url
+from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.setting_definitions import service_url
 from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:

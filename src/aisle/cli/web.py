@@ -1,4 +1,4 @@
-"""`aisle web`: serves the app to browsers, and checks sign-ins with the service (`aisle.cli.web_supervisors`)."""
+"""`aisle web`: serves the app to browsers, and checks sign-ins with the service (`aisle.cli.web_people_client`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from aisle.cli.options import (
     settings_from_options,
 )
 from aisle.cli.service_client import preload_client
-from aisle.cli.web_supervisors import PeopleClient
+from aisle.cli.web_people_client import PeopleClient
 from aisle.errors import AisleError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import msg
@@ -32,14 +32,14 @@ from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent
 from aisle.server.connections import connection_limits
 from aisle.server.http_server import listening
 from aisle.server.tls import tls_context
-from aisle.settings import ENGLISH, effective_language, service_url
+from aisle.settings.setting_definitions import ENGLISH, effective_language, service_url
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import Hooks, WebApp, serve
 from aisle.web.app_process import Start
 from aisle.web.windows import Opening
 
 if TYPE_CHECKING:
-    from aisle.settings import LoadedSettings
+    from aisle.settings.load_settings import LoadedSettings
 
 
 @click.command()

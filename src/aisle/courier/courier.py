@@ -38,7 +38,7 @@ from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
 from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
@@ -60,7 +60,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CONFIRMED
 from aisle.outbox.read_and_immediate_requests import take_read_requests
-from aisle.outbox.reason_messages import StoredMessage
+from aisle.outbox.stored_reasons import StoredMessage
 
 _RESTART_PAUSE_S = 5.0
 """Seconds before a loop that failed is started again."""

@@ -23,7 +23,7 @@ from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.outcome_messages import reason_of
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
-from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
 
 LIVE = "live"
 SYNCING = "syncing"

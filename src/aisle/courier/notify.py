@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from aisle.cache.schema import MAX_KEYED_CHANGES
 from aisle.client.paging import Row
-from aisle.courier.topics_of_operation import LOCATION
+from aisle.courier.topics import LOCATION
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aisle.outbox.reason_messages import NO_MESSAGE, StoredMessage
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
 from aisle.safe_text import clean
 
 MAX_NOTICES = 100

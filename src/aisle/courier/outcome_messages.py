@@ -17,7 +17,7 @@ from aisle.client.errors import (
     message_of,
 )
 from aisle.errors import SettingsError
-from aisle.outbox.reason_messages import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
+from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
 
 MAX_MESSAGE_LENGTH = 300
 """Characters of a service's message that are kept."""

@@ -10,8 +10,8 @@ from aisle.contract.request_encoding import encode_segment
 from aisle.courier.link_state import LinkState
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.push.decide_after_send import KEY_MARGIN_S
 from aisle.courier.push.decide_arrival_from_lookup import FOUND, decide
-from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
 from aisle.courier.service_features import Features, read_extension
 from aisle.courier.wake_event import Sleep, WakeEvent

@@ -63,7 +63,7 @@ def cells_of_rows(columns: tuple[Column[R], ...], rows: tuple[R, ...]) -> tuple[
 
 
 class ListPage(Page[W], Generic[W, R]):
-    """Page that lists the rows of a query. A number or Enter opens a row."""
+    """Page that lists the rows of a query. A number or Enter opens a row, `/` searches, a click on a heading sorts."""
 
     query_name: str
     columns: tuple[Column[R], ...] = ()
@@ -452,10 +452,6 @@ def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str],
     moved = move_cursor(state, key.removeprefix("shift+"), size)
     names = (key_of(row), *(key_of(each) for each in (row_at_cursor(moved),) if each is not None))
     return moved._replace(marked=tuple(dict.fromkeys((*state.marked, *names)))[:most])
-
-
-MARK_KEYS = ("mark", "shift+up", "shift+down")
-"""Keys of a desk that mark rows."""
 
 
 _ROW_NUMBERS = re.compile(r"\d{1,3}\s*([-,]\s*\d{1,3}\s*)+")

@@ -20,7 +20,7 @@ from aisle.scan.grammar_types import (
     TypedText,
     UnknownCode,
 )
-from aisle.scan.inputs import ROW_KEY
+from aisle.scan.inputs import ROW_KEY, SCROLL_KEYS
 
 JOB_BY_LETTER = {"c": "count", "t": "move"}
 """Job of each letter, the same on every page."""
@@ -312,9 +312,16 @@ def hand_order_below(order: str) -> Close:
     return Close(event_for_below=Scan((Match(ORDER, order, order, code=order),)), close_unused_below=True)
 
 
+SCROLLED_ROWS = 3
+"""Rows by which one step of the wheel moves a list."""
+
+
 def scroll_window(cursor: int, first: int, total: int, size: int, key: str) -> tuple[int, int]:
     """Return (cursor, first row) of a window after a cursor key. A cursor of -1 is before the first visible row."""
     size = max(1, size)
+    if key in SCROLL_KEYS:
+        step = SCROLLED_ROWS if key == SCROLL_KEYS[1] else -SCROLLED_ROWS
+        return cursor, max(0, min(total - size, first + step))
     if key.startswith(ROW_KEY):
         row = int(key.removeprefix(ROW_KEY))
         return (row, first) if first <= row < min(total, first + size) else (cursor, first)

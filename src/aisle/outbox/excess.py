@@ -15,8 +15,8 @@ from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_states import REFUSED
-from aisle.outbox.reason_messages import StoredMessage, excess_reason
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
+from aisle.outbox.stored_reasons import StoredMessage, excess_reason
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LineUpdate

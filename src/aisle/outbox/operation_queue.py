@@ -1,4 +1,7 @@
-"""The queue of operations: sessions enqueue and merge them, the courier asks which may be sent."""
+"""The queue of operations: sessions enqueue and merge them, the courier asks which may be sent.
+
+`operation_rows` lists them for other purposes.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,11 @@ from pathlib import Path
 
 import apsw
 
-from aisle.cache.stock_overlay import products_of_operation
-from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
+from aisle.host.database import connect, fetch_one, migrate, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.named_tuple_json import to_text
+from aisle.outbox.effect_of_resolution import replacement_write
 from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
-from aisle.outbox.operation_outcomes import MOVE_DEPENDENCY, OperationOutcomes
 from aisle.outbox.operation_record import (
     BODY_VERSION,
     STORE_PRINCIPAL,
@@ -25,23 +27,12 @@ from aisle.outbox.operation_record import (
     operation_from_row,
     write_of_operation,
 )
-from aisle.outbox.operation_states import (
-    CLOSE,
-    IN_DOUBT,
-    MERGE,
-    NEEDS_PERSON,
-    QUEUED,
-    REFUSED,
-    SENDING,
-    UNFINISHED,
-    is_last_in_lanes,
-)
+from aisle.outbox.operation_rows import MOVE_DEPENDENCY, UNFINISHED_STATES, is_last_in_lanes
+from aisle.outbox.operation_states import CLOSE, MERGE
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.reason_messages import store_text
-from aisle.outbox.resolve_by_person import replacement_write
-from aisle.outbox.split_movements import reserve_number
-
-_UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
+from aisle.outbox.prepare_operation_to_send import OperationsToSend, reserve_number
+from aisle.outbox.record_outcomes import OperationOutcomes
+from aisle.outbox.stored_reasons import store_text
 
 _MERGE_CANDIDATE = f"""
 SELECT o.* FROM operation o
@@ -50,7 +41,7 @@ AND NOT EXISTS (
   SELECT 1 FROM operation_lane mine
   JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
   JOIN operation other ON other.n = younger.n
-  WHERE mine.n = o.n AND other.state IN ({_UNFINISHED_STATES})
+  WHERE mine.n = o.n AND other.state IN ({UNFINISHED_STATES})
 )
 ORDER BY o.n DESC LIMIT 1
 """  # noqa: S608 - states of our own
@@ -71,12 +62,6 @@ AND (o.state = 'sending' OR EXISTS (SELECT 1 FROM ready r WHERE r.n = o.n))
 LIMIT 1
 """
 
-_SENT_SINCE = """
-SELECT o.* FROM operation o
-WHERE o.live = 1 AND (o.state = 'sending' OR (o.state = 'queued' AND o.first_sent_at IS NOT NULL)
-OR (o.state = 'done' AND o.confirmed_at > ?))
-"""
-
 
 def open_outbox(folder: Path) -> apsw.Connection:
     """Open the outbox of a home folder, creating or migrating it. Raise StorageError if that fails."""
@@ -85,7 +70,7 @@ def open_outbox(folder: Path) -> apsw.Connection:
     return connection
 
 
-class OperationQueue(OperationOutcomes):
+class OperationQueue(OperationsToSend, OperationOutcomes):
     """Queue of operations in outbox.db."""
 
     # For sessions
@@ -162,39 +147,6 @@ class OperationQueue(OperationOutcomes):
         sql = "SELECT 1 FROM operation_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
         return fetch_one(self._db, sql, lanes, old.n) is not None
 
-    def pending_operations(self, state: str = "") -> list[Operation]:
-        """Return the operations overlaid on the cache, oldest first: unfinished ones, and confirmed ones not read back.
-
-        `state`: only operations in this state.
-        """
-        sql = "SELECT n FROM operation WHERE live = 1 AND state <> 'rejected' AND ? IN ('', state)"
-        return self._select(f"SELECT * FROM operation WHERE n IN ({sql}) ORDER BY n", state)  # noqa: S608
-
-    def records_changed_since(self, since: float) -> frozenset[str]:
-        """Return the records that operations may have changed at the service since then.
-
-        Operations confirmed before do not count. Products come from the lanes of movements and logs and from picked
-        lines. Deliveries of receipts are returned as lanes: `delivery/<number>`.
-        """
-        found: set[str] = set()
-        for operation in self._select(_SENT_SINCE, since):
-            lanes = (lane.partition("/") for lane in operation.lanes)
-            found.update(key for topic, _, key in lanes if topic == "product")
-            found.update(lane for lane in operation.lanes if lane.startswith("delivery/"))
-            found.update(products_of_operation(operation))
-        return frozenset(found)
-
-    def pending_counts(self) -> tuple[int, int]:
-        """Return the numbers of unconfirmed operations and of those that need a person (refused or undecidable).
-
-        Raise StorageError if the file cannot be read.
-        """
-        with storage_errors(self._db.filename):
-            rows = fetch(self._db, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
-        by_state = {str(state): int(count) for state, count in rows}
-        unconfirmed, for_person = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REFUSED)
-        return sum(by_state.get(state, 0) for state in unconfirmed), sum(by_state.get(state, 0) for state in for_person)
-
     # For the courier
 
     def sendable(
@@ -240,24 +192,3 @@ class OperationQueue(OperationOutcomes):
             author = Author(op.store, op.app_user, op.principal, op.terminal)
             (op_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
         return op_id
-
-    def interrupted(self) -> list[Operation]:
-        """Return the operations that a crashed courier left in `sending`.
-
-        They are to be retried under their key or marked in doubt.
-        """
-        return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'sending' ORDER BY n")
-
-    def unfinished(self) -> list[Operation]:
-        """Return the operations that block their lanes, oldest first."""
-        return self._select(
-            f"SELECT * FROM operation WHERE live = 1 AND state IN ({_UNFINISHED_STATES}) ORDER BY n"  # noqa: S608
-        )
-
-    def recent(self, limit: int = 100) -> list[Operation]:
-        """Return the youngest operations in any state, youngest first."""
-        return self._select("SELECT * FROM operation ORDER BY n DESC LIMIT ?", limit)
-
-    def live_operations(self) -> list[Operation]:
-        """Return the live operations, oldest first: unfinished, refused and unresolved, confirmed and not read back."""
-        return self._select("SELECT * FROM operation WHERE live = 1 ORDER BY n")

@@ -7,21 +7,12 @@ from collections.abc import Sequence
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import RESEND, Json, Resolve
 from aisle.named_tuple_json import to_text
+from aisle.outbox.effect_of_resolution import RESOLUTIONS, missing_lines
 from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_states import (
-    ASK_PERSON,
-    CONFIRM,
-    CONFIRMED,
-    FIND_ABSENT,
-    LOSE_ANSWER,
-    QUEUED,
-    RETRY,
-    OperationRows,
-    encode_evidence,
-)
-from aisle.outbox.reason_messages import StoredMessage, store_message, store_text
-from aisle.outbox.resolve_by_person import RESOLUTIONS, missing_lines
+from aisle.outbox.operation_rows import OperationRows, encode_evidence
+from aisle.outbox.operation_states import ASK_PERSON, CONFIRM, CONFIRMED, FIND_ABSENT, LOSE_ANSWER, QUEUED, RETRY
+from aisle.outbox.stored_reasons import StoredMessage, store_message, store_text
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"

@@ -16,8 +16,8 @@ from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
 from aisle.outbox.operation_record import Operation, RandomBytes
 from aisle.outbox.operation_states import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.operations_in_doubt import OperationsInDoubt
-from aisle.outbox.reason_messages import NO_MESSAGE, store_message, superseded_reason
 from aisle.outbox.rebase_picks import BASE, PICKED
+from aisle.outbox.stored_reasons import NO_MESSAGE, store_message, superseded_reason
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate

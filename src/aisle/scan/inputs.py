@@ -26,6 +26,15 @@ SORT_KEY: Final = "sort:"
 TAB_KEY: Final = "tab:"
 """Beginning of the name of the key that opens the page of a tab."""
 
+PALETTE_KEY: Final = "ctrl+k"
+"""Name of the key that opens the palette at a desk."""
+
+MARK_KEYS: Final = ("mark", "shift+up", "shift+down")
+"""Names of the keys that mark rows at a desk."""
+
+SCROLL_KEYS: Final = ("scrollup", "scrolldown")
+"""Names of the keys that scroll a list without its cursor: the wheel of a mouse."""
+
 FIRST_TAB_KEY: Final = 6
 """Number of the function key that opens the first tab of a desk; the next tabs have the next keys."""
 
@@ -105,8 +114,9 @@ class Key(NamedTuple):
     """A key that is not text.
 
     `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`, `left`, `right`, `f1` to
-    `f12`, `ctrl+k`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `other`; `row:`, `chip:` or `sort:`
-    with the index of what was clicked in a list; `tab:` with the name of a tab; `address:` with the address of a page.
+    `f12`, `ctrl+k`, `ctrl+left`, `ctrl+right`, `shift+up`, `shift+down`, `mark`, `scrollup`,
+    `scrolldown`, `other`; `row:`, `chip:` or `sort:` with the index of what was clicked in a list; `tab:` with the name
+    of a tab; `address:` with the address of a page.
     """
 
     name: str

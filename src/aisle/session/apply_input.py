@@ -42,19 +42,26 @@ from aisle.scan.inputs import (
 )
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.default_and_renamed_keys import CURSOR_KEYS, MEANING_BY_KEY, apply_key_names, meaning_of_key
+from aisle.session.default_keys import (
+    CURSOR_KEYS,
+    DESK_CURSOR_KEYS,
+    MEANING_BY_KEY,
+    PAGE_BY_LETTER,
+    TAB_BY_KEY,
+    TAB_STEP_BY_KEY,
+)
 from aisle.session.doubtful_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.event_runner import EventRunner
-from aisle.session.job_stack import PAGE_BY_LETTER
 from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import CoveredQuestion, Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
+from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.supervisor_tabs import TAB_BY_KEY, Tabs
+from aisle.session.supervisor_tabs import Tabs
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
@@ -115,8 +122,8 @@ class InputHandler:
                 self._tabs.open(name.removeprefix(TAB_KEY))
             case Key(name) if name.startswith(ADDRESS_KEY):
                 self._addresses.open(name.removeprefix(ADDRESS_KEY))
-            case Key("ctrl+right" | "ctrl+left" as name) if self._tabs.are_shown:
-                self._tabs.open_neighbour(1 if name == "ctrl+right" else -1)
+            case Key(name) if name in TAB_STEP_BY_KEY and self._tabs.are_shown:
+                self._tabs.open_neighbour(TAB_STEP_BY_KEY[name])
             case Key(name) if self._is_tab_key(name):
                 self._tabs.open(TAB_BY_KEY[name])
             case Key(name) if name != "back" and self._page.top.job.raw_input:
@@ -157,7 +164,7 @@ class InputHandler:
         return (
             name in CURSOR_KEYS
             or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY))
-            or (name in ("left", "right") and self._tabs.are_shown)
+            or (name in DESK_CURSOR_KEYS and self._tabs.are_shown)
         )
 
     # Typed text

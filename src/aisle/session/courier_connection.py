@@ -14,7 +14,7 @@ from aisle.host.notify_sockets import LINK, OUTBOX, REFUSAL, REQUEST, SYNC, WAIT
 from aisle.jobs.job import Changed
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.reason_messages import NO_STORE, NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN, stored_detail
 
 SESSION_HEARTBEAT_S = 60.0
 """Seconds between two heartbeats in the journal."""

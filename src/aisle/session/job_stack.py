@@ -49,9 +49,10 @@ from aisle.jobs.job import (
 from aisle.jobs.searchable_list import fill_page
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict
 from aisle.outbox.commit_journal import NewJob
-from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
+from aisle.outbox.jobs_to_resume_or_undo import OpenJob
 from aisle.outbox.journal_row_types import JobRow
 from aisle.scan.grammar_types import CursorKey, Scan, TypedText
+from aisle.session.default_keys import PAGE_BY_LETTER
 from aisle.session.scanned_serials import NO_SERIALS, ScannedSerials
 
 _MAX_ANSWERS = 64
@@ -439,9 +440,6 @@ def _is_journalled_event(stacked_job: StackedJob, event: Event, state: Any) -> b
         return stacked_job.job.journalled and state != stacked_job.state
     return True
 
-
-PAGE_BY_LETTER = {"h": "help", ".": "palette"}
-"""Jobs that explain the page below them, by the letters that open them on every page."""
 
 HELP_PAGES = frozenset(PAGE_BY_LETTER.values())
 """Names of the jobs that explain the page below them."""

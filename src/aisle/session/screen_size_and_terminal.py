@@ -6,7 +6,17 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, PANE_ROWS, TRUE_COLOUR, Frame, ListView, Msg
+from aisle.jobs.view import (
+    MIN_DESK_ROWS,
+    MIN_PANE_COLUMNS,
+    MIN_SIDE_COMMAND_COLUMNS,
+    PANE_ROWS,
+    TRUE_COLOUR,
+    Frame,
+    ListView,
+    Msg,
+    is_desk_size,
+)
 from aisle.safe_text import supports_utf8
 
 if TYPE_CHECKING:
@@ -18,11 +28,8 @@ _ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
 _FOOTER_ROWS = 3
 """Rows of them that hold the commands under a list."""
 
-_MIN_WIDE_COLUMNS, _MIN_WIDE_ROWS = 102, 20
-"""Screen size from which the commands stand beside the list."""
-
-_MIN_PANE_COLUMNS, _MIN_PANE_ROWS = 140, 30
-"""Screen size from which the details of a row stand beside its list."""
+_MIN_SIDE_COMMAND_ROWS = 20
+"""Rows of a screen from which the commands stand beside the list, if it has the columns."""
 
 _MIN_ROWS_FOR_PANE_BELOW = 38
 """Rows of a desk from which the details of a row stand below its list, if they have no room beside it."""
@@ -45,22 +52,22 @@ class ScreenSize(NamedTuple):
     @property
     def extra_list_rows(self) -> int:
         """Return the number of further rows where the commands stand beside the list."""
-        return _FOOTER_ROWS if self.columns >= _MIN_WIDE_COLUMNS and self.rows >= _MIN_WIDE_ROWS else 0
+        return _FOOTER_ROWS if self.columns >= MIN_SIDE_COMMAND_COLUMNS and self.rows >= _MIN_SIDE_COMMAND_ROWS else 0
 
     @property
     def is_desk(self) -> bool:
         """Return whether the screen is that of a desk, not of a handheld."""
-        return self.columns >= MIN_DESK_COLUMNS and self.rows >= MIN_DESK_ROWS
+        return is_desk_size(self.columns, self.rows)
 
     @property
     def has_pane(self) -> bool:
         """Return whether the details of a row stand beside its list or below it."""
-        return (self.columns >= _MIN_PANE_COLUMNS and self.rows >= _MIN_PANE_ROWS) or self.pane_rows > 0
+        return (self.columns >= MIN_PANE_COLUMNS and self.rows >= MIN_DESK_ROWS) or self.pane_rows > 0
 
     @property
     def pane_rows(self) -> int:
         """Return the number of rows that details take below a list; 0 beside it, or without room for them."""
-        is_below = self.is_desk and self.columns < _MIN_PANE_COLUMNS and self.rows >= _MIN_ROWS_FOR_PANE_BELOW
+        is_below = self.is_desk and self.columns < MIN_PANE_COLUMNS and self.rows >= _MIN_ROWS_FOR_PANE_BELOW
         return PANE_ROWS if is_below else 0
 
 

@@ -1,4 +1,4 @@
-"""Tabs of the supervisor's pages with their counts, on every page of a wide screen."""
+"""Tabs with their counts on every page of a desk, and the letters that act there without Enter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
-from aisle.scan.inputs import FIRST_TAB_KEY
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
@@ -25,10 +24,7 @@ TABS: Final = {
     "products": msg("products.title_all"),
     "log": msg("home.log"),
 }
-"""Text of each tab by the job that it opens, in their order."""
-
-TAB_BY_KEY: Final = {f"f{number}": name for number, name in enumerate(TABS, FIRST_TAB_KEY)}
-"""Tab of each function key of a desk."""
+"""Text of each tab by the job that it opens, in their order; `default_keys` has the same order."""
 
 _JOBS_WITHOUT_WORK: Final = 2
 """Number of open jobs if there is only home below the page of a tab."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from aisle.errors import AisleError, StorageError
 from aisle.host.store_folder import StoreFolder
-from aisle.host.store_of_terminal import TerminalStore, mark_visited, save_terminal_store
+from aisle.host.switched_terminals_and_visited_stores import TerminalStore, mark_visited, save_terminal_store
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.event_runner import EventRunner

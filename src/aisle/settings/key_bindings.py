@@ -1,4 +1,4 @@
-"""Key bindings of a device: the command of each key.
+"""Key bindings of the settings for a device: the command of each key. `session/default_keys` has the defaults.
 
     [keys]
     z = "undo"                  # a letter or a sign, with Enter; u still works

@@ -13,10 +13,10 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.geometry import Size
 
-from aisle.jobs.view import CHANGED_S, Frame, ListView
+from aisle.jobs.view import CHANGED_S, Frame, ListView, is_desk_size
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
-from aisle.tui.clicks import ClickTranslator, uses_mouse
+from aisle.tui.clicks import ClickTranslator
 from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
 from aisle.tui.frame_screen import FrameScreen
 from aisle.tui.message_text import MessageWriter
@@ -197,7 +197,7 @@ class AisleApp(App[int], inherit_bindings=False):
             with self._exit_on_error():
                 self.frame = self._session.resize(*size)
             if self._terminal_driver is not None:
-                self._terminal_driver.report_mouse(uses_mouse(*size))
+                self._terminal_driver.report_mouse(is_desk_size(*size))
         self.show(self.frame)
         if not is_first:
             self.redraw()

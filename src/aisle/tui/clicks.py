@@ -7,20 +7,16 @@ from typing import Final
 from textual.errors import NoWidget
 from textual.screen import Screen
 
-from aisle.jobs.view import MIN_DESK_COLUMNS, MIN_DESK_ROWS, Frame, ListView
-from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
+from aisle.jobs.view import Frame, ListView
+from aisle.scan.inputs import CHIP_KEY, PALETTE_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
 from aisle.tui.frame_screen import LinesWidget
-from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_KEY, ClickTarget, MouseInput
+from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_LABEL, ClickTarget, MouseInput
 
 MIN_SAME_CHARACTERS: Final = 4
 """Characters of a row's name that have to stand in the clicked line."""
 
-_WHEEL_KEYS: Final = {"wheel_up": "pageup", "wheel_down": "pagedown"}
-
-
-def uses_mouse(columns: int, rows: int) -> bool:
-    """Return True if a screen of this size is a desk, not a handheld."""
-    return columns >= MIN_DESK_COLUMNS and rows >= MIN_DESK_ROWS
+_WHEEL_KEYS: Final = {"wheel_up": ("scrollup", "pageup"), "wheel_down": ("scrolldown", "pagedown")}
+"""Keys of the wheel: in a list, and on another page."""
 
 
 class ClickTranslator:
@@ -33,7 +29,7 @@ class ClickTranslator:
     def inputs(self, mouse: MouseInput, screen: Screen[None], frame: Frame, at: float) -> list[DecodedInput]:
         """Return the inputs that a mouse input stands for, none while text is typed or where nothing can be clicked."""
         if mouse.action in _WHEEL_KEYS:
-            return [Key(_WHEEL_KEYS[mouse.action])]
+            return [Key(_WHEEL_KEYS[mouse.action][not isinstance(frame.view, ListView)])]
         is_double = self._last is not None and self._last[0] == mouse and at - self._last[1] <= DOUBLE_CLICK_S
         self._last = None if is_double else (mouse, at)
         target = None if frame.typed else _target(mouse, screen)
@@ -45,8 +41,8 @@ class ClickTranslator:
             return [] if is_double else [Key(f"{SORT_KEY}{target.key}")]
         if target.kind == "tab":
             return [] if is_double else [Key(f"{TAB_KEY}{frame.tabs[int(target.key)].name}")]
-        if target.key == PALETTE_KEY:
-            return [] if is_double else [Key("ctrl+k")]
+        if target.key == PALETTE_LABEL:
+            return [] if is_double else [Key(PALETTE_KEY)]
         row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None
         if row is not None:
             select = Key(f"{ROW_KEY}{row}")

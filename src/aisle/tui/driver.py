@@ -20,20 +20,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any, Final, Protocol, TextIO
 
 from textual.app import App
 from textual.driver import Driver
 
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine
+from aisle.scan.inputs import PALETTE_KEY, SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui.key_names import parse_key
 from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
 from aisle.tui.terminal_diff import TerminalDiff
+from aisle.tui.terminal_writer import TerminalWriter
 
 ONE_KEY_S: Final = 0.15
 """Seconds of silence after which one letter acts without Enter. A scanner sends its next character much sooner."""
@@ -54,8 +54,6 @@ KEY_COST: Final = 10
 """Number of inputs that the app takes at once, of which a key counts as ten: it may lay the screen out."""
 LAST_INPUTS_S: Final = 2.0
 """Seconds for queued inputs when the terminal is gone or the program has to stop."""
-MAX_UNWRITTEN: Final = 1 << 20
-"""Characters that may wait for a terminal that does not read; further ones are dropped, and all is painted later."""
 FAST_KEY_S: Final = 0.019
 """Seconds of silence after a key from which a person pressed the next one. It counts only if it was seen: a busy
 machine reads later what a scanner sent at once."""
@@ -65,8 +63,6 @@ MAX_SHORT_LINE: Final = 3
 """Characters of an open line that may be an answer, whose pace decides what it is."""
 MIN_WAIT_S: Final = 0.001
 """Shortest wait for input, in seconds."""
-CLOSE_TIMEOUT_S: Final = 1.0
-"""Seconds that a terminal which accepts no output can delay the end of the program."""
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _WRAP_OFF, _WRAP_ON = "\x1b[?7l", "\x1b[?7h"
@@ -116,70 +112,6 @@ class InputReceiver(Protocol):
     def fail(self, error: Exception) -> None:
         """End the program and show the error."""
         ...
-
-
-class TerminalWriter(Thread):
-    """Thread that writes to the terminal, so that no caller waits for it."""
-
-    def __init__(self, file: TextIO, on_dropped: Callable[[], None]) -> None:
-        """`on_dropped` is called, on this thread, when the terminal reads again and text was dropped meanwhile."""
-        super().__init__(name="aisle-output", daemon=True)
-        self._fd = file.fileno()
-        self._encoding = file.encoding or "utf-8"
-        self._queue: SimpleQueue[str | None] = SimpleQueue()
-        self._is_closed = False
-        self._on_dropped = on_dropped
-        self._lock = Lock()
-        self._unwritten = 0
-        self._has_dropped = False
-
-    def write(self, text: str, *, always: bool = False) -> None:
-        """Queue the text. Text queued while the terminal is slow is written in one piece.
-
-        Text that would exceed `MAX_UNWRITTEN` is dropped, unless `always`.
-        """
-        if self._is_closed:
-            return
-        with self._lock:
-            if self._unwritten > MAX_UNWRITTEN and not always:
-                self._has_dropped = True
-                return
-            self._unwritten += len(text)
-        self._queue.put(text)
-
-    def run(self) -> None:
-        """Write queued text until `finish`. If the terminal is gone, drop it silently."""
-        last = False
-        while not last:
-            pieces = [self._queue.get()]
-            while not self._queue.empty():
-                pieces.append(self._queue.get())
-            last = None in pieces
-            text = "".join(piece for piece in pieces if piece)
-            self._send(text.encode(self._encoding, "replace"))
-            with self._lock:
-                self._unwritten -= len(text)
-                is_incomplete = self._has_dropped and not self._unwritten
-                self._has_dropped = self._has_dropped and not is_incomplete
-            if is_incomplete:
-                self._on_dropped()
-
-    def _send(self, data: bytes) -> None:
-        self._put(data)
-
-    def _put(self, data: bytes) -> None:
-        while data and not self._is_closed:
-            try:
-                data = data[os.write(self._fd, data) :]
-            except BlockingIOError:  # an earlier program left the terminal in non-blocking mode
-                select.select([], [self._fd], [], ESCAPE_TIMEOUT_S)
-            except OSError:
-                self._is_closed = True
-
-    def finish(self) -> None:
-        """Write what is left, for at most `CLOSE_TIMEOUT_S`."""
-        self._queue.put(None)
-        self.join(CLOSE_TIMEOUT_S)
 
 
 class AisleDriver(Driver):
@@ -445,7 +377,7 @@ class AisleDriver(Driver):
         elif self._has_one_key and now - self._last_read_at >= ONE_KEY_S:
             decoded = self._end_one_key(now)
         elif self._has_palette_key and now - self._last_read_at >= ONE_KEY_S:
-            self._has_palette_key, decoded = False, [Key("ctrl+k")]
+            self._has_palette_key, decoded = False, [Key(PALETTE_KEY)]
         if decoded:
             decoded = self._scan_lines.group(decoded, now)
         self._queue_inputs([*decoded, *self._scan_lines.tick(now)], now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from aisle.scan.inputs import PALETTE_KEY
 from aisle.text_cells import width
 from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, role_argument
 
@@ -15,8 +16,8 @@ MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"
 DOUBLE_CLICK_S: Final = 0.5
 """Seconds between two clicks on one cell that make a double click."""
 
-PALETTE_KEY: Final = "Ctrl+K"
-"""Name of the key of the palette on the screen of a desk; it is pressed, not typed."""
+PALETTE_LABEL: Final = PALETTE_KEY.title()
+"""Key of the palette as a desk shows it; it is pressed, not typed."""
 
 _REPORT: Final = re.compile(r"\x1b\[<(\d{1,3});(\d{1,5});(\d{1,5})M")
 _CURSOR_ROW: Final = re.compile(r"\s*(\d+)[›>]")

@@ -55,7 +55,7 @@ _COLOURLESS: Final = {
     "quantity-style": "bold reverse",
     "info-style": "reverse",
 }
-"""No colours (NO_COLOR): verdicts are reversed."""
+"""No colours (`NO_COLOR`, read by `cli/open_app`): verdicts are reversed."""
 
 _SOFT_VERDICTS: Final = {
     "good-text": "#ffffff",

@@ -19,7 +19,8 @@ from textual.app import App
 
 from aisle.scan.inputs import ADDRESS_KEY, Key
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
-from aisle.tui.driver import AisleDriver, TerminalWriter
+from aisle.tui.driver import AisleDriver
+from aisle.tui.terminal_writer import TerminalWriter
 
 _PIECE_BYTES: Final = 48 << 10
 """Bytes of a file in one message; a multiple of three, so that the pieces' Base64 has no padding but at the end."""

@@ -14,6 +14,7 @@ from typing import Protocol
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS
+from aisle.client.csv_load.codes_with_two_meanings import check_meanings
 from aisle.client.csv_load.columns import (
     DISCOUNT_PRICES,
     FREE_FIELDS,
@@ -33,11 +34,19 @@ from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, wa
 from aisle.client.csv_load.products_not_for_store import warn_of_products_of_other_stores
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
-from aisle.client.csv_load.service_reads import fetch_people, fetch_store, location_codes, product_rows, store_rows
+from aisle.client.csv_load.service_reads import (
+    fetch_people,
+    fetch_store,
+    location_codes,
+    people_rows,
+    product_rows,
+    store_rows,
+)
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
-from aisle.client.csv_load.shared_codes import CodeComparison, check_meanings
+from aisle.client.csv_load.shared_codes import CodeComparison
 from aisle.client.csv_load.stock_without_location import Placeless
 from aisle.client.csv_load.store_time_zones import zones_of_times
+from aisle.client.csv_load.unknown_product_references import warn_of_unknown_products
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.errors import ContractError
@@ -62,6 +71,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
         await warn_of_products_of_other_stores(table, client)
+        await warn_of_unknown_products(table, client)
         if table.layout is DISCOUNT_PRICES:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
@@ -196,13 +206,7 @@ async def _listed_rows(table: CsvTable, client: Client, listed: ServiceList, sto
         async for row in store_rows(client, listed.operation, store, in_path=listed.in_path):
             yield row
         return
-    try:
-        people = await fetch_people(client, store)
-    except ContractError as error:
-        if isinstance(error, ClientError):
-            raise
-        return
-    for row in people or ():
+    async for row in people_rows(client, store):
         yield row
 
 

@@ -76,6 +76,18 @@ async def fetch_people(client: Client, store: str) -> list[Row] | None:
     return None if _is_refused(response, "list-people") else people
 
 
+async def people_rows(client: Client, store: str) -> AsyncGenerator[Row, None]:
+    """Yield the people of a store; none if the service refuses to list them, or no path can name the store."""
+    try:
+        people = await fetch_people(client, store)
+    except ContractError as error:
+        if isinstance(error, ClientError):
+            raise
+        return
+    for row in people or ():
+        yield row
+
+
 async def fetch_store(client: Client, store: str) -> Row:
     """Return a store with the fields of its creation; empty if the service does not show them.
 

@@ -1,4 +1,7 @@
-"""Change cursor of our own service: the orders, products, locations and stores that changed since the last read."""
+"""Change cursor of our own service: the orders, products, locations and stores that changed since the last read.
+
+It only names them: `single_reads` reads the rows, `ordered_cache_writes` writes them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics_of_operation import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"

@@ -12,7 +12,7 @@ from aisle.client.errors import ClientError, InvalidRequest, NotFound, NotSent, 
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.ordered_cache_writes import CacheUpdate, Notify, ReadOvertaken
-from aisle.courier.topics_of_operation import DELIVERY, Topic
+from aisle.courier.topics import DELIVERY, Topic
 from aisle.host.notify_sockets import format_topic
 
 Query = dict[str, QueryValue]

@@ -1,4 +1,4 @@
-"""Writing of rows to the cache, in the order in which their reads began.
+"""Writing of rows to the cache, in the order in which their reads began: of full syncs and of single reads.
 
 A full sync and single reads run in parallel. A page requested before an order was read again must not restore the
 order's old state. The overlay that covered it is gone by then.
@@ -16,7 +16,7 @@ from aisle.client.errors import InvalidResponse
 from aisle.client.paging import Row
 from aisle.courier.notify import location_topics, notification_topics
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.topics_of_operation import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
+from aisle.courier.topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 
 
 class ReadOvertaken(Exception):

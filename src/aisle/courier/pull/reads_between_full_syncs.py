@@ -32,10 +32,10 @@ from aisle.courier.pull.full_sync_stages import (
     STOCK,
     STORES,
 )
-from aisle.courier.pull.read_queue import ReadQueue
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
+from aisle.courier.pull.run_queued_reads import ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads
-from aisle.courier.topics_of_operation import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     AUDIT,
     CATALOGUE,
@@ -54,7 +54,7 @@ from aisle.courier.topics_of_operation import (
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS
-from aisle.outbox.reason_messages import StoredMessage
+from aisle.outbox.stored_reasons import StoredMessage
 
 FULL_SYNC_INTERVAL_S = 86400.0
 """Seconds after which everything is read again, whatever the service has announced."""

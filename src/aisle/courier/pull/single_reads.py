@@ -1,4 +1,4 @@
-"""Reads of one topic: an order, a product with its stock, a location. Each writes to the cache.
+"""Reads of one topic: an order, a product with its stock, a location. `ordered_cache_writes` writes it to the cache.
 
 Topics that are whole lists, and deliveries, have readers of their own; `read_topic` calls them.
 """
@@ -24,7 +24,7 @@ from aisle.courier.pull.log_reader import LogReader
 from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.stores_people_and_tasks_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics_of_operation import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     AUDIT,
     CATALOGUE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from aisle.cache.writer import CacheWriter
-from aisle.outbox.reason_messages import DUPLICATE_KEY, NO_MESSAGE, StoredMessage, UnusableRows
+from aisle.outbox.stored_reasons import DUPLICATE_KEY, NO_MESSAGE, StoredMessage, UnusableRows
 
 PROGRESS_CURSOR = "full"
 

@@ -14,7 +14,7 @@ from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
 from aisle.courier.link_state import LinkState
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.push.adapt_update import (
+from aisle.courier.push.adapt_update_to_service import (
     AdaptedOperation,
     adapt_to_lines,
     line_to_omit,
@@ -23,13 +23,13 @@ from aisle.courier.push.adapt_update import (
 )
 from aisle.courier.push.reconciler import Reconciler
 from aisle.courier.service_features import Features
-from aisle.courier.topics_of_operation import ORDER, topics_of_operation
+from aisle.courier.topics import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
 from aisle.outbox.excess import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
-from aisle.outbox.reason_messages import StoredMessage, setting_changed_reason, store_message
+from aisle.outbox.stored_reasons import StoredMessage, setting_changed_reason, store_message
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence, ServiceState

@@ -27,7 +27,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
 from aisle.outbox.read_and_immediate_requests import RequestRow
-from aisle.outbox.reason_messages import store_message, store_text
+from aisle.outbox.stored_reasons import store_message, store_text
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import RequestAnswer

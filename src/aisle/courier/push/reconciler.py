@@ -42,7 +42,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.references_to_find_operations import entry_references
-from aisle.courier.topics_of_operation import Topic, topics_of_operation
+from aisle.courier.topics import Topic, topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
@@ -50,7 +50,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import IN_DOUBT, IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
-from aisle.outbox.reason_messages import StoredMessage, store_message
+from aisle.outbox.stored_reasons import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import OrderUpdate

@@ -17,7 +17,7 @@ from aisle.cache.log_undo_queries import Booked, booked_for_undo
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
-from aisle.outbox.reason_messages import LATER_COUNT, StoredMessage, store_message
+from aisle.outbox.stored_reasons import LATER_COUNT, StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LogEntry

@@ -73,6 +73,7 @@ from aisle.scan.grammar_types import (
     Text,
     UnknownCode,
 )
+from aisle.scan.inputs import MARK_KEYS
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
@@ -118,7 +119,9 @@ class Summary(Page[ExceptionsState]):
         return ListView(
             name=self.name,
             title=msg("exceptions.title"),
-            prompt=msg("exceptions.prompt"),
+            prompt=msg(
+                "unconfirmed.prompt_none" if state.is_loaded and not any(counts.values()) else "exceptions.prompt"
+            ),
             column_heads=(msg("exceptions.head_kind"), msg("exceptions.head_count"), msg("exceptions.head_about")),
             rows=rows,
             first=state.first,
@@ -379,7 +382,7 @@ class DifferenceList(ExceptionList):
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in list_page_base_class.MARK_KEYS:
+        if isinstance(event, CursorKey) and event.key in MARK_KEYS:
             marked = list_page_base_class.mark_with_key(
                 state, event.key, self.page_size(context), self.key, MAX_APPROVALS
             )

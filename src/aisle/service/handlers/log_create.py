@@ -40,7 +40,7 @@ from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
-from aisle.service.http.request_head import LOG_READ, clamp_occurred_on
+from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
 _POOL_FIELDS = pool_fields("stock_pool_")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import PersonWrite
-from aisle.service.auth import pins
+from aisle.service.auth import pin_hashes_and_locks
 from aisle.service.auth.tokens import ROLES
 from aisle.service.db.database import Row
 from aisle.service.db.statements import people_and_tokens as people_sql
@@ -70,8 +70,11 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
     stored = await run_read(_pin_hashes) if new_pins else {}
     for index, person in enumerate(people):
         pin = person.pop("pin", None)
-        if pin and not pins.is_valid_pin(pin):
-            raise unprocessable(f"A PIN has {pins.MIN_DIGITS} to {pins.MAX_DIGITS} digits.", f"people[{index}].pin")
+        if pin and not pin_hashes_and_locks.is_valid_pin(pin):
+            raise unprocessable(
+                f"A PIN has {pin_hashes_and_locks.MIN_DIGITS} to {pin_hashes_and_locks.MAX_DIGITS} digits.",
+                f"people[{index}].pin",
+            )
         if pin is not None:
             person[_PIN_HASH_FIELD] = await _hash_pin(pin, stored.get(person["badge"], "")) if pin else ""
     return call._replace(body={"people": people})
@@ -84,9 +87,9 @@ async def _pin_hashes(ctx: Context) -> dict[str, str]:
 
 async def _hash_pin(pin: str, stored: str) -> str:
     """Return the stored hash if it is that of the PIN, otherwise a new one."""
-    if stored and pins.are_equal(await pins.rehash_later(pin, stored), stored):
+    if stored and pin_hashes_and_locks.are_equal(await pin_hashes_and_locks.rehash_later(pin, stored), stored):
         return stored
-    return await pins.hash_pin_later(pin)
+    return await pin_hashes_and_locks.hash_pin_later(pin)
 
 
 async def write_people(ctx: Context, call: OperationCall) -> bytes:
@@ -134,7 +137,9 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
         pins_of[badge] = new_pin
         if _PIN_HASH_FIELD in body:
             writes.pins[badge] = new_pin or None
-            writes.ended_failures.extend((store, pins.failure_key(badge, is_web=is_web)) for is_web in (False, True))
+            writes.ended_failures.extend(
+                (store, pin_hashes_and_locks.failure_key(badge, is_web=is_web)) for is_web in (False, True)
+            )
         if before and (badge not in known or new_pin != old_pin or (before.user, before.role) != (user, role)):
             writes.ended_tokens.append((store, badge, ctx.now))
     await _save_people(ctx, writes, [known[badge] for badge in writes.named if badge in known])

@@ -29,9 +29,9 @@ from aisle.service.domain.ordering_schedule import SCHEDULE_FIELDS, UpcomingDate
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import not_found
+from aisle.service.handlers.create_and_list_products import DELETED_COUNTER, lookup_code_keys
 from aisle.service.handlers.list_page import Page, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, count_and_read, page_key_query
-from aisle.service.handlers.products import DELETED_COUNTER, lookup_code_keys
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id, wire_id
 
 _EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")

@@ -19,7 +19,7 @@ from aisle.service.domain.refuse_superseded_replays import (
 )
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
-from aisle.service.handlers.products import Body, load_products
+from aisle.service.handlers.create_and_list_products import Body, load_products
 from aisle.service.http.request_body import PRICE_FIELDS
 from aisle.service.operation_context import Context, OperationCall, Store
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypedDict
 
 from aisle.contract.request_bodies.extension_bodies import SignInRequest, TokenRequest
 from aisle.errors import UsageError
-from aisle.service.auth import pins
+from aisle.service.auth import pin_hashes_and_locks
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.auth.tokens import (
     ALL_STORES,
@@ -105,9 +105,9 @@ async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> Oper
         return await _find_person(ctx, store, by, body[by])
 
     person = await run_read(work)
-    stored = (person.pin if person else None) or pins.DUMMY_HASH
-    pin = body["pin"] if pins.is_valid_pin(body["pin"]) else ""
-    pin_hash = await pins.rehash_later(pin, stored)
+    stored = (person.pin if person else None) or pin_hashes_and_locks.DUMMY_HASH
+    pin = body["pin"] if pin_hashes_and_locks.is_valid_pin(body["pin"]) else ""
+    pin_hash = await pin_hashes_and_locks.rehash_later(pin, stored)
     hashed: _HashedSignIn = {"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash}
     return call._replace(body=hashed)
 
@@ -122,11 +122,15 @@ async def sign_in(ctx: Context, call: OperationCall) -> bytes:
     store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
     person = await _find_person(ctx, store, body["by"], body["who"])
     failure_key = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
-    failure_key = pins.failure_key(failure_key, is_web=call.header.get("Aisle-Door", "").lower() == pins.WEB_CHANNEL)
+    failure_key = pin_hashes_and_locks.failure_key(
+        failure_key, is_web=call.header.get("Aisle-Door", "").lower() == pin_hashes_and_locks.WEB_CHANNEL
+    )
     row = await ctx.tx.one(people_sql.SIGN_IN_FAILURES, store.number, failure_key)
     if row and ctx.now < row[1]:
         raise await _refuse_locked(ctx, store, failure_key, row)
-    is_right = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
+    is_right = pin_hashes_and_locks.are_equal(
+        body["tried"], (person.pin if person else None) or pin_hashes_and_locks.DUMMY_HASH
+    )
     if not (person and person.pin and is_right):
         await _record_failure(ctx, store, failure_key, row[0] + 1 if row else 1)
         refusal = Refusal(403, "Badge, name or PIN is wrong.")
@@ -143,7 +147,7 @@ async def _find_person(ctx: Context, store: Store, by: str, name: str) -> Person
 
 
 async def _record_failure(ctx: Context, store: Store, person_key: str, failures: int) -> None:
-    until = format_timestamp(ctx.now_seconds + pins.lock_seconds(failures))
+    until = format_timestamp(ctx.now_seconds + pin_hashes_and_locks.lock_seconds(failures))
     await ctx.tx.run(people_sql.SIGN_IN_FAILURES_SET, store.number, person_key, failures, ctx.now, until)
 
 
@@ -153,7 +157,7 @@ async def _refuse_locked(ctx: Context, store: Store, person_key: str, row: Row) 
     A lock that would last longer than any of so many failures was set before the clock was put back: it begins anew.
     """
     wait = datetime.fromisoformat(row[1]).timestamp() - ctx.now_seconds
-    longest = pins.lock_seconds(row[0])
+    longest = pin_hashes_and_locks.lock_seconds(row[0])
     if is_clock_set_back := wait > longest + _CLOCK_TOLERANCE_S:
         wait = longest
         await _record_failure(ctx, store, person_key, row[0])

@@ -27,7 +27,7 @@ from aisle.caller_addresses import address_key
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
-from aisle.service.auth.pins import WEB_CHANNEL
+from aisle.service.auth.pin_hashes_and_locks import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import hash_secret
 from aisle.service.db.database import (
@@ -44,10 +44,10 @@ from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.http import request_body, request_head
+from aisle.service.http import parameter_values, request_body, request_headers
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
-from aisle.service.http.rate_and_body_limits import SMALL, HeldBytes, RateLimiter, Turn, Turns
+from aisle.service.http.rate_limit_and_turns_of_large_bodies import SMALL, HeldBytes, RateLimiter, Turn, Turns
 from aisle.service.operation_context import Context, OperationCall, Principal
 from aisle.service.retention import delete_expired
 
@@ -140,16 +140,16 @@ class OperationEndpoint:
         return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
-        parsed = ParsedRequest(request_head.bearer_token(headers), self.clock())
+        parsed = ParsedRequest(request_headers.bearer_token(headers), self.clock())
         try:
             call = OperationCall(
-                request_head.path_values(request),
-                request_head.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
-                header=request_head.header_values(headers, operation.params),
+                parameter_values.path_values(request),
+                parameter_values.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
+                header=parameter_values.header_values(headers, operation.params),
             )
             if not operation.operation.write:
                 return parsed._replace(call=call)
-            return parsed._replace(call=call, headers=request_head.write_headers(headers, parsed.received_at))
+            return parsed._replace(call=call, headers=request_headers.write_headers(headers, parsed.received_at))
         except Refusal as problem:
             return parsed._replace(refusal=problem)
 
@@ -179,7 +179,7 @@ class OperationEndpoint:
     async def _write_in_turn(self, exchange: _Exchange, turn: Turn) -> tuple[Principal, OperationResult]:
         operation, request, asked = exchange.operation, exchange.request, exchange.parsed
         raw, body = await self._read_authorized_body(exchange, turn)
-        fingerprint = request_head.fingerprint(request, raw, exchange.headers)
+        fingerprint = request_headers.fingerprint(request, raw, exchange.headers)
         call = await self._run_before_transaction(exchange, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=fingerprint)
 

@@ -9,7 +9,8 @@ from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView
 from aisle.text_cells import fit
 from aisle.tui.layout.chart_view import chart_lines, heat_map_lines
 from aisle.tui.layout.choice_lines import choice_flow, hint_lines
-from aisle.tui.layout.detail_view import block_lines, detail_lines
+from aisle.tui.layout.detail_blocks import block_lines
+from aisle.tui.layout.detail_view import detail_lines
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
 

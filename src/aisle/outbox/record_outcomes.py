@@ -1,0 +1,150 @@
+"""Records outcomes of sent operations: confirmed, refused, returned to the queue, read back.
+
+It decides nothing: that does `courier/push/decide_after_send`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aisle.host.database import fetch_one, transaction
+from aisle.jobs.job import Json
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.named_tuple_json import to_text
+from aisle.outbox.excess import (
+    CARRIED_OVER_S,
+    EXCESS,
+    added_excess,
+    excess_query,
+    keep_excess,
+    merge_answers,
+    parse_carried_lines,
+)
+from aisle.outbox.operation_record import (
+    Author,
+    Intent,
+    Operation,
+    new_id,
+)
+from aisle.outbox.operation_rows import encode_evidence
+from aisle.outbox.operation_states import CLOSE, CONFIRM, REFUSE, RETRY
+from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
+from aisle.outbox.reversals import changes_of, line_key, without_reversal
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
+
+if TYPE_CHECKING:
+    from aisle.operation_body_types import LineExcess
+    from aisle.outbox.reversals import Changes
+
+
+_QUEUED_IN_LANE = """
+SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
+WHERE l.lane = ? AND o.state = 'queued' AND o.sent_body IS NULL
+"""
+
+_UNSENT_OF_JOB = """
+SELECT * FROM operation WHERE live = 1 AND state = 'queued' AND job_id = ? AND n > ? AND sent_body IS NULL ORDER BY n
+"""
+
+
+class OperationOutcomes(RestoreReplay):
+    """Recorder of what becomes of operations that leave the queue."""
+
+    def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
+        """Record that the service has it. The operation stays overlaid until it is read back.
+
+        Quantities that no line could take (`excess`, or found before sending) are stored for a person.
+        """
+        with transaction(self._db):
+            before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
+            is_repeated = before is not None and before[0] is not None
+            known_answer = str(before[2]) if before and is_repeated else ""
+            kept_answer = merge_answers(known_answer, answer) if is_repeated else answer
+            self._apply_event(op_id, CONFIRM, answer=kept_answer, why=NO_MESSAGE, evidence=encode_evidence(evidence))
+            if before and not is_repeated and (excess or evidence or before[1]):
+                op = self.get(op_id)
+                lines = self._withdraw_excess(op, excess or op.evidence.get(EXCESS, ()))
+                keep_excess(self._db, op, lines, self._random)
+            elif excess:  # confirmed again: the excess reported the first time is settled
+                op = self.get(op_id)
+                lines = self._withdraw_excess(op, added_excess(known_answer, excess))
+                keep_excess(self._db, op, lines, self._random)
+            for line in parse_superseded_lines(answer):
+                keep_superseded(self._db, self.get(op_id), line, self._random)
+            if carried := parse_carried_lines(answer):
+                self._query_excess_later(self.get(op_id), carried)
+
+    def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:
+        """Queue a later query for these lines, which hold excess for other hosts, unless one is queued already."""
+        write = excess_query(op, lines)
+        if write is None:
+            return
+        waiting = self._select(_QUEUED_IN_LANE, write.lanes[0])
+        if any(each.body == write.body for each in waiting):
+            return
+        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
+        op_id = new_id(self._random)
+        self._insert(op_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), self._clock())
+        self._db.execute("UPDATE operation SET not_before = ? WHERE op_id = ?", (self._clock() + CARRIED_OVER_S, op_id))
+
+    def refuse(self, op_id: str, reason: StoredMessage, evidence: Json = None) -> None:
+        """Record the refusal with a reason for people; the operation leaves the overlay.
+
+        `evidence`: the read that shows why it was not sent. An answer from before a restore is deleted, because a
+        refused operation with an answer is excess. What waits unsent and reverses it is withdrawn.
+        """
+        with transaction(self._db):
+            op = self.get(op_id)
+            changes = changes_of(op)
+            if changes and self._withdraw_reversals(op, changes) != changes:
+                reason = store_message("stored_reason.undone_before_refusal", why=read_message(reason))
+            self._apply_event(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
+
+    def _withdraw_reversals(self, refused: Operation, changes: Changes) -> Changes:
+        """Withdraw what the same job has queued to reverse changes that the service refused; return what is left of
+        these. The person did not know of the refusal yet."""
+        for op in self._select(_UNSENT_OF_JOB, refused.job_id, refused.n) if refused.job_id else ():
+            body, changes = without_reversal(op, changes)
+            if body is None:
+                self._apply_event(op.op_id, REFUSE, why=store_message("stored_reason.undoes_refused"))
+                self._apply_event(op.op_id, CLOSE)
+            elif body != op.body:
+                self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op.op_id))
+        return changes
+
+    def _withdraw_excess(self, op: Operation, lines: Sequence[LineExcess]) -> list[LineExcess]:
+        """Return the excess without what its picker has taken back before it was known."""
+        kept: list[LineExcess] = []
+        for line in lines:
+            key = line_key(op.body["orders"]["order_number"], int(line["line_number"]))
+            left = self._withdraw_reversals(op, {key: to_decimal(line["left"])}).get(key)
+            if left:
+                kept.append({**line, "left": left})
+        return kept
+
+    def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
+        """Return it to queued, to be sent again with the same bytes, not before that time.
+
+        With `was_not_sent` the attempt does not count.
+        """
+        self._transition(op_id, RETRY, why=reason, not_before=not_before, sent=-int(was_not_sent))
+
+    def postpone(self, op_id: str, reason: StoredMessage, not_before: float) -> None:
+        """Delay a queued operation until that time, because something needed before sending is unknown."""
+        with transaction(self._db):
+            self._db.execute(
+                "UPDATE operation SET not_before = ?, last_error = ? WHERE op_id = ? AND state = 'queued'",
+                (not_before, reason, op_id),
+            )
+
+    def mark_read_back(self, *op_ids: str) -> None:
+        """Remove confirmed operations from the overlay in one commit: they are cached now, or appear nowhere in it."""
+        with transaction(self._db):
+            for op_id in op_ids:
+                self._db.execute(
+                    "UPDATE operation SET read_back_at = ?, live = 0 WHERE op_id = ? AND state = 'done' AND live = 1",
+                    (self._clock(), op_id),
+                )
+                if self._db.changes():
+                    self._remove_from_lanes(op_id)
