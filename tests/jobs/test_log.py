@@ -46,7 +46,7 @@ from aisle.scan.grammar_types import (
 )
 from aisle.scan.inputs import CHIP_KEY
 from aisle.service.domain import orders
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.test_move_sequences import complete
 from tests.run_length import tries

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.grammar_types import Accepts, Match, Meaning
-from aisle.settings import (
+from aisle.settings.setting_definitions import (
     LARGE_QUANTITY,
     LOSS_REASONS,
     RECOUNT_UNITS,
