@@ -104,6 +104,9 @@ POLICY_SETTINGS = (
     "short_reasons",
     "receiving_place",
     "reject_reasons",
+    "expiry_check_days_before",
+    "expiry_far_days",
+    "expiry_discount_days",
 )
 """Settings of the fields of `Policy`, in their order."""
 

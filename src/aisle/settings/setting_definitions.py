@@ -43,6 +43,9 @@ STUCK_MINUTES = Decimal(60)
 """Minutes without a change after which an order in progress is stuck."""
 
 
+EXPIRY_CHECK_DAYS, EXPIRY_FAR_DAYS = Decimal(3), Decimal(1096)
+"""Days between a check and the expiry date, and days ahead from which that date has to be confirmed."""
+
 KEEP_DAYS, KEEP_LONG_DAYS = Decimal(400), Decimal(800)
 """Default retention in days: of most data, and of data that is often needed late."""
 
@@ -129,6 +132,12 @@ class Settings(NamedTuple):
     """Reasons to reject an order, before those of shortages: `code text`."""
     receiving_place: str = ""
     """Code of the location for received goods that are not put away elsewhere; empty for no location."""
+    expiry_check_days_before: Decimal = EXPIRY_CHECK_DAYS
+    """Days before its expiry date on which a product is checked next, unless the product has its own number of days."""
+    expiry_far_days: Decimal = EXPIRY_FAR_DAYS
+    """Days ahead from which a typed expiry date has to be confirmed."""
+    expiry_discount_days: Decimal = Decimal(0)
+    """Days before its expiry date from which a discount price is asked at a check; 0 for never."""
     rich: bool = False
     """True for softer colours than the sixteen of the terminal."""
     theme: str = ""
