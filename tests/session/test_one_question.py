@@ -7,7 +7,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step
-from aisle.session.doubtful_number_question import AFTER_REFUSED_SCAN
+from aisle.session.number_typed_too_fast_or_after_refusal import AFTER_REFUSED_SCAN
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, stand
 from tests.session.scanner import Scanner
