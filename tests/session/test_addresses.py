@@ -12,7 +12,7 @@ from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import ADDRESS_KEY, CHIP_KEY, TAB_KEY
 from aisle.session.session import Session, SingleUserSession, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401
 from tests.session.test_supervisor_tabs import jobs, press
 
