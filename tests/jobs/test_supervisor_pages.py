@@ -470,7 +470,7 @@ def test_a_line_of_a_rejected_order_is_not_open(rejected: bool) -> None:
     assert ("order.line_rejected" in told, "order.line_open" in told) == (rejected, not rejected)
 
 
-@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("kind", ["", *LISTS])
 def test_a_list_without_exceptions_asks_for_no_number(kind: str) -> None:
     state = ExceptionsState(kind, counts=((kind, 0),), is_loaded=True)
     assert ExceptionsJob().view(state).prompt.id == "unconfirmed.prompt_none"

@@ -25,7 +25,7 @@ from aisle.session import terminal_settings
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows

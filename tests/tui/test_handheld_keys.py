@@ -27,7 +27,7 @@ from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session
-from aisle.settings import LANGUAGES, Settings
+from aisle.settings.setting_definitions import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter

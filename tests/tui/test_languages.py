@@ -14,7 +14,7 @@ from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed_message
 from aisle.messages import load_and_parse
 from aisle.messages.language_formats import LANGUAGE_FORMATS
 from aisle.messages.load_and_parse import MessagePart, load_messages, message_lengths, parse_message
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 from aisle.text_cells import width
 from aisle.tui import message_text
 from aisle.tui.layout.screen import layout_screen

@@ -11,8 +11,8 @@ import apsw
 from aisle.cache.claim_and_priority_queries import add_claims, add_workers
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
-from aisle.cache.order_writer import in_hand_and_held
 from aisle.cache.overlaid_order import overlaid_order
+from aisle.cache.parse_order import in_hand_and_held
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext

@@ -28,11 +28,13 @@ from aisle.cache.overlaid_order import (
     ListChange,
     SortKey,
     list_change,
+    load_lines,
     load_order_header,
     overlaid_lines,
+    parse_header,
     picked_quantity,
 )
-from aisle.cache.parse_stored_row import Row, load_lines, parse_header, parse_row
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pools_and_locations_of_rows import (
     held_locations,

@@ -26,6 +26,7 @@ _JOB_CLASSES = {
     "move": "move.job:MoveJob",
     "count": "count.job:CountJob",
     "adjust": "adjust:AdjustJob",
+    "expiry": "expiry.job:ExpiryJob",
     "shortage": "pick.shortage:ShortageJob",
     "my_entries": "undo_todays_entries:MyEntriesJob",
     "scanner_test": "shell.scanner_test:ScannerTestJob",

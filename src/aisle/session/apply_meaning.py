@@ -181,7 +181,7 @@ class MeaningHandler:
 
     def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Handle inputs that drop the question, turn its page, or need another answer; return whether it is done."""
-        if isinstance(meaning, Back):
+        if question.is_declined_by(meaning):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
             return True
         scan = question.measured_scan
@@ -241,7 +241,7 @@ class MeaningHandler:
             case Scan() if self._multiplies_serial(question, meaning, raw):
                 self._ask_which((as_multiplied(meaning),), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
-                meaning = self._with_label_of_job(meaning)
+                meaning = ask_measured_quantity.in_pieces(self._store.reader, self._with_label_of_job(meaning))
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
             case Scan() if self._reactions.leaves_by_guess(meaning):

@@ -147,7 +147,8 @@ class MeaningResolver:
             if self._is_fast and self.is_nothing(text):
                 return UnknownCode(text.strip(" "))
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
-        if accepts.typed_only and isinstance(meaning, Text) and self._is_scanned:
+        is_asked_here = accepts.choices or not accepts.quantity
+        if accepts.typed_only and is_asked_here and isinstance(meaning, Text) and self._is_scanned:
             return RefusedInput("input.answer_first", text.strip(" "))
         if isinstance(meaning, Scan | Ambiguous | UnknownCode) and self._is_typed_number(text, accepts):
             return RefusedInput("input.choose_letter", text.strip(" "))

@@ -65,7 +65,8 @@ from aisle.session.terminal_settings import Profile, StoreAccess, profile_from_s
 from aisle.session.try_scan_on_page import PageReactions
 from aisle.session.typed_for_earlier_page import TypedLine
 from aisle.session.watch_settings_files import SettingsWatch
-from aisle.settings import LoadedSettings, Settings
+from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.setting_definitions import Settings
 from aisle.supervisor_role import SUPERVISORS
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from aisle.jobs.job import Policy
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
-from aisle.settings import (
+from aisle.settings.setting_definitions import (
     ENGLISH,
     LOSS_REASONS,
     REJECTION_REASONS,
@@ -21,9 +21,8 @@ from aisle.settings import (
     Settings,
     effective_language,
     parse_pool_names,
-    terminal_assigned_at,
-    terminal_name,
 )
+from aisle.settings.terminal_name import terminal_assigned_at, terminal_name
 from aisle.settings.translated_reasons import REASONS_BY_LANGUAGE
 
 
@@ -105,6 +104,9 @@ POLICY_SETTINGS = (
     "short_reasons",
     "receiving_place",
     "reject_reasons",
+    "expiry_check_days_before",
+    "expiry_far_days",
+    "expiry_discount_days",
 )
 """Settings of the fields of `Policy`, in their order."""
 

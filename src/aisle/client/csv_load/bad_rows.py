@@ -75,8 +75,8 @@ def footer_reason(values: Mapping[str, object], key: str) -> str:
     return f"{key} {name!r} looks like a line below the table; delete the row, or give it a product_name"
 
 
-BLANK_CHARACTERS = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
-"""Characters of a row without content: blanks, and Ctrl-Z, with which old programs end a file."""
+BLANK_CHARACTERS = f" \0\t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
+"""Characters of a row without content: blanks, and Ctrl-Z or NUL, with which programs end or fill up a file."""
 BROKEN_INSIDE = "is wholly in quotation marks, and no row of CSV inside them; look for one that is not closed"
 _WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
 _CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)

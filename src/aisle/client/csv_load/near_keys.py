@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 
 from aisle.client.csv_load.clean_cells import fold_code
@@ -128,6 +129,16 @@ def fold_difference(one: str, other: str) -> str:
 def are_near(one: str, other: str) -> bool:
     """Return True if two codes can be meant for each other."""
     return not set(bare_codes(one)).isdisjoint(bare_codes(other))
+
+
+def nearest(code: str, others: Iterable[str]) -> str:
+    """Return the one of several near codes that differs least: by the decimal mark, zeros before it, or length."""
+
+    def distance(other: str) -> tuple[bool, bool, int, str]:
+        mine, its = (fold_key(one).replace(",", ".") for one in (code, other))
+        return mine != its, mine.lstrip("0") != its.lstrip("0"), abs(len(mine) - len(its)), other
+
+    return min(others, key=distance, default="")
 
 
 def odd_sign(code: str) -> str:

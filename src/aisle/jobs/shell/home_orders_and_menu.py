@@ -86,6 +86,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.clearance"), Start("clearance", {})),
     (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
+    (msg("home.expiry"), Start("expiry", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
 

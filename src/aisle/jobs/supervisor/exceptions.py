@@ -119,7 +119,9 @@ class Summary(Page[ExceptionsState]):
         return ListView(
             name=self.name,
             title=msg("exceptions.title"),
-            prompt=msg("exceptions.prompt"),
+            prompt=msg(
+                "unconfirmed.prompt_none" if state.is_loaded and not any(counts.values()) else "exceptions.prompt"
+            ),
             column_heads=(msg("exceptions.head_kind"), msg("exceptions.head_count"), msg("exceptions.head_about")),
             rows=rows,
             first=state.first,

@@ -203,6 +203,9 @@ NARROWED_TITLES = {
 }
 """Titles of a log narrowed by (location, words), without and with other filter fields."""
 
+UNDONE = "undo"
+"""Source of an entry of ours that undoes another one."""
+
 SOURCE_NAMES = {
     "count": "log.kind_count",
     "change": "log.kind_change",
@@ -217,6 +220,7 @@ SOURCE_NAMES = {
     "late": "log.kind_late",
     "opening": "log.kind_opening",
     LOG_SOURCE: "log.kind_aisle",
+    UNDONE: "log.kind_undo",
     LOSS: "log.kind_loss",
 }
 """Names of the entries of each source."""
@@ -296,7 +300,9 @@ def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
     """Return the given reason, else the kind of entry."""
     if text := reason_text(entry["reason_code"], entry["reason_code_description"], reasons):
         return raw(text)
-    return msg(SOURCE_NAMES[entry["work"]]) if entry["work"] in SOURCE_NAMES else raw(entry["work"])
+    is_undo = entry["work"] == LOG_SOURCE and str(entry["reference"] or "").startswith(UNDO_PREFIX)
+    work = UNDONE if is_undo else entry["work"]
+    return msg(SOURCE_NAMES[work]) if work in SOURCE_NAMES else raw(work)
 
 
 def _value_message(entry: LogRow) -> Msg:

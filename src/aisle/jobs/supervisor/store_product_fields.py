@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -63,11 +63,8 @@ MAX_CODE_LENGTH, MAX_CODES = 20, 8
 
 # Patterns, compiled on first use: a start does not need them
 _LEVEL_RANGE = r"\s*(\d{1,7})\s*-\s*(\d{1,7})\s*"
-_DAYS_AHEAD = r"\+\s*(\d{1,4})"
-_DATE = r"(\d{1,2})[-./ ](\d{1,2})(?:[-./ ](\d{4}|\d{2}))?[-./ ]?"
 _NO_YEAR = "0001"
 """Year by which some services mean no time."""
-_ISO = r"(\d{4})-(\d{1,2})-(\d{1,2})"
 
 
 def plain_text(field: Field, value: Json) -> str:
@@ -156,26 +153,11 @@ def parse_codes(text: str) -> list[str] | None:
 
 
 def parse_day(text: str, now: str) -> str:
-    """Parse a typed day into `yyyy-MM-dd`: `+14`, `1.12`, `1-12-2026`, `2026-12-01`; empty if it is invalid. Without a
-    year it is the next such day."""
-    today, text = store_time.day_in_store(now) or date.fromisoformat(now[:10]), text.strip()
-    try:
-        if days := re.fullmatch(_DAYS_AHEAD, text):
-            return (today + timedelta(days=int(days[1]))).isoformat()
-        if iso := re.fullmatch(_ISO, text):
-            return date(int(iso[1]), int(iso[2]), int(iso[3])).isoformat()
-        if match := re.fullmatch(_DATE, text):
-            return _next_date(int(match[1]), int(match[2]), match[3] or "", today).isoformat()
-    except (ValueError, OverflowError):
-        pass
-    return ""
+    """Parse a typed day into `yyyy-MM-dd`; empty if it is invalid. Without a year it is the next such day."""
+    from aisle.jobs.typed_dates import parse_date  # a start does not need it
 
-
-def _next_date(day: int, month: int, year: str, today: date) -> date:
-    if year:
-        return date(int(year) + (2000 if len(year) == 2 else 0), month, day)
-    found = date(today.year, month, day)
-    return found if found >= today else date(today.year + 1, month, day)
+    day = parse_date(text, store_time.day_in_store(now) or date.fromisoformat(now[:10]))
+    return day.isoformat() if day else ""
 
 
 def format_day_as_datetime(day: str) -> str:
