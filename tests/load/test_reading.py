@@ -314,7 +314,7 @@ def test_only_plain_digits_are_numbers(cell: str) -> None:
         parse_number(cell)
 
 
-LINES = tries(2_000, 30_000)
+LINES = tries(6_000, 30_000)
 
 
 def test_memory_stays_flat_over_many_orders(write: Write, tmp_path: Path) -> None:

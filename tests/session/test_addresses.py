@@ -52,6 +52,11 @@ def test_an_address_opens_its_page_which_has_that_address(desk: Session, address
     assert jobs(desk) == ["home", *opened]
 
 
+def test_expiry_checks_have_an_address(desk: Session) -> None:
+    assert go(desk, "/expiry").address == "/expiry"
+    assert jobs(desk) == ["home", "expiry"]
+
+
 @pytest.mark.parametrize("wrong", ["/settings", "orders", "//elsewhere.test", "/orders\x1b[2J", ""])
 def test_what_is_no_address_changes_nothing(desk: Session, wrong: str) -> None:
     go(desk, "/orders")

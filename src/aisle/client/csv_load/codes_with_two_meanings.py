@@ -18,9 +18,15 @@ from aisle.client.csv_load.clean_cells import fold_code
 from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
 from aisle.client.csv_load.date_cells import SERIAL_START
 from aisle.client.csv_load.near_keys import are_near, nearest
-from aisle.client.csv_load.service_reads import location_codes, people_rows, product_rows, store_rows
+from aisle.client.csv_load.service_reads import (
+    as_file_warning,
+    location_codes,
+    people_rows,
+    product_rows,
+    store_numbers,
+    store_rows,
+)
 from aisle.client.csv_load.shared_codes import BARCODE_COLUMNS, NUMBER_COLUMN, code_keys, codes_in_cell, codes_of
-from aisle.client.errors import ClientError, TransportError
 
 _LOCATION_COLUMN = "preferred_location_code"
 _MEANS_MORE = "is also another code of the store, and a scan of it has to ask which is meant"
@@ -159,7 +165,9 @@ async def _warn_of_other_meanings(table: CsvTable, client: Client) -> None:
         products = _products(client, table.name, {use.code for use in all_uses})
         await _compare(table, "products.csv", _Uses(table, f" {_MEANS_MORE}", all_uses), products)
     if table.layout is PRODUCTS:
-        stores = await _stores(table, client)
+        stores: list[str] = []
+        with as_file_warning(table, "its codes could not be compared with those of the stores"):
+            stores = await store_numbers(client)
         found = _Uses(table, f" {_MEANS_MORE}", all_uses)
         compared = dict.fromkeys(stores if len(stores) <= _MAX_STORES_OF_PRODUCTS else (), found)
     else:
@@ -170,25 +178,10 @@ async def _warn_of_other_meanings(table: CsvTable, client: Client) -> None:
                 await _compare(table, file, found, read(client, store))
 
 
-async def _stores(table: CsvTable, client: Client) -> list[str]:
-    try:
-        return [str(row["storeNo"]) async for row in client.rows("list-stores") if row.get("storeNo")]
-    except TransportError:
-        raise
-    except ClientError as error:
-        table.notes.add_file_warning(f"its codes could not be compared with those of the stores: {error}")
-        return []
-
-
 async def _compare(table: CsvTable, file: str, uses: _Uses, meanings: _Meanings) -> None:
-    try:
+    with as_file_warning(table, f"its codes could not be compared with those of {file.removesuffix('.csv')}"):
         async for one in meanings:
             uses.compare(one.code, one.name, one.what)
-    except TransportError:
-        raise
-    except ClientError as error:
-        kind = file.removesuffix(".csv")
-        table.notes.add_file_warning(f"its codes could not be compared with those of {kind}: {error}")
 
 
 def _uses_by_store(table: CsvTable) -> dict[str, list[_Use]]:

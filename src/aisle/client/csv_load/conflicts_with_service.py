@@ -35,11 +35,13 @@ from aisle.client.csv_load.products_not_for_store import warn_of_products_of_oth
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
 from aisle.client.csv_load.service_reads import (
+    as_file_warning,
     fetch_people,
     fetch_store,
     location_codes,
     people_rows,
     product_rows,
+    store_numbers,
     store_rows,
 )
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
@@ -92,7 +94,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
 async def _kept_store_flags(table: CsvTable, client: Client) -> dict[str, Row]:
     """Return the flags of the service's stores that have an empty cell for one; the interface needs them all."""
     wanted = {store for _, (store, *cells) in table.select_cells(("store_number", *STORE_FLAGS)) if not all(cells)}
-    present = [str(row.get("storeNo")) async for row in client.rows("list-stores")] if wanted else []
+    present = await store_numbers(client) if wanted else []
     stores = {store: await fetch_store(client, store) for store in present if store in wanted}
     return {store: {name: row[name] for name in STORE_FLAGS if name in row} for store, row in stores.items()}
 
@@ -179,15 +181,8 @@ async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple
     if table.layout is not PRODUCTS or not names:
         return []
     stores: dict[RecordKey, str] = {}
-    try:
-        async for row in client.rows("list-stores"):
-            if name := str(row.get("storeNo") or ""):
-                stores[comparable_key((name,))] = name
-    except TransportError:
-        raise
-    except ClientError as error:
-        table.notes.add_file_warning(f"whether the stores that it lists are there could not be read: {error}")
-        return []
+    with as_file_warning(table, "whether the stores that it lists are there could not be read"):
+        stores = {comparable_key((store,)): store for store in await store_numbers(client)}
     found: list[tuple[int, str]] = []
     for line, cells in table.select_cells(names) if stores else ():
         for name, cell in zip(names, cells, strict=True):

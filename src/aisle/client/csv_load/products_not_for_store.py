@@ -10,8 +10,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, STOCK, STORE_PRODUCTS
-from aisle.client.csv_load.service_reads import product_rows
-from aisle.client.errors import ClientError, TransportError
+from aisle.client.csv_load.service_reads import as_file_warning, product_rows
 from aisle.client.paging import Row
 
 _FILES = (ORDERS, DELIVERIES, STOCK, STORE_PRODUCTS)
@@ -42,15 +41,11 @@ async def warn_of_products_of_other_stores(table: CsvTable, client: Client) -> N
     if not named:
         return
     limited: dict[str, _Stores] = {}
-    try:
+    with as_file_warning(table, "which products are for which stores could not be read"):
         async for row in product_rows(client, named):
             number, stores = str(row.get("product_number") or ""), _stores_of(row)
             if number in named and any(stores):
                 limited[number] = stores
-    except TransportError:
-        raise
-    except ClientError as error:
-        table.notes.add_file_warning(f"which products are for which stores could not be read: {error}")
     for line, (store, product) in table.select_cells(cells) if limited else ():
         if store and product in limited and not limited[product].has(store):
             table.notes.add_warning(_WHAT, f"{product} in store {store}", line, loaded=line)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
@@ -58,6 +59,25 @@ async def store_rows(
     except ContractError as error:
         if isinstance(error, ClientError):
             raise
+
+
+@contextmanager
+def as_file_warning(table: CsvTable, what: str) -> Iterator[None]:
+    """Add a warning on the file, with the reason, if the service refuses or fails a read in the block.
+
+    Raise TransportError if it does not respond.
+    """
+    try:
+        yield
+    except TransportError:
+        raise
+    except ClientError as error:
+        table.notes.add_file_warning(f"{what}: {error}")
+
+
+async def store_numbers(client: Client) -> list[str]:
+    """Return the numbers of the stores of the chain."""
+    return [str(row["storeNo"]) async for row in client.rows("list-stores") if row.get("storeNo")]
 
 
 async def location_codes(client: Client, store: str) -> list[str]:

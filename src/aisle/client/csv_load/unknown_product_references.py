@@ -9,8 +9,8 @@ from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.columns import PRODUCTS
 from aisle.client.csv_load.near_keys import are_near, nearest
 from aisle.client.csv_load.parse_cells import parse_objects
-from aisle.client.csv_load.service_reads import product_rows
-from aisle.client.errors import ClientError, TransportError
+from aisle.client.csv_load.service_reads import as_file_warning, product_rows
+from aisle.client.csv_load.shared_codes import NUMBER_COLUMN
 
 _NUMBERS = ("purchase_unit_product_number", "referral_product_id", "smallest_product_number")
 _PARTS = "set_product"
@@ -21,27 +21,21 @@ async def warn_of_unknown_products(table: CsvTable, client: Client) -> None:
     """Add a warning for each product that a row names and nobody has. Raise TransportError without a response."""
     if table.layout is not PRODUCTS:
         return
-    named = list(_references(table))
-    missing = {number for _, _, number in named}
-    known: set[str] = set()
-    if missing:
-        known = {number for _, (number,) in table.select_cells(("product_number",))}
-        missing -= known
-    try:
-        if missing:
-            known |= {str(row.get("product_number") or "") async for row in product_rows(client, missing)}
-        if missing := missing - known:
-            known |= {str(row.get("product_number") or "") async for row in client.rows("list-products")}
-    except TransportError:
-        raise
-    except ClientError as error:
-        table.notes.add_file_warning(f"whether the products that it names are there could not be read: {error}")
+    own = {number for _, (number,) in table.select_cells((NUMBER_COLUMN,))}
+    named = [one for one in _references(table) if one[-1] not in own]
+    missing = {number for *_, number in named}
+    if not missing:
         return
-    for line, column, number in named:
-        if number in missing:
-            near = nearest(number, (one for one in known if are_near(one, number)))
-            value = f"{number}; {near}?" if near else number
-            table.notes.add_warning(f"{column} names a product that the service does not have", value, line)
+    with as_file_warning(table, "whether the products that it names are there could not be read"):
+        missing -= {str(row.get(NUMBER_COLUMN) or "") async for row in product_rows(client, missing)}
+        if not missing:
+            return
+        known = own | {str(row.get(NUMBER_COLUMN) or "") async for row in client.rows("list-products")}
+        for line, column, number in named:
+            if number in missing:
+                near = nearest(number, (one for one in known if are_near(one, number)))
+                value = f"{number}; {near}?" if near else number
+                table.notes.add_warning(f"{column} names a product that the service does not have", value, line)
 
 
 def _references(table: CsvTable) -> Iterator[tuple[int, str, str]]:
