@@ -12,7 +12,7 @@ from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.job import Job
 from aisle.jobs.list_problem_messages import list_name
-from aisle.jobs.location_page import LocationsJob
+from aisle.jobs.location_list_and_page import LocationsJob
 from aisle.jobs.look_up_product import LookUpJob
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob

@@ -14,7 +14,7 @@ from aisle.scan.inputs import ADDRESS_KEY, CHIP_KEY, TAB_KEY
 from aisle.session.session import Session, SingleUserSession, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_supervisor_tabs import jobs, press
+from tests.session.test_tab_bar_with_counts import jobs, press
 
 
 @pytest.fixture

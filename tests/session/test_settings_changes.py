@@ -21,8 +21,8 @@ from aisle.jobs import store_time
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Line
+from aisle.session.profile_from_settings import profile_from_settings
 from aisle.session.session import Session, open_session
-from aisle.session.terminal_settings import profile_from_settings
 from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings.load_settings import LoadedSettings, load_settings
 from aisle.settings.parse_settings_file import save_last_valid

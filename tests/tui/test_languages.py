@@ -179,12 +179,12 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
 @pytest.mark.every_case
 @pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
 def test_every_language_fits_where_english_fits(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And every choice can be seen. By default at every other size, at the others for the next sample."""
+    """And every choice can be seen. By default at a fourth of the sizes, at others for the next sample."""
     frame = SAMPLES[at].build("")
     after = numbered_rows(frame.view)
     numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
     keys = [*getattr(frame.view, "choice_letters", "")] or numbers
-    every = tries(2, 1)
+    every = tries(4, 1)
     for size in SIZES[at % every :: every]:
         english = _drawn(frame, size, monkeypatch)
         for language in OTHERS:

@@ -15,16 +15,9 @@ from aisle.cache.stock_overlay import expected_changes, is_count, stock_items
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import from_text
-from aisle.outbox.operation_record import (
-    CREATE_MOVEMENT,
-    EXPECTED,
-    UPDATE_ORDER,
-    UPDATE_STORE_PRODUCTS,
-    Operation,
-    parse_entry_values,
-    parse_update_values,
-)
+from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.rebase_picks import BASE, PICKED
+from aisle.store_product_settings import BASE_VALUES, parse_entry_values, parse_update_values
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import (
@@ -117,7 +110,7 @@ def _compare_settings(
         )
         cached = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
         before_values, now = (
-            before.get(number) or item.get(EXPECTED) or {},
+            before.get(number) or item.get(BASE_VALUES) or {},
             cached if after is None else after.get(number, {}),
         )
         for name, ours in parse_update_values(item).items():

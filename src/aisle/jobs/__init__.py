@@ -21,7 +21,7 @@ _JOB_CLASSES = {
     "pick": "pick.job:PickJob",
     "batch": "collect_batch:BatchJob",
     "look_up": "look_up_product:LookUpJob",
-    "locations": "location_page:LocationsJob",
+    "locations": "location_list_and_page:LocationsJob",
     "note": "shell.customer_comments:NoteJob",
     "move": "move.job:MoveJob",
     "count": "count.job:CountJob",

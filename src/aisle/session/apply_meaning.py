@@ -37,6 +37,7 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
+from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
@@ -44,7 +45,6 @@ from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.try_scan_on_page import PageReactions
 
 
 class MeaningHandler:

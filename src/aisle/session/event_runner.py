@@ -20,8 +20,8 @@ from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
+from aisle.session.store_access import StoreAccess
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal_settings import StoreAccess
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -35,7 +35,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.stock_pools import POOLS_QUERY
+from aisle.jobs.stock_pool_names import POOLS_QUERY
 from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, View, msg, raw
 from aisle.scan.grammar_types import (
     LOCATION,

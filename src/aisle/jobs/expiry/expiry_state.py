@@ -11,9 +11,9 @@ from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import day_in_store
-from aisle.jobs.supervisor.store_product_fields import parse_entry_values
 from aisle.jobs.view import Msg, msg
 from aisle.scan.grammar_types import Match
+from aisle.store_product_settings import parse_entry_values
 
 LIST, DATE, CONFIRM, PRICE = "list", "date", "confirm", "price"
 """Pages of the job."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import format_number
+from aisle.jobs.pick.pick_line import PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
-from aisle.jobs.pick.stops import PickLine, same_location
-from aisle.jobs.stock_pools import pool_name
+from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import Msg, msg
 
 

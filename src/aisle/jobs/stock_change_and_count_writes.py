@@ -1,4 +1,4 @@
-"""Entries of stock changes and counts for the log of products. Interface: Create store product logs."""
+"""Writes of stock changes and counts, as entries for the log of products. Interface: Create store product logs."""
 
 from __future__ import annotations
 

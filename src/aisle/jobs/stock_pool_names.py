@@ -1,4 +1,4 @@
-"""Stock pools of the store and their names, for all jobs."""
+"""Numbers and names of the store's stock pools, for all jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Person at the terminal: start of a session, signing in and out, and the jobs that the person left open."""
+"""Signing in and out at the terminal: start of a session, and the jobs that the person left open.
+
+Who the person is: `job_context`. Checks of a PIN: `require_pin`.
+"""
 
 from __future__ import annotations
 

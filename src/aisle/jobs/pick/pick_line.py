@@ -1,4 +1,7 @@
-"""Order lines as stops in walking order, over several orders."""
+"""One line of a pick: read from an order's row, its quantities and stock; sums and the walking order of lines.
+
+Which stop is next: `next_stop`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sales and forecast of a product by week, as the service writes them, and their chart."""
+"""Sales and forecast of a product by week: parsed from what services write, and their chart."""
 
 from __future__ import annotations
 

@@ -1,17 +1,15 @@
-"""Profile of a terminal: its settings as the session uses them."""
+"""Profile of a terminal: its settings, made into what a session uses.
+
+Changes while it runs: `profile_in_force`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import NamedTuple
 
-from aisle.cache.reader import CacheReader
 from aisle.errors import SettingsError
-from aisle.host.notify_sockets import SessionSocket
 from aisle.jobs.job import Policy
-from aisle.outbox.commit_journal import Journal
-from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
 from aisle.settings.setting_definitions import (
     ENGLISH,
@@ -24,15 +22,6 @@ from aisle.settings.setting_definitions import (
 )
 from aisle.settings.terminal_name import terminal_assigned_at, terminal_name
 from aisle.settings.translated_reasons import REASONS_BY_LANGUAGE
-
-
-class StoreAccess(NamedTuple):
-    """Files of a store on this host, and the socket that its courier notifies."""
-
-    reader: CacheReader
-    journal: Journal
-    operations: OperationQueue
-    socket: SessionSocket
 
 
 class Profile(NamedTuple):
@@ -84,11 +73,6 @@ class Profile(NamedTuple):
             letter_by_key=profile.letter_by_key,
             names_by_letter=profile.names_by_letter,
         )
-
-
-def iso_time(at: float) -> str:
-    """Return seconds since 1970 as ISO 8601 UTC with milliseconds."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 POLICY_SETTINGS = (

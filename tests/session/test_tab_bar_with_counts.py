@@ -14,7 +14,7 @@ from aisle.jobs.view import Frame
 from aisle.scan.inputs import TAB_KEY, Key
 from aisle.session.default_keys import TAB_NAMES
 from aisle.session.session import Session, open_session
-from aisle.session.supervisor_tabs import TABS
+from aisle.session.tab_bar_with_counts import TABS
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines

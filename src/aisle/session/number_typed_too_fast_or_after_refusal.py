@@ -1,4 +1,6 @@
-"""Question of the session about a number: part of a code, or meant for a scan that was refused?
+"""Question of the session about a number typed too fast, or after a refused scan: is it a quantity?
+
+A quantity, or the number of a product? `jobs/quantity_or_record` asks that.
 
 While it is asked it is the only question: its choices replace those of the page, whose question is shown again later.
 """

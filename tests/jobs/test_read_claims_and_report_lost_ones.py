@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.claims_and_assignments import Claim, is_later, parse_claim
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
 from aisle.jobs.pick.excess_and_refused_put_downs import EXCESS_QUERY
+from aisle.jobs.read_claims_and_report_lost_ones import Claim, is_later, parse_claim
 from aisle.scan.grammar_types import Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 

@@ -1,4 +1,4 @@
-"""Job that shows the locations of the store and the stock at each of them."""
+"""Job `locations`: list of all locations of the store in walking order, and the page of one with its stock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
 from aisle.jobs.searchable_list import ListOptions, page_size
-from aisle.jobs.stock_pools import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
+from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.view import (
     ASK,
     BACK,

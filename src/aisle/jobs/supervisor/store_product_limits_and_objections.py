@@ -1,4 +1,4 @@
-"""Product in a store as its page has it: settings with their limits, figures over time, and pending changes.
+"""Product in a store as its page has it: limits of its settings, objections to changes, and pending changes.
 
 Interface: Store product stock entry. It does not define the format of history_array, average_array and forecast_array.
 Services write `{"W41":3,"W42":5}`, `[3,5]`, `3;5` or `W41=3;W42=5`.
@@ -11,25 +11,23 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.job import Json, money_message
-from aisle.jobs.product_sales_chart import FiguresByName, parse_figures
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.stored_messages import is_stored_message, read_message
-from aisle.jobs.supervisor.store_product_fields import (
+from aisle.jobs.supervisor.parse_and_format_store_product_values import LEVELS, field_label, format_value
+from aisle.jobs.view import Msg, msg
+from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_figures
+from aisle.store_product_settings import (
     FIELD_BY_NAME,
     FIELDS,
-    LEVELS,
     MAX_VALUE,
     MONEY,
     WHOLE_NUMBER,
     Field,
-    field_label,
-    format_value,
     parse_entry_values,
     parse_update_values,
 )
-from aisle.jobs.view import Msg, msg
 
 # Limits
 

@@ -1,4 +1,4 @@
-"""Claims on orders: who works on an order, read from the rows of a query.
+"""Claims on orders: who works on one, read from rows; and a report if somebody takes an assigned order.
 
 The interface has only `is_claimed`. Aisle's own service also says whose claim it is; for other services the queries add
 what this host knows (`aisle.cache.claim_and_priority_queries`).

@@ -1,4 +1,4 @@
-"""What the page on the screen would do with a scan. Jobs are pure, so a scan is fed and taken back."""
+"""Predicts what the page on the screen would do with a scan. Jobs are pure, so a scan is fed and taken back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tabs with their counts on every page of a desk, and the letters that act there without Enter."""
+"""Bar of fixed tabs with their counts on every page of a desk, and the letters that act there without Enter."""
 
 from __future__ import annotations
 
