@@ -24,6 +24,7 @@ from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import process_time_zone
 from tests.clock import Clock
 from tests.copied_databases import copied_databases
+from tests.service.postgres import Server, Unavailable, started
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over, processes_started
 from tests.writes import STORE
@@ -39,7 +40,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
 
-CASES = 5
+CASES = 3
 """Cases of a table in the default run, about: the others repeat the same code with another value."""
 
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
@@ -294,6 +295,22 @@ def test_data() -> Path:
     if not TEST_DATA or not Path(TEST_DATA).is_dir():
         pytest.skip("AISLE_TEST_DATA names no folder with the datasets")
     return Path(TEST_DATA)
+
+
+def started_or_skipped() -> Server:
+    """Start a PostgreSQL, or skip the test that asks for it."""
+    try:
+        return started()
+    except Unavailable as why:
+        pytest.skip(str(why))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL of this process's own; each test has a schema of its own in it."""
+    made = started_or_skipped()
+    yield made
+    made.end()
 
 
 @pytest.fixture

@@ -5,8 +5,11 @@ Days are told as if it were always the same one, so that a picture changes only 
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +21,8 @@ from typing import Any, NamedTuple
 from pyte.screens import Char
 
 from aisle.messages.language_formats import LANGUAGE_FORMATS
+from tests.terminal.browser import Web
+from tests.terminal.chromium import opened
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names
 from tests.terminal.picker import Picker
@@ -135,6 +140,30 @@ def take(shot: Shot, template: Path, folder: Path, lifeline: Lifeline, target: P
         return picture(still(app.terminal, datetime.now(UTC).date()), target / f"{shot.name}.svg")
 
 
+BROWSER = "browser-1400x900"
+"""Name of the picture that a Chromium takes."""
+
+
+async def take_browser(program: str, template: Path, folder: Path, lifeline: Lifeline, target: Path) -> Path:
+    """Takes the order board in a Chromium; its path."""
+    home = folder / BROWSER
+    settle(template, home)
+    for name in foreign_names():
+        os.environ.pop(name, None)
+    os.environ |= {"AISLE_HOME": str(home), "AISLE_LIFELINE_FD": str(lifeline.fd), "AISLE_ALLOW_VOLATILE": "1"}
+    with Web() as web:
+        async with opened(program, folder / "chromium") as browser:
+            page = await browser.page()
+            await page.open(web.url, "/orders")
+            await page.shows("Gus Hale", "Tom Moss", "live")
+            await page.click("Tom Moss")
+            await page.shows("Tom Moss · 4104", "live · data")
+            content = await page.do("Page.captureScreenshot", format="webp", quality=60)
+    path = target / f"{BROWSER}.webp"
+    path.write_bytes(base64.b64decode(content["data"]))
+    return path
+
+
 def main(target: Path) -> None:
     """Takes all of them."""
     target.mkdir(parents=True, exist_ok=True)
@@ -146,6 +175,9 @@ def main(target: Path) -> None:
         try:
             for shot in SHOTS:
                 path = take(shot, template, folder, lifeline, target)
+                print(f"{path.name}: {path.stat().st_size // 1024} kB")
+            if program := shutil.which("chromium"):
+                path = asyncio.run(take_browser(program, template, folder, lifeline, target))
                 print(f"{path.name}: {path.stat().st_size // 1024} kB")
         finally:
             lifeline.close()

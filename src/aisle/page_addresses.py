@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-PAGES: Final = ("", "today", "orders", "exceptions", "deliveries", "products", "log", "locations")
+PAGES: Final = ("", "today", "orders", "exceptions", "deliveries", "products", "log", "locations", "expiry")
 """First parts of addresses. The empty one is the first page of the person; all but `today` are lists."""
 MAX_LENGTH: Final = 300
 

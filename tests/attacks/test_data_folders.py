@@ -24,7 +24,7 @@ from aisle.host.switched_terminals_and_visited_stores import (
     visited_stores,
 )
 from aisle.outbox.operation_queue import open_outbox
-from aisle.settings import load_settings
+from aisle.settings.load_settings import load_settings
 from tests.writes import STORE
 
 OTHER = 65_534

@@ -19,7 +19,7 @@ import pytest
 
 from aisle.service.auth.tokens import create_token
 from aisle.service.db.product_search_index import INDEXED_AT_ONCE, index_pieces
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES

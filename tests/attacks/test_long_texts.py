@@ -11,10 +11,10 @@ from aisle.cache.writer import CacheWriter
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
 from aisle.host.database import fetch
-from aisle.service.db import database, sqlite_connection
+from aisle.service.db import database, sqlite_transaction
 from aisle.service.handlers import list_page
+from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
 from aisle.service.http.request_body import MAX_COMMENT_LENGTH, TEXT_LENGTHS
-from aisle.service.http.request_headers import MAX_TEXT_LENGTH
 from tests.cache.service_rows import location, order, product, stock
 from tests.service.world import LOGS, World
 
@@ -89,7 +89,7 @@ async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
         line = {"product_number": "P1", "quantity": 1, "description": "d" * 900}
         await world.order(f"O{number}", line, order_comment="c" * 900)
     monkeypatch.setattr(*limit, 4000)
-    monkeypatch.setattr(sqlite_connection, "_UNMEASURED_ROWS", 2)
+    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 2)
     answer = await world.send("GET", ORDERS, query={"page_size": 6, "show_lines": True})
     assert (answer.status_code, "page_size" in answer.json()["message"]) == (413, True)
     async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:

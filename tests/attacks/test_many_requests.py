@@ -23,7 +23,7 @@ from aisle.server.connections import ConnectionLimits, LimitedConnection, Repeat
 from aisle.server.fair_rounds import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql

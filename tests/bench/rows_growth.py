@@ -12,7 +12,7 @@ from typing import Any
 
 from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.location_page import MAX_PRODUCTS
+from aisle.jobs.location_list_and_page import MAX_PRODUCTS
 from tests.bench import generated_store, grown_cache
 from tests.bench.bench import Bench
 from tests.bench.grown_cache import grow, reading

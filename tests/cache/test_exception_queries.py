@@ -13,7 +13,7 @@ import pytest
 
 from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_undo_queries import is_undone, undone_entries
-from aisle.cache.parse_stored_row import prices_of
+from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow

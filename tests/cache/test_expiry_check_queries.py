@@ -8,8 +8,8 @@ import apsw
 import pytest
 
 from aisle.cache.reader import CacheReader
-from aisle.cache.writer import CacheWriter
-from aisle.jobs.supervisor.store_product_fields import update_write
+from aisle.cache.writer import CacheWriter, LinkRow
+from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.stored_reasons import NO_MESSAGE
 from tests.cache.service_rows import location, product, stock
@@ -57,10 +57,12 @@ def test_due_products_in_walking_order_and_those_nowhere_last(shelf: CacheWriter
             "product_name": "Product P2",
             "location_code": "B-1",
             "due": "2026-11-01",
-            "expiry": "2026-12-02",
+            "expiry": "",
             "most_likely_quantity": 12,
         }
     ]
+    shelf.set_link(LinkRow("live", last_ok=1.0, features="people"))
+    assert reads.query("expiry_checks", {"day": DAY, "size": 1})[0][0]["expiry"] == "2026-12-02"
 
 
 def test_check_under_way_leaves_the_list_and_its_undo_brings_it_back(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch
-from aisle.jobs.pick.stops import parse_lines
+from aisle.jobs.pick.pick_line import parse_lines
 from aisle.outbox.operation_queue import OperationQueue
 from tests.cache import service_rows
 from tests.cache.service_rows import line, location, order, product, put_orders, stock

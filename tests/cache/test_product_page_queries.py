@@ -13,7 +13,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.parse_product_rows import parse_product
-from aisle.jobs.supervisor.store_product_fields import update_write
+from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aisle.barcode_keys import lookup_keys
 from aisle.cache import writer as writer_module
-from aisle.cache.order_writer import NO_PICKUP_DATE
+from aisle.cache.parse_order import NO_PICKUP_DATE
 from aisle.cache.reader import ALL_TOPICS, CacheReader
 from aisle.cache.schema import CACHE_TABLES, CHANGE_TOPICS, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache

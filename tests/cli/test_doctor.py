@@ -42,8 +42,9 @@ from aisle.outbox.retention_and_archive import open_archive
 from aisle.outbox.stored_reasons import excess_reason, store_text
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
-from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
+from aisle.settings.load_settings import LoadedSettings, load_settings
 from aisle.settings.parse_settings_file import save_last_valid
+from aisle.settings.setting_definitions import EMBEDDED, Settings
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
 from tests.service.test_certificate_renewal import made
@@ -362,11 +363,32 @@ def test_a_disk_that_will_not_do_is_named_with_the_reason(
     assert "Set AISLE_HOME to a folder on a" in text
 
 
-@pytest.mark.parametrize(("free", "verdict"), [(5e6, WRONG), (5e8, NOTE), (5e10, OK)])
-def test_room_on_the_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str) -> None:
+@pytest.mark.parametrize(
+    ("free", "verdict", "words"),
+    [
+        (0, WRONG, "Nothing can be noted now."),
+        (5e5, WRONG, "Nothing can be noted now."),
+        (5e6, WRONG, "Soon nothing can be noted any more."),
+        (5e8, NOTE, "That is little."),
+        (5e10, OK, ""),
+    ],
+)
+def test_room_on_the_disk(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str, words: str
+) -> None:
     monkeypatch.setattr("aisle.cli.doctor.host_and_terminal.shutil.disk_usage", lambda path: Usage(free))
+    monkeypatch.setattr("aisle.host.database_folder.os.statvfs", lambda path: Blocks(int(free // 512)))
     (finding,) = host_and_terminal.check_disk(LoadedSettings(Settings(), home.root))
-    assert finding.verdict == verdict
+    assert (finding.verdict, words in str(finding)) == (verdict, True)
+
+
+class Blocks(NamedTuple):
+    """What the standard library answers on blocks."""
+
+    f_bavail: int
+    f_frsize: int = 512
+    f_blocks: int = 1 << 30
+    f_flag: int = 0
 
 
 class Usage(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cli import goods_to_move_for_clearance, main
 from aisle.client import Client, Response
-from aisle.settings import DEMO_STORE
+from aisle.settings.setting_definitions import DEMO_STORE
 
 LINE = {"line_number": 1, "quantity": 2}
 

@@ -14,7 +14,8 @@ import pytest
 from aisle.cli import main
 from aisle.cli.open_app import kiosk_environment
 from aisle.errors import SettingsError
-from aisle.settings import Settings, effective_language, load_settings
+from aisle.settings.load_settings import load_settings
+from aisle.settings.setting_definitions import Settings, effective_language
 
 HOSTILE = {
     "TEXTUAL": "devtools",

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.cli.service_client import client_factory, host_language
 from aisle.client import Response
-from aisle.settings import load_settings
+from aisle.settings.load_settings import load_settings
 
 
 @pytest.mark.parametrize(

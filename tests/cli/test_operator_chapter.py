@@ -13,7 +13,7 @@ import pytest
 import aisle
 from aisle.cli import main
 from aisle.service.http.metrics import Metrics
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cli.command_tree import all_commands, option_names, parse
 
 SOURCE = Path(aisle.__file__).parent

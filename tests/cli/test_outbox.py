@@ -19,7 +19,7 @@ from aisle.outbox.observed_behaviour import MOVEMENT_FOUND_BY_REFERENCE, NO, Obs
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
 from aisle.outbox.stored_reasons import store_text
-from aisle.settings import DEMO_STORE, EMBEDDED
+from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from tests.courier.writes import movement, update
 
 

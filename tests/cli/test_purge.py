@@ -11,7 +11,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.retention_and_archive import open_archive
-from aisle.settings import DEMO_STORE, EMBEDDED
+from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from tests.cli.test_command_line import api, run
 
 pytestmark = pytest.mark.usefixtures("aisle_home")

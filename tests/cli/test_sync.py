@@ -23,7 +23,7 @@ from aisle.errors import StorageError
 from aisle.host import hung_courier
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
-from aisle.settings import EMBEDDED
+from aisle.settings.setting_definitions import EMBEDDED
 from tests.courier.session_outbox import Desk
 from tests.courier.writes import update
 from tests.host.child_process import Child, running

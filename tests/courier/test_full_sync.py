@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -277,6 +277,35 @@ async def test_rows_that_stay_there_twice_are_told_and_cost_one_further_walk(hos
     assert courier.full_sync.progress.left_out == (UnusableRows("locations", 2, DUPLICATE_KEY),)
     del host.fake.locations["again"], host.fake.locations["more"]
     assert (await once(host, full=True)).full_sync.progress.left_out == ()
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("kept", "key", "field", "name"),
+    [
+        ("products", "P4", "product_number", "products"),
+        ("stock", "P3", "product_number", "stock"),
+        ("locations", "A-1", "location_code", "locations"),
+        ("orders", "O2", "order_number", "orders"),
+    ],
+)
+async def test_rows_that_could_not_be_used_are_read_again_once_they_are_right(
+    kept: str, key: str, field: str, name: str, host: Host
+) -> None:
+    row = getattr(host.fake, kept)[key]
+    right = row[field]
+    row[field] = None
+    assert (await once(host)).full_sync.progress.left_out
+    row[field] = right
+    courier = await once(host)
+    assert courier.full_sync.progress.left_out == ()
+    found: dict[str, Callable[[], Any]] = {
+        "products": lambda: host.reads.query("product", {"product_number": "P4"})[0],
+        "stock": lambda: host.quantity("P3") == 10,
+        "locations": lambda: [one for one in host.reads.query("locations", {})[0] if one["location_code"] == "A-1"],
+        "orders": lambda: "O2" in host.numbers(),
+    }
+    assert found[name]()
 
 
 async def test_a_bad_row_costs_itself_alone(host: Host) -> None:

@@ -28,7 +28,7 @@ from aisle.host.notify_sockets import SessionSocket, socket_folder
 from aisle.host.processes import start_courier
 from aisle.outbox.stored_reasons import store_text
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd
-from aisle.settings import load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.process_time_zone import set_process_zone
 from tests.courier.fake_service import Fault, lost_before, not_applied, says
 from tests.courier.host import Host

@@ -13,7 +13,7 @@ import pytest
 
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.courier.test_real_service import Shop
 from tests.courier.writes import STORE
 

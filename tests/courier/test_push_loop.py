@@ -19,7 +19,7 @@ from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushEvents, PushLoop
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.jobs.job import Write
-from aisle.jobs.supervisor.store_product_fields import update_write
+from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
 from aisle.outbox.operation_record import Operation
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import OWN, Fake, Fault, answer_lost, broken_answer, lost_before, not_applied, says

@@ -19,7 +19,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Step
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.courier.fake_service import lost_before
 from tests.courier.host import Host
 from tests.courier.session_outbox import Desk

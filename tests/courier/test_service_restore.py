@@ -17,7 +17,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.courier import Courier
 from aisle.jobs.job import Write
-from aisle.jobs.supervisor.store_product_fields import UPDATE
+from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE
 from aisle.outbox.excess import is_excess
 from aisle.outbox.replay_after_restore import list_restores
 from aisle.service.app_options_and_limits import ServiceOptions

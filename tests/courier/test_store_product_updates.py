@@ -25,8 +25,9 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     decide,
 )
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write
-from aisle.jobs.supervisor.store_product_fields import UPDATE, parse_entry_values, update_write
+from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE, update_write
 from aisle.outbox.operation_record import Operation
+from aisle.store_product_settings import parse_entry_values
 from tests.courier.document_host import Shop
 from tests.courier.fake_service import answer_lost, not_applied, says
 from tests.courier.host import URL, Host

@@ -15,7 +15,7 @@ from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, user_of_token_name, user_token_name
 from aisle.jobs.job import Request, Write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
-from aisle.jobs.supervisor.store_product_fields import update_write as write_product
+from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write as write_product
 from aisle.outbox import read_and_immediate_requests, token_holders_and_waiting_operations
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
 from aisle.service.auth.tokens import create_token

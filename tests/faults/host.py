@@ -23,8 +23,10 @@ from aisle.outbox.operation_record import Author, Intent, Operation
 from aisle.outbox.operation_states import CONFIRMED, QUEUED, SENDING
 from aisle.outbox.replay_after_restore import Restore, list_restores
 from aisle.scan.inputs import Line as Said
+from aisle.session.job_context import iso_time
+from aisle.session.profile_from_settings import Profile
 from aisle.session.session import Session
-from aisle.session.terminal_settings import Profile, StoreAccess, iso_time
+from aisle.session.store_access import StoreAccess
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 

@@ -12,9 +12,11 @@ from typing import TypeVar
 
 import apsw
 
-from aisle.service.db.database import DatabaseMonitor, Row, Work
+from aisle.service.db.availability_monitor import DatabaseMonitor
+from aisle.service.db.database import Row, Work
 from aisle.service.db.schema import migrate
-from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection, run_sync
+from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_transaction import SqliteTransaction, run_sync
 from tests.service.world import prepare
 
 T = TypeVar("T")

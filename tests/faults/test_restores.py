@@ -6,7 +6,6 @@ The default run has a hundred restores, a long one ten thousand (`python -m test
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,17 +19,6 @@ RESTORES = {1: tries(64, 70), 2: tries(18, 30), 3: tries(12, 13)}
 """Of each life over a SQLite file, by the number of hosts: a life with more of them does more between two restores."""
 ON_POSTGRES = {1: tries(3, 200), 2: tries(2, 100), 3: tries(1, 60)}
 SEEDS = range(tries(1, 90))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[postgres.Server]:
-    """A PostgreSQL of this module's own."""
-    try:
-        made = postgres.started()
-    except postgres.Unavailable as why:
-        pytest.skip(str(why))
-    yield made
-    made.end()
 
 
 @pytest.mark.parametrize("hosts", [1, 2, 3])

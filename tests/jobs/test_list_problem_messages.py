@@ -12,7 +12,7 @@ from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.job import Job
 from aisle.jobs.list_problem_messages import list_name
-from aisle.jobs.location_page import LocationsJob
+from aisle.jobs.location_list_and_page import LocationsJob
 from aisle.jobs.look_up_product import LookUpJob
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
@@ -23,8 +23,8 @@ from aisle.jobs.shell.sign_in import SignInJob
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
+from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.log_job import LogJob
 from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.supervisor.order_board import OrdersJob

@@ -46,7 +46,7 @@ from aisle.scan.grammar_types import (
 )
 from aisle.scan.inputs import CHIP_KEY
 from aisle.service.domain import orders
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.test_move_sequences import complete
 from tests.run_length import tries
@@ -432,18 +432,21 @@ def test_log_row_shows_who_why_when_and_what() -> None:
     rows = (
         {**said, "key": "9", "at": "2026-11-20T09:00:00Z", "source": "aisle/2", "work": "aisle"},
         {**said, "key": "8", "source": "aisle", "work": "movement", "reference": "undo-7"},
+        {**said, "key": "5", "source": "aisle", "work": "aisle", "reference": "undo-6"},
         {**said, "key": "7", "source": "aisle", "counted_quantity": Decimal(3), "customer_order_number": "4106"},
         {**said, "key": "6", "source": "till", "work": "till", "reference": "D900"},
     )
     hand = Hand()
-    hand.state = hand.job.handle(hand.state, Rows("log", rows, 4), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("log", rows, 5), CONTEXT).state
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     cells = [each.cells for each in view.rows]
-    assert [each[2].id for each in cells] == ["log.kind_aisle", "log.kind_movement", "log.kind_count", "raw"]
-    assert [each[3].id for each in cells] == ["log.at_time", "moment", "moment", "moment"]
+    assert [each[2].id for each in cells] == [
+        *("log.kind_aisle", "log.kind_movement", "log.kind_undo", "log.kind_count", "raw")
+    ]
+    assert [each[3].id for each in cells] == ["log.at_time", *(["moment"] * 4)]
     assert {dict(each[4].args)["text"] for each in cells} == {"Ann Berg"}
-    assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]
+    assert [dict(each[6].args)["text"] for each in cells] == ["", "", "", "4106", "D900"]
 
 
 def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(in_zone: Callable[[str], None]) -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle import named_tuple_json
-from aisle.jobs import location_page, look_up_product
+from aisle.jobs import location_list_and_page, look_up_product
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -33,7 +33,7 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
-from aisle.jobs.location_page import LocationsJob, LocationsState
+from aisle.jobs.location_list_and_page import LocationsJob, LocationsState
 from aisle.jobs.look_up_product import LookUpJob
 from aisle.jobs.parse_product_rows import parse_nearby, parse_product
 from aisle.jobs.searchable_list import scroll_window, with_typed_search
@@ -485,7 +485,7 @@ def test_a_place_shows_what_lies_there_and_for_whom() -> None:
 
 def test_of_a_place_with_much_the_page_has_the_first_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says how many there are in all, and of any of them, when it is scanned, how much lies here."""
-    monkeypatch.setattr(location_page, "MAX_PRODUCTS", 1)
+    monkeypatch.setattr(location_list_and_page, "MAX_PRODUCTS", 1)
     hand = Hand(LocationsJob(), location_code="A-2")
     said = [(line.text.id, dict(line.text.args)) for line in hand.view.lines]
     assert ("locations.more", {"shown": 1}) in said
@@ -696,7 +696,7 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
             if hand.did(Close):
                 hand = Hand(job, **args)
         leave(hand)
-    wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up_product), *verdicts(location_page)}
+    wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up_product), *verdicts(location_list_and_page)}
     wanted -= {"look_up.found_more"}  # a hundred products, see above
     assert set(reached) <= {
         *wanted,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.view import GOOD
+from aisle.jobs.view import GOOD, Msg
 from aisle.scan.grammar_types import Command, Quantity
 from tests.jobs.pick_runner import Hand, line, order
 
@@ -143,3 +143,31 @@ def test_lines_of_two_pools_share_no_stock() -> None:
     assert told(hand) is None
     hand.scan("P1", "2")
     assert told(hand) is None
+
+
+@pytest.mark.parametrize(
+    ("line_", "takes", "nowhere", "undone"),
+    [
+        (at(3), [4], [1], [1]),
+        (at(3), [2, 2], [None, 1], [1, None]),
+        (at(0), [1, 2], [1, 2], [2, 1]),
+        (in_pools(1, 4), [3], [2], [2]),
+        (at(4), [4], [None], [None]),
+    ],
+)
+def test_what_is_booked_at_no_location_is_said(
+    line_: dict[str, Any], takes: list[int], nowhere: list[int | None], undone: list[int | None]
+) -> None:
+    """Of a pick beyond the stock and of its undo. The service takes no more from the location than it has."""
+    hand = Hand(line_)
+    said: list[Any] = []
+    for each in takes:
+        hand.scan("P1", str(each))
+        detail = hand.verdict.detail if hand.verdict else None
+        said.append(dict(detail.args)["nowhere"] if detail else None)
+    assert said == nowhere
+    for count in undone:
+        assert hand.feed(Command("u")) == "pick.undone"
+        where = dict(hand.verdict.text.args)["where"] if hand.verdict else None
+        place = dict(where.args)["place"] if isinstance(where, Msg) else None
+        assert (dict(place.args)["count"] if isinstance(place, Msg) else None) == count

@@ -32,7 +32,7 @@ from aisle.scan.grammar_types import (
     Text,
     UnknownCode,
 )
-from aisle.settings import SHORTAGE_REASONS
+from aisle.settings.setting_definitions import SHORTAGE_REASONS
 from aisle.tui.layout.detail_view import detail_lines
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.message_text import MessageWriter

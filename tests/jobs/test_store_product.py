@@ -11,13 +11,13 @@ import pytest
 
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
-from aisle.jobs.product_sales_chart import MAX_FIGURES, parse_figures
-from aisle.jobs.supervisor import store_product_fields
+from aisle.jobs.supervisor import parse_and_format_store_product_values
+from aisle.jobs.supervisor.parse_and_format_store_product_values import parse_codes, parse_day
 from aisle.jobs.supervisor.store_product import StoreProductJob
-from aisle.jobs.supervisor.store_product_fields import FIELDS, parse_codes, parse_day, plain_text
+from aisle.jobs.supervisor.store_product_limits_and_objections import level_range
 from aisle.jobs.supervisor.store_product_page import StoreProductState
-from aisle.jobs.supervisor.store_product_values import level_range
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
+from aisle.jobs.weekly_sales_figures_and_chart import MAX_FIGURES, parse_figures
 from aisle.scan.grammar_types import (
     LOCATION,
     PRODUCT,
@@ -32,6 +32,7 @@ from aisle.scan.grammar_types import (
     TypedText,
     UnknownCode,
 )
+from aisle.store_product_settings import FIELDS, plain_text
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 
@@ -314,7 +315,7 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     before = hand.state
     assert hand.feed(event) == "store_product.confirm_or_back"
     assert (
-        dict(hand.verdict.text.args)["value"] == store_product_fields.format_value("price", "2.25")
+        dict(hand.verdict.text.args)["value"] == parse_and_format_store_product_values.format_value("price", "2.25")
         if hand.verdict
         else False
     )

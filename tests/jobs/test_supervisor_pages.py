@@ -26,8 +26,8 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.exceptions import LISTS, ExceptionsJob
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import ACTION_NUMBERS
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
@@ -470,7 +470,7 @@ def test_a_line_of_a_rejected_order_is_not_open(rejected: bool) -> None:
     assert ("order.line_rejected" in told, "orders.status_open" in told) == (rejected, not rejected)
 
 
-@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("kind", ["", *LISTS])
 def test_a_list_without_exceptions_asks_for_no_number(kind: str) -> None:
     state = ExceptionsState(kind, counts=((kind, 0),), is_loaded=True)
     assert ExceptionsJob().view(state).prompt.id == "unconfirmed.prompt_none"

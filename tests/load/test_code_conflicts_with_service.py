@@ -188,3 +188,87 @@ async def test_location_of_one_character_is_warned_of(code: str, world: World) -
     bad, notes = await load(world, STORE | {"locations.csv": [f"1,{code}"]})
     what = "location_code of one character is also an answer or a command; a code of two or more is none"
     assert (bad, notes) == ([], [f"locations.csv:2: warning: {what}: {code} of store 1."])
+
+
+STAFF = {"people.csv": ["1,0012345,bert,Bert,supervisor,4711"]}
+WORK = {"orders.csv": ["1,4102,1,S01,1,,"], "deliveries.csv": ["1,7001,1,1,S01,10,"]}
+ORDERED, COMING = "1,{},1,S01,1,,", "1,{},1,1,S01,10,"
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("file", "row", "value"),
+    [
+        ("products.csv", "A-01-2,x,,,", "product_number: A-01-2 of product A-01-2 is also place A-01-2"),
+        ("products.csv", "4102,x,,,", "product_number: 4102 of product 4102 is also order 4102"),
+        ("products.csv", "7001,x,,,", "product_number: 7001 of product 7001 is also delivery 7001"),
+        ("products.csv", "bert,x,,,", "product_number: bert of product bert is also the user of Bert"),
+        ("products.csv", "S9,x,0012345,,", "barcode: 0012345 of product S9 is also the badge of Bert"),
+        ("products.csv", "S9,x,,,P1", "barcodes_array: P1 of product S9 is also place P1"),
+        ("locations.csv", "1,7001", "location_code: 7001 of store 1 is also delivery 7001"),
+        ("locations.csv", "1,0012345", "location_code: 0012345 of store 1 is also the badge of Bert"),
+        ("people.csv", "1,4102,kim,Kim,,", "badge: 4102 of Kim is also order 4102"),
+        ("people.csv", "1,0012,7001,Kim,,", "user: 7001 of Kim is also delivery 7001"),
+        ("orders.csv", ORDERED.format("S02"), "order_number: S02 of store 1 is also product S02"),
+        ("orders.csv", ORDERED.format("A-01-2"), "order_number: A-01-2 of store 1 is also place A-01-2"),
+        ("orders.csv", ORDERED.format("0012345"), "order_number: 0012345 of store 1 is also the badge of Bert"),
+        ("orders.csv", ORDERED.format("7001"), "order_number: 7001 of store 1 is also delivery 7001"),
+        ("deliveries.csv", COMING.format("S02"), "order_number: S02 of store 1 is also product S02"),
+        ("deliveries.csv", COMING.format("4102"), "order_number: 4102 of store 1 is also order 4102"),
+        ("deliveries.csv", COMING.format("P1"), "order_number: P1 of store 1 is also place P1"),
+        ("orders.csv", ORDERED.format("7"), "order_number: 7 of store 1"),
+        ("products.csv", "9,x,,,", "product_number: 9 of product 9"),
+        ("products.csv", "y,x,,,", "product_number: y of product y"),
+        ("orders.csv", ORDERED.format("4103"), ""),
+        ("deliveries.csv", COMING.format("7002"), ""),
+        ("products.csv", "S9,x,,,", ""),
+        ("people.csv", "1,0012,kim,Kim,,", ""),
+    ],
+)
+async def test_a_code_that_is_one_of_another_kind_is_warned_of(file: str, row: str, value: str, world: World) -> None:
+    await load(world, STORE | STAFF | WORK)
+    bad, notes = await load(world, {file: [row]})
+    column, _, meaning = value.partition(": ")
+    what = f"{column} is {ALSO}"
+    if value and "also" not in meaning:
+        what = f"{column} of one character is also an answer or a command; a code of two or more is none"
+    assert (bad, notes) == ([], [f"{file}:2: warning: {what}: {meaning}."] if value else [])
+
+
+async def test_a_code_of_another_store_is_none_of_this_one(world: World) -> None:
+    await load(world, STORE | STAFF | WORK)
+    rows = {"orders.csv": "2,0012345,1,S01,1,,", "deliveries.csv": "2,4102,1,1,S01,10,", "locations.csv": "2,7001"}
+    for file, row in rows.items():
+        assert [note for note in (await load(world, {file: [row]}))[1] if ALSO in note] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        (["1,0013,l0u,Lou,,", "1,0014,lOu,Lou,,"], "lOu beside l0u"),
+        (["1,0013,Bert,Bert,,"], ""),
+        (["1,0013,jan,Jan,,", "1,0014,Ian,Ian,,"], ""),
+        (["1,0013,bil,Bil,,", "1,0014,b1l,Bil,,"], "b1l beside bil"),
+        (["1,0013,ali,Ali,,", "2,0014,a1i,Ali,,"], ""),
+    ],
+)
+async def test_a_user_that_looks_like_another_is_warned_of(rows: list[str], value: str, world: World) -> None:
+    _, notes = await load(world, STORE | {"people.csv": rows})
+    what = "user looks like another, as O and 0 or I and 1 do; if it is the same, write it in one way"
+    found = [note for note in notes if "looks like" in note]
+    assert found == ([f"people.csv:{len(rows) + 1}: warning: {what}: {value}."] if value else [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        (["1,A-02", "1,46366"], "46366, the number of 10-12-2026"),
+        (["1,46366", "1,46367"], ""),
+        (["1,A-02", "1,12345"], ""),
+        (["1,A-02", "1,146366"], ""),
+    ],
+)
+async def test_a_location_that_is_the_number_of_a_day_is_warned_of(rows: list[str], value: str, world: World) -> None:
+    _, notes = await load(world, {"stores.csv": STORE["stores.csv"], "locations.csv": rows})
+    assert notes == ([note for note in notes if "locations.csv:3" in note and value in note] if value else [])
+    assert bool(value) == any("what a spreadsheet makes of a date" in note for note in notes)

@@ -132,3 +132,26 @@ def test_a_polish_file_is_read_as_such_or_refused(encoding: str, write: Write, t
     found = Found(tmp_path)
     assert [body["product_name"] for body in found.bodies] == [f"{word} ser" for word in words]
     assert "the encoding" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "prices"),
+    [
+        (["1\u00a0234,50"], ["1234.50"]),
+        (["1\u00a0234,50 €", "2,50 €"], ["1234.50", "2.50"]),
+        (["1\u00a0234,50\u00a0€"], ["1234.50"]),
+        (["€\u00a01\u00a0234,50"], ["1234.50"]),
+        (["€1,50", "2,50"], ["1.50", "2.50"]),
+        (["1\u2019234,50"], ["1234.50"]),
+        (["12\u00a0345\u00a0678,90"], ["12345678.90"]),
+        (["2,50 €", "3,50 €", "4,50 €"], ["2.50", "3.50", "4.50"]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["mac_roman", "cp1252"])
+def test_figures_alone_show_their_encoding(
+    cells: list[str], prices: list[str], encoding: str, write: Write, tmp_path: Path
+) -> None:
+    rows = [f"P{at};{cell}" for at, cell in enumerate(cells)]
+    write("prices.csv", "product_number;price", *rows, encoding=encoding, end="\r" if encoding != "cp1252" else "\r\n")
+    found = Found(tmp_path)
+    assert (found.bad, [f"{body['price']:f}" for body in found.bodies]) == ({}, prices)

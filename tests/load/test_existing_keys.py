@@ -189,9 +189,9 @@ async def test_two_keys_that_the_service_has_already_are_loaded_again(world: Wor
     await load(world, {"stores.csv": ["1,One,false"]})
     async with world.client() as client:
         await client.call(
-            "create-or-update-products", {"products": [{"product_number": "07"}, {"product_number": "7"}]}
+            "create-or-update-products", {"products": [{"product_number": "017"}, {"product_number": "17"}]}
         )
-    assert await load(world, {"products.csv": ["07,A,,,", "7,B,,,"]}) == ([], [])
+    assert await load(world, {"products.csv": ["017,A,,,", "17,B,,,"]}) == ([], [])
 
 
 async def test_a_badge_of_somebody_else_is_a_refused_row(world: World) -> None:

@@ -89,6 +89,27 @@ async def test_stock_of_a_product_that_was_deleted_and_is_made_anew_is_counted(
     assert await world.stock("P") == 4
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize("is_active", ["true", "false"])
+@pytest.mark.parametrize("requests", range(1, 4))
+async def test_a_load_that_was_cut_off_after_it_made_a_product_anew_counts_it_later(
+    requests: int, is_active: str, world: World
+) -> None:
+    stocked(world, "1,P,A,1,6", "1,Q,A,1,3", "1,R,A,1,4")
+    world.write("products.csv", "product_number,is_active", f"P,{is_active}", f"Q,{is_active}", f"R,{is_active}")
+    await loaded(world)
+    await world.count({"product_number": "P", "counted_quantity": 0, "location_code": "A"})
+    await world.count({"product_number": "Q", "counted_quantity": 0, "location_code": "A"})
+    async with world.client() as client:
+        await client.call("delete-products", {"product_numbers": ["P"]})
+    world.write("prices.csv", "product_number,price", "P,2")
+    await world.load(cut=(requests, True))
+    await loaded(world)
+    assert (await world.stock("P"), await world.stock("Q"), await world.stock("R")) == (6, 0, 4)
+    again = await loaded(world)
+    assert again.files[-1].loaded_rows == 0
+
+
 # Goods that lie elsewhere now
 
 

@@ -167,3 +167,18 @@ async def test_a_price_is_said_to_be_taken_away_where_there_was_one(
     report = await loaded(world)
     words = f"products.csv:2: warning: {name} is 0, and takes away the {name.replace('_', ' ')}: P."
     assert [line for line in report.lines() if "takes away" in line] == [words] * (before == "1.50")
+
+
+@pytest.mark.parametrize("field", ["promotion", "promotion_week"])
+async def test_what_belongs_to_a_refused_discount_is_held_back(field: str, world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    world.write("products.csv", f"product_number,{field},size", "P,51,M", "Q,51,M")
+    await loaded(world)
+    world.write("products.csv", f"product_number,{field},size", "P,52,L", "Q,52,L")
+    world.write("discount_prices.csv", "product_number,discount_price", "P,x", "Q,1")
+    report = await loaded(world)
+    async with world.client() as client:
+        found = {one["product_number"]: one for one in (await client.call("list-products"))["records"]}
+    assert [(found[one][field], found[one]["size"]) for one in "PQ"] == [("51", "L"), ("52", "L")]
+    words = f"{field} belongs to the discount_price, which a refused row of discount_prices.csv has"
+    assert [words in line for line in report.lines()].count(True) == 1

@@ -40,7 +40,7 @@ def test_a_product_is_no_footer(row: str, write: Write, tmp_path: Path) -> None:
     assert Found(tmp_path).bad == {}
 
 
-@pytest.mark.parametrize("last", ["\x1a", "\x1a,,", " \x1a"])
+@pytest.mark.parametrize("last", ["\x1a", "\x1a,,", " \x1a", "\0", "\0\0\0", "\x1a\0\0", "\0,\0"])
 def test_the_mark_of_an_end_is_no_row(last: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", HEADER, "P1,Een,9520001100109", last)
     found = Found(tmp_path)
@@ -114,7 +114,9 @@ def test_a_last_row_that_may_be_cut_in_its_last_cell_is_warned_of(text: str, tmp
     assert not any("has no line end" in note for note in Found(tmp_path).notes)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n", "\n  ", "\n,,", "\n\x1a", "\r\n\x1a", '\n"",""', "\n\t"])
+@pytest.mark.parametrize(
+    "end", ["\n", "\r\n", "\r", "\n\n", "\n  ", "\n,,", "\n\x1a", "\r\n\x1a", "\n\0\0", '\n"",""', "\n\t"]
+)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be"])
 def test_a_last_row_with_its_end_is_whole(end: str, encoding: str, tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_bytes(f"{HEADER}\nP1,Een,9520001100109\nP2,Twee{end}".encode(encoding))

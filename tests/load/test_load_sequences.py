@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +16,7 @@ from tests.load.test_repeated_loads import World, a_world
 from tests.run_length import tries
 from tests.service import postgres
 
-SEQUENCES = tries(6, 200)
+SEQUENCES = tries(2, 200)
 """On SQLite; by default one on PostgreSQL, in long runs a tenth of them."""
 LOADS = 6
 
@@ -139,17 +138,6 @@ async def go_through(world: World, dice: Random) -> None:
 async def test_the_service_has_what_the_last_file_said(tmp_path: Path, seed: int) -> None:
     with a_world(tmp_path) as world:
         await go_through(world, Random(seed))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[postgres.Server]:
-    """A PostgreSQL of this module's own."""
-    try:
-        made = postgres.started()
-    except postgres.Unavailable as why:
-        pytest.skip(str(why))
-    yield made
-    made.end()
 
 
 @pytest.mark.parametrize("seed", range(100, 100 + max(1, SEQUENCES // 10)))

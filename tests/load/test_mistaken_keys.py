@@ -146,3 +146,55 @@ async def test_row_of_which_a_part_waits_is_named(world: World) -> None:
     assert any("the new product has none until that is right: 3.33 of NEW here" in line for line in lines)
     assert any("stays as it is until that is right: 9.99 of A1 here" in line for line in lines)
     assert "price" not in await of_product(world, "NEW")
+
+
+@pytest.mark.parametrize(("cell", "meant"), [("3,1", "3.1"), ("3,10", "3.10"), ("3-1", "3.1"), ("03.1", "3.1")])
+@pytest.mark.parametrize("others", [("3.1", "3.10", "3.100"), ("3.100", "3.10", "3.1")])
+async def test_the_nearest_of_several_products_is_suggested(
+    cell: str, meant: str, others: tuple[str, ...], world: World
+) -> None:
+    world.write("products.csv", "product_number", *others)
+    await world.load()
+    world.clear()
+    world.write("prices.csv", "product_number;price", f"{cell};1,5", "X;2,5")
+    report = await world.load()
+    assert report is not None
+    assert f" {meant}?" in report.bad[0].reason
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "value"),
+    [
+        ("purchase_unit_product_number", "226", "226; 0226?"),
+        ("referral_product_id", "226", "226; 0226?"),
+        ("smallest_product_number", "999", "999"),
+        ("set_product", '"[{""product_number"":""A 1"",""quantity"":2}]"', "A 1"),
+        ("purchase_unit_product_number", "0226", ""),
+        ("referral_product_id", "N2", ""),
+        ("referral_product_id", "", ""),
+    ],
+)
+@pytest.mark.every_case
+async def test_a_product_that_another_names_and_nobody_has_is_warned_of(
+    column: str, cell: str, value: str, world: World
+) -> None:
+    world.write("products.csv", "product_number", "0226", "P")
+    await world.load()
+    world.write("products.csv", f"product_number,{column}", f"P,{cell}", "N2,")
+    report = await world.load()
+    assert report is not None
+    words = f"products.csv:2: warning: {column} names a product that the service does not have: {value}."
+    assert [line for line in report.lines() if "names a product" in line] == ([words] if value else [])
+
+
+async def test_zeros_that_tags_have_lost_are_warned_of(world: World) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    world.write("locations.csv", "store_number,location_code,tags", "1,A-01,koel|010", "1,A-02,koel|10")
+    await world.load()
+    world.write("locations.csv", "store_number,location_code,tags", "1,A-01,koel|10", "1,A-02,koel|10")
+    report = await world.load()
+    assert report is not None
+    lost = [line for line in report.lines() if "may have lost zeros" in line]
+    assert [line.partition("warning: ")[2] for line in lost] == [
+        "tags may have lost zeros, which a spreadsheet takes off: 010 before, 10 now."
+    ]

@@ -101,6 +101,7 @@ async def test_orders_alone_name_a_store_without_supervisor_who_has_a_pin(has_pi
         (HEADER, "0042,B1,ann,Ann,supervisor,", "supervisor", False),
         (HEADER, "0042,B1,ann,Ann,staff,", "staff", True),
         (HEADER, "0042,B1,ben,Ben,staff,", "supervisor", False),
+        (HEADER, "0042,B2,eva,Eva,supervisor,", "supervisor", True),
     ],
 )
 async def test_empty_role_keeps_that_of_the_person(
@@ -115,10 +116,12 @@ async def test_empty_role_keeps_that_of_the_person(
     assert report is not None
     async with world.client() as client:
         people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
-    assert {one["badge"]: one["role"] for one in people} == {"B1": role, "B2": "staff", "B3": "staff"}
-    words = "role is staff, where the person was supervisor before, and becomes the role of the person: ann, badge B1."
-    named = [line for line in report.lines() if "was supervisor before" in line]
-    assert named == [f"people.csv:2: warning: {words}"] * is_named
+    badge, user = row.split(",")[1:3]
+    before = {"B1": "supervisor", "B2": "staff", "B3": "staff"}
+    assert {one["badge"]: one["role"] for one in people} == before | ({} if user == "ben" else {badge: role})
+    words = f"role is {role}, where the person was {before[badge]} before, and becomes the role of the person"
+    named = [line for line in report.lines() if "where the person was" in line]
+    assert named == [f"people.csv:2: warning: {words}: {user}, badge {badge}."] * is_named
 
 
 @pytest.mark.parametrize(("status", "content"), [(500, b"{}"), (503, b""), (200, b"none"), (200, b'{"people": 1}')])

@@ -62,13 +62,12 @@ async def test_a_restore_in_the_middle_of_a_load_is_told(tmp_path: Path, after: 
         restoring = Restoring(database, after, at_end=True)
         report = await watched(folder, service, token, restoring)
         assert restoring.is_done
-        assert after in report.lost
+        assert after in report.meanwhile.lost
         assert not report.is_complete
-        assert f"put back from an earlier copy while this load ran: what it had taken of {report.lost[0]}" in "\n".join(
-            report.lines()
-        )
+        gone = f"put back from an earlier copy while this load ran: what it had taken of {report.meanwhile.lost[0]}"
+        assert gone in "\n".join(report.lines())
         again = await loaded(folder, service, token)
-        assert (again.is_complete, again.lost, again.unasked) == (True, (), "")
+        assert (again.is_complete, *again.meanwhile[::2]) == (True, (), "")
         found = counted(service)
         assert (found["customer_order"], found["delivery"], found["delivery_line"], found["person"]) == (61, 61, 181, 2)
         assert sum(row[-1] for row in found["stock"] if row[0] == "1") == 1000 * sum(range(3, 43))
@@ -84,4 +83,4 @@ async def test_a_restore_that_took_nothing_of_the_load_is_none_of_its_business(t
         assert (await loaded(folder, service, token)).is_complete
         put_back(database, copy)
         report = await loaded(folder, service, token)
-        assert (report.is_complete, report.lost) == (True, ())
+        assert (report.is_complete, report.meanwhile.lost) == (True, ())

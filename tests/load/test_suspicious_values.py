@@ -29,6 +29,8 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ("deliveries.csv", [DELIVERY, "1,D,1,1,P,1,095200010000000013"], "container_barcode has a wrong check digit"),
         ("orders.csv", [ORDER, "1,O,1,P,1,28-11-2026 17:30"], "pickup_date is a day, and the order does not show"),
         ("products.csv", ["product_number,price,special_price", "P,20,30"], "special_price is above the price: 30 and"),
+        ("products.csv", ["product_number,price,old_price", "P,4,3"], "old_price is not above the price, so that it"),
+        ("prices.csv", ["product_number,price,old_price", "P,4,4"], "old_price is not above the price, so that it"),
         ("orders.csv", [ORDER, "1,O,1,P,10001,"], "quantity is over 10000: 10001 of P"),
         ("orders.csv", [ORDER, "1,O,1,P,1,1999-12-31"], "pickup_date is before the year 2000: 1999-12-31"),
         ("orders.csv", [ORDER, "1,O,1,P,1,2062-01-01"], "pickup_date is more than 5 years away: 2062-01-01"),

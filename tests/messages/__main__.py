@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from aisle.jobs.view import Msg
 from aisle.messages.load_and_parse import load_messages
-from aisle.settings import ENGLISH, LANGUAGES
+from aisle.settings.setting_definitions import ENGLISH, LANGUAGES
 from aisle.tui.layout.screen import layout_screen
 from tests.samples.registry import SAMPLES, Sample
 

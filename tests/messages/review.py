@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from aisle.messages.load_and_parse import load_messages
-from aisle.settings import ENGLISH, LANGUAGES
+from aisle.settings.setting_definitions import ENGLISH, LANGUAGES
 
 REVIEWED = Path(__file__).with_name("reviewed.json")
 TRANSLATIONS = tuple(language for language in LANGUAGES if language != ENGLISH)

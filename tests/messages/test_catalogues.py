@@ -10,7 +10,7 @@ import pytest
 
 from aisle import messages
 from aisle.messages.load_and_parse import MessagePart, PluralForms, load_messages, message_lengths, parse_message
-from aisle.settings import ENGLISH, LANGUAGES
+from aisle.settings.setting_definitions import ENGLISH, LANGUAGES
 from tests.messages.review import TRANSLATIONS, hash_message, read_reviewed
 
 ARB_TYPES = {"text": "String", "date": "DateTime", "time": "DateTime"}

@@ -9,7 +9,7 @@ import pytest
 
 from aisle import messages
 from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 
 GLOSSARY = Path(messages.__path__[0]) / "GLOSSARY.md"
 HEADINGS = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}

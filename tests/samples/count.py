@@ -9,11 +9,11 @@ from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state_and_reasons import AdjustState, SentAdjustment, parse_reasons
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, UndoStep
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.stock_pools import Pool
+from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.undo_todays_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
 from aisle.scan.grammar_types import Match
-from aisle.settings import LOSS_REASONS
+from aisle.settings.setting_definitions import LOSS_REASONS
 
 POOLS = (Pool(1, "Shop floor"), Pool(2, "Online"), Pool(3, "Reserve"))
 

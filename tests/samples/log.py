@@ -11,7 +11,7 @@ from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.supervisor.log_job import LogJob
 from aisle.jobs.supervisor.log_list import LIST, LogFilter, LogState, field_text
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
-from aisle.settings import LOSS_REASONS
+from aisle.settings.setting_definitions import LOSS_REASONS
 
 GOODS = (
     ("8123", "Cola Zero 33 cl can, tray of 24", "-3", "Broken", "aisle", "A-03-12", "", "0"),

@@ -8,7 +8,8 @@ from functools import partial
 
 from aisle.jobs.collect_batch import BatchJob, BatchOrder, BatchState
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.pick_lines import with_lines
+from aisle.jobs.pick.next_stop import with_lines
+from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     GoodsToReturn,
@@ -19,8 +20,7 @@ from aisle.jobs.pick.pick_state import (
     UndoStep,
     with_tote,
 )
-from aisle.jobs.pick.stops import PickLine
-from aisle.jobs.stock_pools import Pool
+from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, LinkState, Verdict, View, msg
 

@@ -14,10 +14,11 @@ from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
 from aisle.jobs.stored_messages import store_message
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, Tab, UnusableRows, Verdict, View, msg
-from aisle.session.supervisor_tabs import TABS
+from aisle.session.tab_bar_with_counts import TABS
 from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES
 from tests.samples.count import COUNT_SAMPLES
+from tests.samples.expiry import EXPIRY_SAMPLES
 from tests.samples.log import LOG_SAMPLES
 from tests.samples.move import MOVE_SAMPLES
 from tests.samples.pick import PICK_SAMPLES
@@ -163,6 +164,7 @@ SAMPLES = (
     Sample("home", "unread", _home_unread),
     *(Sample(*each) for each in PICK_SAMPLES),
     *(Sample(*each) for each in COUNT_SAMPLES),
+    *(Sample(*each) for each in EXPIRY_SAMPLES),
     *(Sample(*each) for each in MOVE_SAMPLES),
     *(Sample(*each) for each in SHORTAGE_SAMPLES),
     *(Sample(*each) for each in RECEIVE_SAMPLES),

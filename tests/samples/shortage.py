@@ -10,7 +10,7 @@ from aisle.jobs.parse_product_rows import ExpectedDelivery, NearbyStock, NearbyS
 from aisle.jobs.pick.shortage import OrderShortage, ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import OtherLocation, list_choices, parse_reasons
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, Verdict, msg
-from aisle.settings import SHORTAGE_REASONS
+from aisle.settings.setting_definitions import SHORTAGE_REASONS
 
 LABEL = "Cola Zero 33 cl can, tray of 24"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product_limits_and_objections import parse_store_product
 from aisle.jobs.supervisor.store_product_page import CHART, CONFIRM, VALUE, StoreProductState
-from aisle.jobs.supervisor.store_product_values import parse_store_product
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 
 NOW = "2026-11-20T10:00:00+00:00"

@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from aisle.service.db import sqlite_inline_reader
 from aisle.service.db.postgres_database import PostgresDatabase
+from tests.conftest import started_or_skipped
 from tests.service import citus, postgres
 from tests.service.world import World, filled
 
@@ -80,25 +81,10 @@ def _reads_are_short_by_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_inline_reader, "thread_time", lambda: 0.0)
 
 
-def _started() -> postgres.Server:
-    try:
-        return postgres.started()
-    except postgres.Unavailable as why:
-        pytest.skip(str(why))
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[postgres.Server]:
-    """A PostgreSQL of this process's own."""
-    made = _started()
-    yield made
-    made.end()
-
-
 @pytest.fixture
 def mortal() -> Iterator[postgres.Server]:
     """One of the test's own, for it will die."""
-    made = _started()
+    made = started_or_skipped()
     yield made
     made.end()
 

@@ -16,8 +16,8 @@ from aisle.service.db.database import Busy, DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.http.header_and_path_middleware import FEATURES
+from aisle.service.http.parameter_values import parse_integer
 from aisle.service.http.request_body import MOST_BODY_BYTES
-from aisle.service.http.request_headers import parse_integer
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"

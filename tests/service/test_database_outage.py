@@ -16,7 +16,8 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service.db.database import DatabaseUnreachable, Speaker
+from aisle.service.db.availability_monitor import Speaker
+from aisle.service.db.database import DatabaseUnreachable
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.http import run_server as waiting
 from aisle.service.http.run_server import wait_for_database

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
-from aisle.service.db import database, postgres_transaction_and_errors, sqlite_connection
+from aisle.service.db import database, postgres_transaction_and_errors, sqlite_transaction
 from aisle.service.db.database import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers import list_page, multi_store_list, order_list
@@ -562,7 +562,7 @@ async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
     world: World, monkeypatch: pytest.MonkeyPatch, bound: tuple[Any, str, Any], most: int
 ) -> None:
     await fill_our_lists(world)
-    monkeypatch.setattr(sqlite_connection, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
     monkeypatch.setattr(postgres_transaction_and_errors, "STEP_ROWS", 1)
     monkeypatch.setattr(*bound)
     async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:
@@ -590,7 +590,7 @@ async def test_too_long_answers_are_refused_before_they_are_read_whole(
 ) -> None:
     for number in range(3):
         await world.order(f"O{number}", order_comment="c" * 900)
-    monkeypatch.setattr(sqlite_connection, "_UNMEASURED_ROWS", 1)
+    monkeypatch.setattr(sqlite_transaction, "_UNMEASURED_ROWS", 1)
     monkeypatch.setattr(postgres_transaction_and_errors, "STEP_ROWS", 1)
     monkeypatch.setattr(*bound, 900)
     query = {"numbers": "O0\nO1\nO2"} if field == "numbers" else {}

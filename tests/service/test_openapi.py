@@ -18,7 +18,7 @@ from aisle.contract.request_encoding import build_path, encode_json, encode_quer
 from aisle.service.errors import STATUS_TITLES
 from aisle.service.http.app import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
-from aisle.service.http.request_headers import MAX_TEXT_LENGTH
+from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
 from aisle.service.in_process_service import open_service
 from tests.service.world import prepare
 

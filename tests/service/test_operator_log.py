@@ -22,14 +22,8 @@ import pytest
 from aisle.errors import StorageError
 from aisle.server.tls import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.db.database import (
-    QUIET_WRITES_S,
-    Database,
-    DatabaseMonitor,
-    DatabaseUnreachable,
-    Speaker,
-    Transaction,
-)
+from aisle.service.db.availability_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
+from aisle.service.db.database import Database, DatabaseUnreachable, Transaction
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens as tokens_sql
@@ -149,7 +143,7 @@ async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
         await storage.read(read)
         found = figures(metrics.render().decode())
         assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
-        monkeypatch.setattr("aisle.service.db.database.QUIET_WRITES_S", 0.0)
+        monkeypatch.setattr("aisle.service.db.availability_monitor.QUIET_WRITES_S", 0.0)
         await storage.write(read)
         found = figures(metrics.render().decode())
         assert found[up] == 1

@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service.db import postgres_database
+from aisle.service.db import schema
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
 from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.postgres_database import PostgresDatabase, lock_statement, redact_dsn
@@ -323,14 +323,14 @@ def test_workers_that_start_at_once_make_the_tables_once(server: Server) -> None
 
 
 async def test_waiting_process_does_not_create_tables_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_database, "MIGRATIONS", (("CREATE TABLE made_once (name TEXT)",),))
+    monkeypatch.setattr(schema, "MIGRATIONS", (("CREATE TABLE made_once (name TEXT)",),))
     fresh = server.fresh()
     first, second = await asyncpg.connect(fresh), await asyncpg.connect(fresh)
     try:
         async with first.transaction():
-            await postgres_database.migrate(first)  # its lock is held until all of this is stored
+            await schema.migrate_postgres(first)  # its lock is held until all of this is stored
             # Whoever begins now asks whether the tables are there, hears that they are not, and waits.
-            waiting = asyncio.create_task(postgres_database.migrate(second))
+            waiting = asyncio.create_task(schema.migrate_postgres(second))
             while not await first.fetchval(_WAITS, second.get_server_pid()):
                 assert not waiting.done()
                 await asyncio.sleep(0)

@@ -25,6 +25,8 @@ from tests.terminal.lifeline import Lifeline
 
 SECONDS = 120
 REQUESTS = tries(40, 10_000)
+PAUSE_S = tries(50, 10) / 1000
+"""Between two requests of one client."""
 PROBE_S = 0.1
 DRAIN_S = 3.0
 """The balancer finds out in that time that an instance leaves, on a crowded machine too."""
@@ -156,5 +158,5 @@ async def _ask(url: str, secret: str, rolling: asyncio.Task[None]) -> list[int]:
     async with httpx.AsyncClient(timeout=SECONDS, headers=headers) as client:
         while len(statuses) < REQUESTS / 4 or not rolling.done():
             statuses.append((await client.get(url + "/api/v2/public/stores")).status_code)
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(PAUSE_S)
     return statuses

@@ -20,7 +20,7 @@ from aisle.service import handlers
 from aisle.service.auth.authorization import Authorization, authorize
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.db.database import Row
-from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql
@@ -65,6 +65,7 @@ OF_THE_CHAIN_TOO = (
     writes_sql.WRITE_AT_CHANGE,
     writes_sql.WRITE_HISTORY_FIRST,
     writes_sql.KNOWN_KEYS,
+    writes_sql.OTHER_LOADS,
 )
 
 

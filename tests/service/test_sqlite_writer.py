@@ -16,7 +16,8 @@ import pytest
 
 from aisle.service.db import sqlite_writer as writer_module
 from aisle.service.db.database import Busy, DatabaseFailed, Transaction
-from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection
+from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.sqlite_writer import SqliteWriter
 from aisle.service.errors import Refusal
 

@@ -12,8 +12,8 @@ import pytest
 import aisle.service.db.statements
 from aisle.service.db.list_query_builder import filter_query, like_pattern, page_query
 from aisle.service.db.schema import PLANNER_STATISTICS
-from aisle.service.db.sqlite_connection import _to_sqlite
 from aisle.service.db.sqlite_database import SqliteDatabase
+from aisle.service.db.sqlite_transaction import _to_sqlite
 from aisle.service.db.statements import deliveries, logs, orders, products, stock
 from aisle.service.db.statements import stores_and_locations as locations
 from aisle.service.db.statements.logs import AUDIT_ADD

@@ -21,8 +21,9 @@ from aisle.host import database
 from aisle.service.db import sqlite_database, sqlite_writer
 from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
-from aisle.service.db.sqlite_connection import SqliteTransaction, _json_list, open_connection
+from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_database import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version
+from aisle.service.db.sqlite_transaction import SqliteTransaction, _json_list
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql

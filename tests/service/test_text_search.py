@@ -13,7 +13,7 @@ from aisle.search_text import search_variants
 from aisle.service.db.database import Transaction
 from aisle.service.db.list_query_builder import filter_query, like_pattern, search_filter
 from aisle.service.db.product_search_index import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
-from aisle.service.db.sqlite_connection import _to_sqlite
+from aisle.service.db.sqlite_transaction import _to_sqlite
 from aisle.service.db.statements import products, stock
 from aisle.service.db.statements import stock as stock_sql
 from tests.service.postgres import Server

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
@@ -121,6 +122,12 @@ def settled(home: StoreFolder) -> None:
     cache(home).set_link(LinkRow(state="live", last_ok=time.time()))
 
 
+def priced(home: StoreFolder) -> None:
+    """A product has a price."""
+    cache(home).write_stock([service_rows.stock("P1", 7, places={"A-1": 7}, price=2.5)], read_began=time.time() + 9e5)
+    cache(home).set_link(LinkRow(state="live", last_ok=time.time()))
+
+
 COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "y")
 """Scans after which a count is on its way."""
 
@@ -167,6 +174,10 @@ WAYS: dict[str, Way] = {
     "adjust.quantity": Way(("count", BARCODES[0], "l")),
     "adjust.quantity/over": Way(("count", "1", f"30*{BARCODES[0]}", "d", "1")),
     "adjust.reason": Way(("count", BARCODES[0], "l", "1")),
+    "expiry": Way(("expiry",)),
+    "expiry.date": Way(("expiry", BARCODES[0])),
+    "expiry.confirm": Way(("expiry", BARCODES[0], "1.1.2030")),
+    "expiry.price": Way(("expiry", BARCODES[0], "+1"), {"expiry_discount_days": Decimal(2)}, priced),
     "move.from": Way(("move",)),
     "move.take": Way(("move", "A-1")),
     "move.take/over": Way(("move", "A-1", f"30*{BARCODES[0]}")),

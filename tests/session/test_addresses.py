@@ -12,9 +12,9 @@ from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import ADDRESS_KEY, CHIP_KEY, TAB_KEY
 from aisle.session.session import Session, SingleUserSession, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_supervisor_tabs import jobs, press
+from tests.session.test_tab_bar_with_counts import jobs, press
 
 
 @pytest.fixture
@@ -50,6 +50,11 @@ def test_an_address_opens_its_page_which_has_that_address(desk: Session, address
     assert go(desk, "/log").address == "/log"
     assert go(desk, address).address == address
     assert jobs(desk) == ["home", *opened]
+
+
+def test_expiry_checks_have_an_address(desk: Session) -> None:
+    assert go(desk, "/expiry").address == "/expiry"
+    assert jobs(desk) == ["home", "expiry"]
 
 
 @pytest.mark.parametrize("wrong", ["/settings", "orders", "//elsewhere.test", "/orders\x1b[2J", ""])

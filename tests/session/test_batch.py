@@ -24,7 +24,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.copied_databases import copied_home
 from tests.session.scanner import Scanner

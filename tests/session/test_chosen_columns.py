@@ -10,9 +10,9 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame, ListView
 from aisle.scan.inputs import SORT_KEY, TAB_KEY
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_supervisor_tabs import desk, press  # noqa: F401
+from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -25,7 +25,7 @@ from aisle.outbox.local_notes import ASSIGNED, save_note
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Author, Intent
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, ORDER, home, say, told
 

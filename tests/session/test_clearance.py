@@ -16,7 +16,7 @@ from aisle.outbox import read_and_immediate_requests, token_holders_and_waiting_
 from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.copied_databases import copy_cache
 

@@ -19,7 +19,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.copied_databases import copied_home

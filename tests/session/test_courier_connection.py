@@ -19,7 +19,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.replay_after_restore import DETECTED, record_restore
 from aisle.session.courier_connection import FULL_CHECK_S
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.clock import Clock

@@ -17,7 +17,7 @@ from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_supervisor_tabs import desk, press  # noqa: F401
+from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("home")
 

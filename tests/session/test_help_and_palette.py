@@ -24,8 +24,9 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.session import Session, open_session
-from aisle.settings import LANGUAGES, Settings, load_settings
 from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
+from aisle.settings.load_settings import load_settings
+from aisle.settings.setting_definitions import LANGUAGES, Settings
 from aisle.tui.layout.screen import fits_whole
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
@@ -408,7 +409,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 session = open_session(StoreFolder(Path(sys.argv[1]), "embedded", "0001"), Settings(terminal="dock", user="U1"))
 session.start()
 session.resize(40, 20)

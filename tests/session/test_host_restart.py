@@ -16,7 +16,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 
 CODE = "4006381333931"

@@ -21,7 +21,7 @@ from aisle.jobs.view import Frame, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
 from tests.writes import picked

@@ -13,7 +13,7 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
 from tests.session.test_order_board import home  # noqa: F401
-from tests.session.test_supervisor_tabs import desk, press  # noqa: F401
+from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -18,7 +18,7 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import SEND
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.copied_databases import copied_home
 

@@ -61,7 +61,7 @@ UNKNOWN = (WRONG, "input.several_lines")
 TOO_SOON = (WRONG, "input.too_soon")
 UNKNOWN_CODE = (WRONG, "count.unknown")
 BAD_LINE = (WRONG, "input.bad_line")
-FUZZ = [17_000, pytest.param(800_000, marks=pytest.mark.full)]
+FUZZ = [19_000, pytest.param(800_000, marks=pytest.mark.full)]
 """Random scans at all steps together; `test_unknown_codes` has as many more as make 20,000, and 1,000,000."""
 every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
 

@@ -8,7 +8,7 @@ from aisle.jobs.view import DetailView, Frame, ListView, Step
 from aisle.scan.inputs import TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
 from tests.session.test_order_board import home, says  # noqa: F401
-from tests.session.test_supervisor_tabs import desk, press  # noqa: F401
+from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -7,8 +7,9 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step
-from aisle.session.doubtful_number_question import AFTER_REFUSED_SCAN
+from aisle.session.number_typed_too_fast_or_after_refusal import AFTER_REFUSED_SCAN
 from tests.cache import service_rows
+from tests.run_length import tries
 from tests.session.job_steps import WAYS, stand
 from tests.session.scanner import Scanner
 from tests.session.test_look_up_mid_job import begin, headers_only, way
@@ -104,7 +105,7 @@ SCANS = ("A-1", "A-2", "A-3", *BARCODES, "96385074")
 
 
 @pytest.mark.every_case
-@pytest.mark.parametrize(("way", "more"), QUESTIONS, indirect=["way"])
+@pytest.mark.parametrize(("way", "more"), QUESTIONS[:: tries(2, 1)], indirect=["way"])
 def test_a_scan_answers_no_question_under_the_one_about_a_number(
     home: StoreFolder, way: str, more: tuple[str, ...]
 ) -> None:

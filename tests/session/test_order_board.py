@@ -18,7 +18,7 @@ from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Key, Line
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.copied_databases import copied_home
 

@@ -21,7 +21,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame, ListView, msg
 from aisle.scan.inputs import Key
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.realdata import lookalike
 from tests.realdata.convert import convert

@@ -24,7 +24,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session, SingleUserSession, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.session.polling import rested
 from tests.writes import update

@@ -77,7 +77,7 @@ def ids(text: Any) -> Iterator[str]:
             yield from ids(value)
 
 
-@pytest.mark.every_case
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", OTHERS)
 @pytest.mark.parametrize("way", QUESTIONS)
 def test_a_question_stands_until_it_is_answered(

@@ -48,7 +48,7 @@ def test_a_serial_number_counts_once(home: StoreFolder, job: str) -> None:
         before = session.stack.top.state
         again = say(session, label("P1", "S1"))
         assert told(again) == (ASK, "session.serial_again")
-        assert again.view.choice_letters == "y"  # type: ignore[union-attr]
+        assert again.view.choice_letters == "yx"  # type: ignore[union-attr]
         assert session.stack.top.state == before
         assert told(say(session, "b")) == (INFO, "session.dropped")
         other = say(session, label("P1", "S2"))
@@ -184,3 +184,17 @@ def test_another_product_may_have_the_same_serial_number(home: StoreFolder) -> N
         say(session, "4102", label("P1", "S1"))
         assert told(say(session, label("P3", "S1")))[0] == GOOD
         assert told(say(session, "?" + label("P1", "S1")))[1] != "session.serial_again"
+
+
+@pytest.mark.parametrize("answer", ["x", "u", "b"])
+def test_a_piece_that_is_not_taken_again_is_declined(home: StoreFolder, answer: str) -> None:
+    """With a letter that the page names."""
+    with at(home) as session:
+        open_page(session, "count")
+        asked = say(session, label("P1", "S1"), label("P1", "S1"))
+        assert told(asked) == (ASK, "session.serial_again")
+        assert session.page.accepts().choice_letters == "yx"
+        assert told(say(session, answer)) == (INFO, "session.dropped")
+        stacked = session.stack.top
+        assert stacked.job.quantity_taken(stacked.state, "P1") == 1
+        assert told(say(session, label("P1", "S2")))[0] == GOOD

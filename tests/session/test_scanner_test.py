@@ -15,7 +15,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
 from aisle.session.screen_size_and_terminal import terminal_properties
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.copied_databases import copied_home
 

@@ -10,7 +10,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache.test_delivery_queries import delivery, line
 from tests.session.test_session import BARCODES, home, say, told

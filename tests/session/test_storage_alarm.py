@@ -134,6 +134,20 @@ def test_the_alarm_ends_by_itself_and_no_sooner(
         assert told(say(session, BARCODES[0]))[1] == "pick.picked"
 
 
+def test_the_alarm_stands_while_the_disk_is_full_although_a_short_write_succeeds(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        with frozen(home):
+            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
+        monkeypatch.setattr("aisle.outbox.sessions.has_room", lambda path: False)
+        for _ in range(3):
+            assert looked(session) == (WRONG, "session.not_saved")
+        monkeypatch.undo()
+        assert looked(session) == (INFO, "session.redo_unsaved")
+
+
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_several_scans_that_were_lost_are_no_alarm_any_more(
     home: StoreFolder, trouble: str, monkeypatch: pytest.MonkeyPatch

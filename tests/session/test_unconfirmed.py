@@ -18,7 +18,7 @@ from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.stored_reasons import store_text
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings import Settings
+from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.writes import movement, update
 

@@ -98,7 +98,7 @@ def test_undone_once_it_is_not_undone_again(home: StoreFolder) -> None:
         if session.frames.build().view.name == "move.leave":
             one_by_one(session, "1")
         count = len(operations(home))
-        assert told(one_by_one(session, "u")) == (WRONG, "home.not_undone")
+        assert told(one_by_one(session, "u")) == (WRONG, "home.nothing_left_to_undo")
         assert len(operations(home)) == count
 
 

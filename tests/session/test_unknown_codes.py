@@ -26,7 +26,7 @@ from tests.session.test_session import BARCODES, home, told
 __all__ = ["headers_only", "home", "way"]
 
 CODES = (*BARCODES, "A-1", "A-2", "4101", "4102", "AISLE:DONE")
-FUZZ = [3_000, pytest.param(200_000, marks=pytest.mark.full)]
+FUZZ = [1_000, pytest.param(200_000, marks=pytest.mark.full)]
 """Random codes at all steps together."""
 TURNS = 4
 FIELDS = ("quantity", "counted", "in_hand", "orders", "history", "plan", "location", "finished", "reason", "question")

@@ -13,23 +13,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from aisle.cli.service_client import read_token
 from aisle.errors import SettingsError, UsageError
 from aisle.scan.in_store_codes import compile_patterns
-from aisle.settings import (
+from aisle.settings.load_settings import file_stamps, find_data_folder, load_settings
+from aisle.settings.parse_settings_file import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
+from aisle.settings.setting_definitions import (
     EMBEDDED,
     Settings,
     effective_language,
-    file_stamps,
-    find_data_folder,
-    load_settings,
     parse_pool_names,
-    read_token,
     service_url,
-    terminal_assigned_at,
-    terminal_name,
     validate_setting,
 )
-from aisle.settings.parse_settings_file import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
+from aisle.settings.terminal_name import terminal_assigned_at, terminal_name
 
 
 @pytest.fixture
@@ -151,7 +148,7 @@ def test_the_users_file_beats_the_sites_on_each_level(tmp_path: Path, monkeypatc
     site, user = tmp_path / "site.toml", tmp_path / "user.toml"
     site.write_text('verified = true\n[store."0042"]\nblind = true\n')
     user.write_text('store = "0042"\nverified = false\nblind = false\n')
-    monkeypatch.setattr("aisle.settings.settings_files", lambda environ: (site, user))
+    monkeypatch.setattr("aisle.settings.load_settings.settings_files", lambda environ: (site, user))
     loaded = load_settings({}, {})
     assert (loaded.settings.verified, loaded.settings.blind) == (False, True)
     assert loaded.sources == {"store": str(user), "verified": str(user), "blind": f'{site} [store."0042"]'}
@@ -312,7 +309,7 @@ def test_a_changed_file_is_seen_without_opening_it(tmp_path: Path) -> None:
 
 def test_without_a_file_nothing_that_reads_one_is_loaded(tmp_path: Path) -> None:
     program = (
-        "import sys; from aisle.settings import load_settings; load_settings({})\n"
+        "import sys; from aisle.settings.load_settings import load_settings; load_settings({})\n"
         "assert not {'tomllib', 'difflib', 'aisle.settings.parse_settings_file'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env={"AISLE_HOME": str(tmp_path)})

@@ -10,7 +10,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.errors import SettingsError
-from aisle.settings import find_data_folder, load_settings
+from aisle.settings.load_settings import find_data_folder, load_settings
 from aisle.settings.parse_settings_file import read_settings_file, save_last_valid
 
 GOOD = 'store = "0042"\nverified = true\n'

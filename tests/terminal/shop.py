@@ -20,7 +20,7 @@ from aisle.client.transport import asgi_transport
 from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
 from aisle.service.in_process_service import open_service
-from aisle.settings import EMBEDDED
+from aisle.settings.setting_definitions import EMBEDDED
 from tests.service.world import assert_books
 from tests.terminal.harness import python
 from tests.terminal.lifeline import foreign_names

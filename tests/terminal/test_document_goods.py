@@ -110,6 +110,35 @@ def test_a_loss_is_said_with_its_reason_and_taken_back(app: Picker, served: Serv
     assert stock(served)["P2"] == 10
 
 
+def test_an_expiry_date_is_sent_and_only_the_known_day_of_its_check_is_given_back(app: Picker, served: Served) -> None:
+    for key in ("7", "9", "8"):
+        app.enter(key)
+    app.shows("Nothing is due today")
+    app.take("P1", "expiry.date", "expiry.which_date")
+    app.shows("The service shows no expiry date of it.")
+    app.take("07.12.2090", "expiry.confirm", "expiry.is_far", typed=True)
+    app.take("y", "expiry", "expiry.saved")
+    app.take("P1", "expiry.date", "expiry.which_date")
+    app.take("08.12.2090", "expiry.confirm", "expiry.is_far", typed=True)
+    app.take("y", "expiry", "expiry.saved")
+    checked(app, served, "2090-12-05")
+    app.take("u", "expiry", "expiry.undone_partly")
+    checked(app, served, "2090-12-04")
+    app.take("u", "expiry", "expiry.none_before")
+    checked(app, served, "2090-12-04")
+
+
+def checked(app: Picker, served: Served, day: str) -> None:
+    """The service has this day of the next check, and one product with dates."""
+
+    def has_day(_: object) -> bool:
+        found = [row.get("validate_expiry_datetime", "")[:10] for row in rows(served, "storeproducts/stock")]
+        return found == [day, "", ""]
+
+    app.terminal.wait_for(has_day, START_S)
+    app.shows("all sent")
+
+
 def test_goods_go_from_pool_to_pool_and_to_an_order_and_back(app: Picker, served: Served) -> None:
     open_job(app, "Move", "move.take")
     app.take("k", "move.pool", "move.which_from_pool")

@@ -34,6 +34,7 @@ OPENS = {
     "today": "today",
     "clearance": "clearance",
     "goods to move": "clearance_tasks",
+    "expiry checks": "expiry",
 }
 """The step that each page begins with."""
 

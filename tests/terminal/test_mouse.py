@@ -59,7 +59,7 @@ def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None
     app = at_the_desk(picker, shop)
     assert MOUSE_ON.encode() in app.terminal.raw
     press(app, "Other")
-    press(app, "All orders")
+    press(app, "3 Orders")
     shows(app, "Orders: active", "SUP-2")
     press(app, "SUP-2")
     shows(app, "›")

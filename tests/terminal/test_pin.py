@@ -12,7 +12,7 @@ import pytest
 from aisle.host.leader_lock import LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.service.demo.seed import SUPERVISOR_PIN
-from aisle.settings import EMBEDDED
+from aisle.settings.setting_definitions import EMBEDDED
 from tests.terminal.picker import Picker
 from tests.terminal.shop import STORE, Shop, on_this_host
 from tests.terminal.test_clearance import typed

@@ -17,7 +17,7 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine, Silence
-from aisle.session.meaning_resolver import FAST_S
+from aisle.session.scanned_or_typed import FAST_S
 from aisle.tui.driver import AisleDriver
 from aisle.tui.web_driver import WebDriver
 

@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
-from aisle.tui.frame_screen import WIDGETS, LinesWidget
+from aisle.tui.frame_screen import WIDGETS, Body, LinesWidget
 from tests.samples.registry import SAMPLES
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")
@@ -124,3 +124,11 @@ async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: py
         assert app.frame.link.state == "live"
         await pilot.pause(0.1)
         assert desk.looks == 3, "then it is not looked more often than usual"
+
+
+async def test_a_click_below_the_lines_of_a_changed_page_is_none() -> None:
+    app = open_app(Desk())
+    async with app.run_test(size=(40, 20)):
+        body = app.screen.query_one(Body)
+        body.show([[("4104", "cell-dim")]])
+        assert body.click_target(0, 1) is None

@@ -14,7 +14,7 @@ from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed_message
 from aisle.messages import load_and_parse
 from aisle.messages.language_formats import LANGUAGE_FORMATS
 from aisle.messages.load_and_parse import MessagePart, load_messages, message_lengths, parse_message
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 from aisle.text_cells import width
 from aisle.tui import message_text
 from aisle.tui.layout.screen import layout_screen
@@ -179,12 +179,12 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
 @pytest.mark.every_case
 @pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
 def test_every_language_fits_where_english_fits(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And every choice can be seen. By default at every other size, at the others for the next sample."""
+    """And every choice can be seen. By default at a fourth of the sizes, at others for the next sample."""
     frame = SAMPLES[at].build("")
     after = numbered_rows(frame.view)
     numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
     keys = [*getattr(frame.view, "choice_letters", "")] or numbers
-    every = tries(2, 1)
+    every = tries(4, 1)
     for size in SIZES[at % every :: every]:
         english = _drawn(frame, size, monkeypatch)
         for language in OTHERS:

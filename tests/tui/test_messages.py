@@ -14,7 +14,7 @@ import pytest
 import aisle
 from aisle.jobs.view import Msg, msg
 from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 from aisle.text_cells import width
 from aisle.tui.message_text import MessageWriter, age_message, length_count
 from tests.samples.registry import SCREENS

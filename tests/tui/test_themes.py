@@ -7,7 +7,7 @@ from rich.color import Color, ColorSystem
 from rich.style import Style
 
 from aisle.cli.open_app import has_256_colours
-from aisle.settings import THEMES
+from aisle.settings.setting_definitions import THEMES
 from aisle.tui.app import AisleApp
 from aisle.tui.frame_screen import CLASS_PREFIX, LinesWidget
 from aisle.tui.layout.styled_lines import ROLES

@@ -33,10 +33,10 @@ def test_every_value_is_in_some_case_of_the_default_run(request: pytest.FixtureR
 
 @pytest.mark.parametrize("number", range(49))
 def test_case_of_a_long_table(number: int) -> None:
-    """One of many cases, of which a tenth runs by default."""
+    """One of many cases, of which a few run by default."""
 
 
 def test_a_long_table_is_drawn(request: pytest.FixtureRequest) -> None:
     name = test_case_of_a_long_table.__name__
     drawn = sum(getattr(each, "originalname", "") == name for each in request.session.items)
-    assert drawn in (0, 49 if os.environ.get("AISLE_FULL") == "1" else 4, 5)
+    assert drawn in (0, 49 if os.environ.get("AISLE_FULL") == "1" else 2, 3)

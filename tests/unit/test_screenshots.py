@@ -10,23 +10,24 @@ from pathlib import Path
 
 from pyte.screens import Char
 
-from tests.screenshots import FOLDER, SHOTS, _told
+from tests.screenshots import BROWSER, FOLDER, SHOTS, _told
 
 README = FOLDER.parent.parent / "README.md"
 
 
 def test_every_picture_is_there_and_small() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {f"{shot.name}.svg" for shot in SHOTS}
+    assert {path.name for path in FOLDER.iterdir()} == {*(f"{shot.name}.svg" for shot in SHOTS), f"{BROWSER}.webp"}
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 300 * 1024
     assert {(shot.columns, shot.rows) for shot in SHOTS} == {(20, 16), (40, 20), (80, 24), (160, 45), (200, 50)}
     shown = set(re.findall(r"\.github/screenshots/([\w-]+)\.svg", README.read_text(encoding="utf-8")))
+    assert f"screenshots/{BROWSER}.webp" in README.read_text(encoding="utf-8")
     assert 3 <= len(shown) <= 4
     assert shown <= {shot.name for shot in SHOTS}
 
 
 def test_pictures_say_nothing_of_this_machine() -> None:
     own = (tempfile.gettempdir(), str(Path.home()), str(README.parent), os.uname().nodename, "localhost", "127.0.0.1")
-    for path in FOLDER.iterdir():
+    for path in FOLDER.glob("*.svg"):
         text = path.read_text(encoding="utf-8")
         assert not [name for name in own if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)], path
 

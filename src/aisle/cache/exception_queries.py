@@ -21,9 +21,10 @@ from aisle.cache.log_and_difference_writer import difference_of_count, entry_pri
 from aisle.cache.log_undo_queries import undone_locally
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
-from aisle.cache.order_writer import find_inconsistency
-from aisle.cache.parse_stored_row import Row, iso_time, parse_row, prices_of, product_names, round_sum
+from aisle.cache.parse_order import find_inconsistency
+from aisle.cache.parse_stored_row import Row, iso_time, parse_row, round_sum
 from aisle.cache.people_and_rights_queries import announces_features, person_name
+from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.unconfirmed_operation_queries import count_needing_person

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.parse_stored_row import Row, parse_row
+from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
@@ -19,9 +20,9 @@ from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.quantities_and_plausibility import to_decimal_or_none
-from aisle.jobs.supervisor.store_product_fields import entry_day, expiry_check_day
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_STORE_PRODUCTS
+from aisle.store_product_settings import entry_day, expiry_check_day
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import ExpiryCheckRow
@@ -92,6 +93,8 @@ def _overlaid_entries(context: QueryContext, numbers: Iterable[str]) -> Iterator
 
 
 def _rows_of(context: QueryContext, numbers: list[str]) -> Iterator[ExpiryCheckRow]:
+    """Yield the rows of these products. Another service may mean something else by `last_expiry_datetime`."""
+    is_own_service = announces_features(context.cache)
     positions = context.walk_order().position_by_code
     for number, name, entry in _overlaid_entries(context, numbers):
         codes = [each["location_code"] for each in stock_locations(entry) if each["quantity"] != 0]
@@ -100,6 +103,6 @@ def _rows_of(context: QueryContext, numbers: list[str]) -> Iterator[ExpiryCheckR
             "product_name": name,
             "location_code": min(codes, key=lambda code: positions.get(code, _NOWHERE), default=""),
             "due": expiry_check_day(entry),
-            "expiry": entry_day(entry, "expiry_date_time"),
+            "expiry": entry_day(entry, "expiry_date_time") if is_own_service else "",
             "most_likely_quantity": to_decimal_or_none(entry.get("most_likely_quantity")),
         }

@@ -1,4 +1,4 @@
-"""Stock of the lines of orders: what is at locations, what is held there for lines, and what is free to be picked."""
+"""Goods free to be picked and goods held for orders, by location, with pending movements."""
 
 from __future__ import annotations
 

@@ -11,17 +11,17 @@ import apsw
 from aisle.cache.claim_and_priority_queries import add_claims, add_workers
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
-from aisle.cache.order_writer import in_hand_and_held
 from aisle.cache.overlaid_order import overlaid_order
+from aisle.cache.parse_order import in_hand_and_held
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
-from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Args
-from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
+from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand, sum_own_in_hand
 from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.read_claims_and_report_lost_ones import is_later
 from aisle.named_tuple_json import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_queue import OperationQueue

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
-from aisle.cache.parse_stored_row import prices_of
+from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
 from aisle.host.database import fetch

@@ -18,8 +18,9 @@ from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.log_undo_queries import count_after, is_undo, is_undone, later_count, undone_entries
-from aisle.cache.parse_stored_row import parse_row, prices_of, product_names, round_sum
+from aisle.cache.parse_stored_row import parse_row, round_sum
 from aisle.cache.people_and_rights_queries import names_by_user
+from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED

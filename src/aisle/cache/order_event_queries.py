@@ -13,8 +13,9 @@ import apsw
 
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.log_schema import WORK_SQL
-from aisle.cache.parse_stored_row import Row, parse_row, product_names
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.people_and_rights_queries import names_by_user
+from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE

@@ -28,11 +28,13 @@ from aisle.cache.overlaid_order import (
     ListChange,
     SortKey,
     list_change,
+    load_lines,
     load_order_header,
     overlaid_lines,
+    parse_header,
     picked_quantity,
 )
-from aisle.cache.parse_stored_row import Row, load_lines, parse_header, parse_row
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import is_included, may_be_included
 from aisle.cache.pools_and_locations_of_rows import (
     held_locations,
@@ -47,7 +49,7 @@ from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.unconfirmed_operation_queries import refusals_of_order
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
-from aisle.jobs.pick.stops import parse_lines, sum_in_hand
+from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.named_tuple_json import to_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import apsw
 
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
-from aisle.cache.parse_stored_row import ORDER_LINES, Row, parse_header, parse_row
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.query_context import QueryContext
 from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
 from aisle.host.database import fetch, fetch_one
@@ -22,6 +22,7 @@ from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
+
 
 MAX_KEPT_ORDERS = 100
 """Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed again."""
@@ -258,3 +259,28 @@ def order_status(row: OrderHeader | Row) -> str:
 def is_short_line(line: Row) -> bool:
     """Return True if a line is closed short of the ordered quantity."""
     return is_line_complete(line) and to_decimal(line.get("picked_quantity")) < to_decimal(line.get("quantity"))
+
+
+ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
+
+
+_LINES_OF_PRODUCT = (
+    "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"
+)
+
+
+def parse_header(raw: str, number: str, pickup: str) -> Row:
+    """Parse the header of an order and set the fields that every order has."""
+    row = parse_row(raw)
+    row["order_number"] = number
+    row.setdefault("pickup_date", "" if pickup == "~" else pickup)
+    row["is_active"] = row.get("is_active") is not False
+    for name in ("is_claimed", "is_picked", "is_rejected"):
+        row[name] = bool(row.get(name))
+    return row
+
+
+def load_lines(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
+    """Return the cached lines of an order, or those of one product."""
+    rows = fetch(cache, _LINES_OF_PRODUCT, number, product) if product else fetch(cache, ORDER_LINES, number)
+    return [{**parse_row(raw), "line_number": line} for line, raw in rows]

@@ -2,6 +2,8 @@
 
 The outbox lists the keys in each operation's body (table `operation_key`); here they are read by key. An operation
 leaves the overlay when the cache has a read that began after its confirmation (`is_included`).
+
+Lists of them for people: `unconfirmed_operation_queries`.
 """
 
 from __future__ import annotations

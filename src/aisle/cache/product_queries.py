@@ -30,10 +30,10 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.jobs.store_time import to_utc_text
-from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.search_text import normalise_text, search_variants
+from aisle.store_product_settings import BASE_VALUES, parse_update_values
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import (

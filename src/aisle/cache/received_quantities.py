@@ -1,4 +1,4 @@
-"""Received quantities of the lines of a delivery, by its own figures and its receipt, and whether all was received.
+"""Received quantities of delivery lines, by their own figures or the receipt; stores whether all was received.
 
 The flag "received in full" is stored with each delivery, so that no list has to read the lines of all.
 """

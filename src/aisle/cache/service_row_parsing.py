@@ -1,4 +1,7 @@
-"""Parsing of the service's rows: fields, limits of their texts, and the rows as the cache stores them."""
+"""Parsing of the service's rows: fields, limits of their texts, and the rows as the cache stores them.
+
+Stored rows are parsed by `parse_stored_row`.
+"""
 
 from __future__ import annotations
 

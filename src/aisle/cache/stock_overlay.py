@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aisle import store_product_settings
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.outbox import operation_record
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
@@ -75,7 +75,7 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
             if operation.operation == CREATE_MOVEMENT:
                 _apply_movement(stock, item)
             elif operation.operation == UPDATE_STORE_PRODUCTS:
-                operation_record.apply_settings(stock, item)
+                store_product_settings.apply_settings(stock, item)
             else:
                 _apply_log_entry(
                     stock, item, bool(operation.query.get("is_counted_quantity", "counted_quantity" in item))

@@ -21,12 +21,19 @@ import apsw
 from aisle.cache import delivery_writer as deliveries
 from aisle.cache import log_and_difference_writer as log
 from aisle.cache import order_writer as orders
+from aisle.cache import parse_order
 from aisle.cache import product_writer as products
 from aisle.cache import store_lists_writer as lists
 from aisle.cache.product_code_writer import delete_orphan_codes
-from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.row_writing import SkippedRow, WriteResult, parse_rows
-from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
+from aisle.cache.schema import (
+    ABSENT_ORDERS,
+    CACHE_TABLES,
+    FEED_ENTRIES,
+    MAX_KEYED_CHANGES,
+    SCHEMA_VERSION,
+    open_for_reading,
+)
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, fetch, fetch_one, schema_version, transaction
 from aisle.jobs.job import Json
@@ -114,8 +121,8 @@ class CacheWriter:
         """
 
         def parse(raw: Any) -> orders.OrderRead:
-            lines = orders.parse_order_lines(raw) if lines_known else None
-            header = orders.parse_order(raw, lines)
+            lines = parse_order.parse_order_lines(raw) if lines_known else None
+            header = parse_order.parse_order(raw, lines)
             return orders.OrderRead(header.order_number, header, lines)
 
         return self._write_rows(

@@ -1,4 +1,7 @@
-"""`aisle assignments`: lists goods that clearances want moved and that are still held at their location."""
+"""`aisle assignments`: lists goods that clearances want moved and that are still held at their location.
+
+It changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import click
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_rows, service_client
 from aisle.safe_text import clean
-from aisle.settings import LoadedSettings
+from aisle.settings.load_settings import LoadedSettings
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

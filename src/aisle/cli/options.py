@@ -14,8 +14,9 @@ import click
 from aisle.caller_addresses import Network
 from aisle.errors import SettingsError, UsageError
 from aisle.safe_text import clean
-from aisle.settings import LANGUAGES, THEMES, LoadedSettings, load_settings
+from aisle.settings.load_settings import LoadedSettings, load_settings
 from aisle.settings.process_time_zone import set_process_zone
+from aisle.settings.setting_definitions import LANGUAGES, THEMES
 
 SettingValues = Mapping[str, str | bool | None]
 """Values of settings on the command line; None where an option is absent."""

@@ -23,8 +23,9 @@ from aisle.service.domain.timestamps import TimeZones
 from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
-from aisle.settings import EMBEDDED, load_settings, trusted_data_folder
+from aisle.settings.load_settings import load_settings, trusted_data_folder
 from aisle.settings.process_time_zone import parse_zone
+from aisle.settings.setting_definitions import EMBEDDED
 
 log = logging.getLogger("aisle.service")
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from aisle.errors import SettingsError
 from aisle.service.domain.timestamps import TimeZones
-from aisle.settings import LoadedSettings, file_stamps, load_settings
+from aisle.settings.load_settings import LoadedSettings, file_stamps, load_settings
 from aisle.settings.parse_settings_file import read_settings_file
 from aisle.settings.process_time_zone import LOCALTIME, host_variable, parse_zone, set_process_zone
 

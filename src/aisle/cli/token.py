@@ -27,7 +27,8 @@ from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import open_service
 from aisle.service.operation_context import Role
-from aisle.settings import EMBEDDED, trusted_data_folder
+from aisle.settings.load_settings import trusted_data_folder
+from aisle.settings.setting_definitions import EMBEDDED
 
 DAY = 86400
 _MAX_DAYS = 36_500

@@ -32,14 +32,14 @@ from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent
 from aisle.server.connections import connection_limits
 from aisle.server.http_server import listening
 from aisle.server.tls import tls_context
-from aisle.settings import ENGLISH, effective_language, service_url
+from aisle.settings.setting_definitions import ENGLISH, effective_language, service_url
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import Hooks, WebApp, serve
 from aisle.web.app_process import Start
 from aisle.web.windows import Opening
 
 if TYPE_CHECKING:
-    from aisle.settings import LoadedSettings
+    from aisle.settings.load_settings import LoadedSettings
 
 
 @click.command()

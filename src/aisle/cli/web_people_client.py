@@ -1,4 +1,4 @@
-"""People of the store, as `aisle web` asks the service for them: supervisors, and checks of PINs.
+"""Client of `aisle web` for people of the store: asks the service for supervisors, and to check PINs.
 
 The service is asked on threads. The embedded service runs in this process, and its work must not delay the loop that
 carries the screens.
@@ -26,7 +26,7 @@ from aisle.web.sign_ins import Person
 if TYPE_CHECKING:
     from aisle.client import Client
     from aisle.client.paging import Row
-    from aisle.settings import LoadedSettings
+    from aisle.settings.load_settings import LoadedSettings
 
 
 T = TypeVar("T")

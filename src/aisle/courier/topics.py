@@ -1,4 +1,7 @@
-"""Topics that can be read one by one, and the topics that an operation may have changed. Pull and push share them."""
+"""Topics of the courier: what can be read one by one, and which of it an operation may have changed.
+
+Pull and push share them. The change feed of a service names topics too (`pull/change_feed`).
+"""
 
 from __future__ import annotations
 

@@ -47,6 +47,19 @@ def is_read_only(path: Path) -> bool:
     return bool(os.statvfs(nearest_existing(path)).f_flag & os.ST_RDONLY)
 
 
+def has_room(path: Path) -> bool:
+    """Return True if a database on the file system of a path can grow.
+
+    On a full one a short write may succeed in a part of the file that is free, and the next one fails. A file system
+    without blocks says nothing of its size.
+    """
+    found = os.statvfs(nearest_existing(path))
+    return not found.f_blocks or found.f_bavail * found.f_frsize >= _ROOM_BYTES
+
+
+_ROOM_BYTES = 1 << 20
+
+
 def make_private_folder(folder: Path) -> None:
     """Create a folder and its missing parents for this account alone (0700).
 

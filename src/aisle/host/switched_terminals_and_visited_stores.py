@@ -1,4 +1,7 @@
-"""Store that each terminal of this host works in after a switch, and the stores that were visited."""
+"""Store that each terminal of this host works in after a switch, and the stores that were visited.
+
+The configured store is a setting; `session/switch_store` switches.
+"""
 
 from __future__ import annotations
 

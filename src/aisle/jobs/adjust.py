@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import (
     goods_messages,
-    product_log_writes,
     quantities_and_plausibility,
     quantity_or_record,
     report_refusals,
+    stock_change_and_count_writes,
 )
 from aisle.jobs.adjust_state_and_reasons import (
     MAX_CHOICES,
@@ -35,7 +35,7 @@ from aisle.jobs.adjust_view import (
 )
 from aisle.jobs.count import count_lines, count_state, undo_sent_count
 from aisle.jobs.count.count_state import CountLine
-from aisle.jobs.count.sent_count_to_undo import StockChange
+from aisle.jobs.count.undo_sent_count import StockChange
 from aisle.jobs.job import (
     Args,
     Close,
@@ -54,7 +54,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.stock_pools import POOLS_QUERY, parse_pools
+from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, signed_message, undo_verdict
 from aisle.scan.grammar_types import (
     LOCATION,
@@ -490,16 +490,16 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=named))
     entry = _log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
-    writes = product_log_writes.log_writes([entry], context)
+    writes = stock_change_and_count_writes.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
-        return Turn(done, (*writes, Close(verdict)), verdict)
+        return Turn(done, (*writes, Close(verdict, answer={"quantity": sent.quantity})), verdict)
     return Turn(done, writes, verdict)
 
 
 def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
-    return product_log_writes.stock_change_entry(
+    return stock_change_and_count_writes.stock_change_entry(
         line.product, line.location, line.pool, quantity, context, undoes=undoes
     )
 
@@ -534,7 +534,9 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     undone = state._replace(sent=state.sent[:-1])
     if refused := report_refusals.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), report_refusals.refusal_verdict(refused))
-    writes = product_log_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
+    writes = stock_change_and_count_writes.log_writes(
+        [_log_entry(sent.line, -sent.quantity, context, sent.at)], context
+    )
     change = signed_message(-sent.quantity)
     where = goods_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine
-from aisle.jobs.stock_pools import Pools
+from aisle.jobs.stock_pool_names import Pools
 from aisle.scan.grammar_types import Match
-from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
+from aisle.settings.setting_definitions import LARGE_QUANTITY, LOSS_REASONS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import ReasonsRow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs import quantities_and_plausibility, quantity_or_record, stock_pools
+from aisle.jobs import quantities_and_plausibility, quantity_or_record, stock_pool_names
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
@@ -174,4 +174,4 @@ def _row_count(state: AdjustState) -> int:
 def name_of_pool(state: AdjustState, line: CountLine) -> str:
     """Return the name of the line's stock pool; empty if the product lies in one pool there."""
     has_several = sum(other.location == line.location for other in state.candidates) > 1
-    return stock_pools.pool_name(state.pools, line.pool) if has_several else ""
+    return stock_pool_names.pool_name(state.pools, line.pool) if has_several else ""

@@ -15,7 +15,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
 from aisle.scan.grammar_types import Accepts, Match, Meaning
-from aisle.settings import (
+from aisle.settings.setting_definitions import (
+    EXPIRY_CHECK_DAYS,
+    EXPIRY_FAR_DAYS,
     LARGE_QUANTITY,
     LOSS_REASONS,
     RECOUNT_UNITS,
@@ -361,6 +363,12 @@ class Policy(NamedTuple):
     """Default location for received goods; empty for none."""
     rejection_reasons: tuple[str, ...] = REJECTION_REASONS
     """Reasons to reject an order: `code words`."""
+    expiry_check_days: Decimal = EXPIRY_CHECK_DAYS
+    """Days before its expiry date on which a product is checked, if it has no number of days of its own."""
+    expiry_far_days: Decimal = EXPIRY_FAR_DAYS
+    """Days ahead from which an expiry date must be confirmed."""
+    expiry_discount_days: Decimal = Decimal(0)
+    """Days before an expiry date from which a discount price is asked; 0 for never."""
 
 
 class Context(NamedTuple):

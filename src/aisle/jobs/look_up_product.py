@@ -37,7 +37,6 @@ from aisle.jobs.parse_product_rows import (
     parse_nearby,
     parse_product,
 )
-from aisle.jobs.product_sales_chart import FiguresByName, parse_sales, sales_chart
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
@@ -60,6 +59,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_sales, sales_chart
 from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_types import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
 

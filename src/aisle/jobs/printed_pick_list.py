@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from aisle.jobs.job import PrintTable, Query, format_number
-from aisle.jobs.pick.stops import PickLine, parse_lines, sort_stops
+from aisle.jobs.pick.pick_line import PickLine, parse_lines, sort_stops
 from aisle.jobs.row_types.orders import OrderRow, PickListRow
 from aisle.jobs.sums_of_goods_and_progress import named_goods, sum_goods
 from aisle.jobs.view import Msg, msg, raw

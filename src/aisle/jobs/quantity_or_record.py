@@ -1,4 +1,7 @@
-"""Judgement whether a typed number is a quantity or the number of a record, and the question about it."""
+"""Judgement whether a typed number is a quantity or the number of a record, and the question about it.
+
+A number at the pace of a scanner: `session/number_typed_too_fast_or_after_refusal`.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import goods_messages, product_log_writes
+from aisle.jobs import goods_messages, stock_change_and_count_writes
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import (
     Args,
@@ -274,10 +274,10 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
     change, where = signed_message(-_stock_change(entry)), goods_messages.at_location(entry.location)
     done = undo_verdict(msg("adjust.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    log = product_log_writes.stock_change_entry(
+    log = stock_change_and_count_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
-    return Turn(state, (*product_log_writes.log_writes([log], context), LIST.query(state, context)), done)
+    return Turn(state, (*stock_change_and_count_writes.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:

@@ -276,7 +276,7 @@ def is_desk_size(columns: int, rows: int) -> bool:
 MIN_MARGIN_COLUMNS, MARGIN_CELLS = 60, 2
 """Columns of a screen from which its text has margins, and the cells of both margins."""
 
-MIN_SIDE_COMMAND_COLUMNS = 102
+MIN_SIDE_COMMAND_COLUMNS = 140
 """Columns of a screen from which the commands stand beside a list."""
 
 MIN_PANE_COLUMNS = 140

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.settings import ENGLISH
+from aisle.settings.setting_definitions import ENGLISH
 
 
 class LanguageFormat(NamedTuple):

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.settings import ENGLISH
+from aisle.settings.setting_definitions import ENGLISH
 
 _ARGUMENT = re.compile(r"\{(\w+)(?:, (\w+)(?:, ((?:[^{}]|\{[^{}]*\})+))?)?\}")
 

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from aisle.jobs.job import Json, Write
-from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, FIELDS, parse_entry_values, parse_update_values
 from aisle.named_tuple_json import from_text
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LineUpdate
-
-    pass
 
 RandomBytes = Callable[[int], bytes]
 """Function that returns this many random bytes, like os.urandom."""
@@ -213,25 +210,6 @@ def write_of_operation(operation: Operation) -> Write:
     return Write(
         operation.operation, operation.lanes, operation.path, operation.query, operation.body, operation.merge_key
     )
-
-
-EXPECTED = BASE_VALUES
-"""Field of an item with the values that the person saw before changing them."""
-
-__all__ = ["EXPECTED", "apply_settings", "parse_entry_values", "parse_update_values", "without_expected"]
-
-
-def without_expected(items: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Return the items without the expected values, as they are sent."""
-    return [{name: item[name] for name in item if name != EXPECTED} for item in items]
-
-
-def apply_settings(stock: dict[str, object], item: Mapping[str, object]) -> None:
-    """Apply the settings of an item to a stock entry, in place."""
-    for field in FIELDS:
-        if field.name in item:
-            value = item[field.name]
-            stock[field.entry_name] = ",".join(value) if isinstance(value, list | tuple) else value
 
 
 class OrderState(TypedDict):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import Json
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import (
     CARRIED_OVER_S,
     EXCESS,
@@ -26,17 +28,23 @@ from aisle.outbox.operation_record import (
     new_id,
 )
 from aisle.outbox.operation_rows import encode_evidence
-from aisle.outbox.operation_states import CONFIRM, REFUSE, RETRY
+from aisle.outbox.operation_states import CLOSE, CONFIRM, REFUSE, RETRY
 from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
-from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
+from aisle.outbox.reversals import changes_of, line_key, without_reversal
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
+    from aisle.outbox.reversals import Changes
 
 
 _QUEUED_IN_LANE = """
 SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
 WHERE l.lane = ? AND o.state = 'queued' AND o.sent_body IS NULL
+"""
+
+_UNSENT_OF_JOB = """
+SELECT * FROM operation WHERE live = 1 AND state = 'queued' AND job_id = ? AND n > ? AND sent_body IS NULL ORDER BY n
 """
 
 
@@ -56,13 +64,16 @@ class OperationOutcomes(RestoreReplay):
             self._apply_event(op_id, CONFIRM, answer=kept_answer, why=NO_MESSAGE, evidence=encode_evidence(evidence))
             if before and not is_repeated and (excess or evidence or before[1]):
                 op = self.get(op_id)
-                keep_excess(self._db, op, excess or op.evidence.get(EXCESS, ()), self._random)
+                lines = self._withdraw_excess(op, excess or op.evidence.get(EXCESS, ()))
+                keep_excess(self._db, op, lines, self._random)
             elif excess:  # confirmed again: the excess reported the first time is settled
-                keep_excess(self._db, self.get(op_id), added_excess(known_answer, excess), self._random)
+                op = self.get(op_id)
+                lines = self._withdraw_excess(op, added_excess(known_answer, excess))
+                keep_excess(self._db, op, lines, self._random)
             for line in parse_superseded_lines(answer):
                 keep_superseded(self._db, self.get(op_id), line, self._random)
-            if lines := parse_carried_lines(answer):
-                self._query_excess_later(self.get(op_id), lines)
+            if carried := parse_carried_lines(answer):
+                self._query_excess_later(self.get(op_id), carried)
 
     def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:
         """Queue a later query for these lines, which hold excess for other hosts, unless one is queued already."""
@@ -81,9 +92,36 @@ class OperationOutcomes(RestoreReplay):
         """Record the refusal with a reason for people; the operation leaves the overlay.
 
         `evidence`: the read that shows why it was not sent. An answer from before a restore is deleted, because a
-        refused operation with an answer is excess.
+        refused operation with an answer is excess. What waits unsent and reverses it is withdrawn.
         """
-        self._transition(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
+        with transaction(self._db):
+            op = self.get(op_id)
+            changes = changes_of(op)
+            if changes and self._withdraw_reversals(op, changes) != changes:
+                reason = store_message("stored_reason.undone_before_refusal", why=read_message(reason))
+            self._apply_event(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
+
+    def _withdraw_reversals(self, refused: Operation, changes: Changes) -> Changes:
+        """Withdraw what the same job has queued to reverse changes that the service refused; return what is left of
+        these. The person did not know of the refusal yet."""
+        for op in self._select(_UNSENT_OF_JOB, refused.job_id, refused.n) if refused.job_id else ():
+            body, changes = without_reversal(op, changes)
+            if body is None:
+                self._apply_event(op.op_id, REFUSE, why=store_message("stored_reason.undoes_refused"))
+                self._apply_event(op.op_id, CLOSE)
+            elif body != op.body:
+                self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op.op_id))
+        return changes
+
+    def _withdraw_excess(self, op: Operation, lines: Sequence[LineExcess]) -> list[LineExcess]:
+        """Return the excess without what its picker has taken back before it was known."""
+        kept: list[LineExcess] = []
+        for line in lines:
+            key = line_key(op.body["orders"]["order_number"], int(line["line_number"]))
+            left = self._withdraw_reversals(op, {key: to_decimal(line["left"])}).get(key)
+            if left:
+                kept.append({**line, "left": left})
+        return kept
 
     def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
         """Return it to queued, to be sent again with the same bytes, not before that time.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch, fetch_one, known_columns, transaction, try_write
+from aisle.host.database_folder import has_room
 from aisle.host.processes import is_running, process_start_id
 from aisle.outbox.journal_row_types import insert_sql
 
@@ -75,7 +77,12 @@ class Sessions:
             self._db.execute("UPDATE session SET last_seen = ? WHERE session_id = ?", (self._clock(), session_id))
 
     def can_write(self, session_id: str) -> bool:
-        """Return True if a write succeeds now; it records a heartbeat of the session. Never waits for a lock."""
+        """Return True if a write succeeds now, and there is room for more; it records a heartbeat of the session.
+
+        Never waits for a lock.
+        """
+        if not has_room(Path(self._db.filename)):
+            return False
         sql = "UPDATE session SET last_seen = ? WHERE session_id = ?"
         return try_write(self._db, sql, self._clock(), session_id)
 

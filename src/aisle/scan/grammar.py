@@ -580,7 +580,9 @@ def _refuse_extra_signs(code: str) -> list[Interpretation]:
     if code.isascii():
         is_quoted = len(code) > 2 and code[0] == code[-1] == '"'
         bare = code[1:-1] if is_quoted else code.removeprefix("]")
-        return [Interpretation(lookup_keys(bare), bare, rank=_RANK_NOISY)] if has_valid_check_digit(bare) else []
+        is_label = is_quoted and any(map(str.isdigit, bare)) and " " not in bare
+        is_bare_code = is_label or has_valid_check_digit(bare)
+        return [Interpretation(lookup_keys(bare), bare, rank=_RANK_NOISY)] if is_bare_code else []
     is_code = has_valid_check_digit("".join(filter(str.isdigit, filter(str.isascii, code)))) or _CODE_DIGITS.search(
         code
     )

@@ -1,4 +1,7 @@
-"""HTTP server in this process: uvicorn with limited connections, drain after SIGTERM, and certificate reload."""
+"""HTTP server in this process: uvicorn with limited connections, drain after SIGTERM, and certificate reload.
+
+It finishes requests in progress before it ends (`HttpServer.drain`).
+"""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs.job import Export, ExportList, FileEffect, PrintTable, Query, RawInput, Rows
 from aisle.scan.grammar_types import Meaning
 from aisle.scan.inputs import Line
+from aisle.session.profile_from_settings import Profile
 from aisle.session.screen_size_and_terminal import MessageText, Terminal, terminal_properties
-from aisle.session.terminal_settings import Profile
 
 
 def raw_input(line: Line, meaning: Meaning) -> RawInput:

@@ -50,18 +50,20 @@ from aisle.session.default_keys import (
     TAB_BY_KEY,
     TAB_STEP_BY_KEY,
 )
-from aisle.session.doubtful_number_question import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.event_runner import EventRunner
-from aisle.session.meaning_resolver import LOCATION_OR_TYPED, MeaningResolver
+from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.number_typed_too_fast_or_after_refusal import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import CoveredQuestion, Page
+from aisle.session.prepare_line import LinePreparer
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.require_pin import PinCheck
+from aisle.session.scanned_or_typed import LOCATION_OR_TYPED, ScannedOrTyped
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.supervisor_tabs import Tabs
+from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ class InputHandler:
         pin_check: PinCheck,
         event_runner: EventRunner,
         resolver: MeaningResolver,
+        pace: ScannedOrTyped,
+        preparer: LinePreparer,
         meanings: MeaningHandler,
         help_pages: HelpPages,
         tabs: Tabs,
@@ -95,6 +99,8 @@ class InputHandler:
         self._pin_check = pin_check
         self._event_runner = event_runner
         self._resolver = resolver
+        self._pace = pace
+        self._preparer = preparer
         self._meanings = meanings
         self._help_pages = help_pages
         self._tabs = tabs
@@ -218,7 +224,7 @@ class InputHandler:
         jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._waiting_number = self._page.take_asked_number()
         self._batch.uncommitted += 1
-        prepared = self._resolver.prepare(line)
+        prepared = self._preparer.prepare(line)
         if prepared.reason == NUMBER_BESIDE_CODE:
             self.refuse_lines((line,), msg(NUMBER_BESIDE_CODE), at, is_secret=False)
         elif prepared.reason:
@@ -326,10 +332,10 @@ class InputHandler:
         meaning = self._resolver.resolve(line.text)
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
-        if self._resolver.is_scanned_number_label(line, meaning) or self._resolver.is_scanned_code(line, meaning):
+        if self._pace.is_scanned_number_label(line, meaning) or self._pace.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
-        label_meaning = self._resolver.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
+        label_meaning = self._pace.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
             self._refuse_label_beside_number(line, label_meaning)
@@ -338,7 +344,7 @@ class InputHandler:
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
-            meaning = self._resolver.scanned_record(line, meaning) or meaning
+            meaning = self._pace.scanned_record(line, meaning) or meaning
         if confirmed or self._resolver.is_scanned_number(line.text, meaning):
             self._batch.forget_rejected_scan()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
@@ -352,17 +358,17 @@ class InputHandler:
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif isinstance(meaning, Quantity) and (record := self._resolver.record_at_question(line, meaning)):
+        elif isinstance(meaning, Quantity) and (record := self._pace.record_at_question(line, meaning)):
             meaning = Scan((record,))
             self._refuse_until_answered(line, meaning)
-        elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
+        elif not confirmed and isinstance(meaning, Quantity) and self._pace.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
-        elif self._resolver.is_fast_choice(line, meaning):
+        elif self._pace.is_fast_choice(line, meaning):
             self._refuse_line(line, "input.type_choice")
-        elif self._resolver.is_scanned_answer(line, meaning):
+        elif self._pace.is_scanned_answer(line, meaning):
             is_confirmed = self._page.accepts().typed_only
             self._refuse_line(line, "input.scan_not_accepted" if is_confirmed else "input.type_choice")
-        elif self._resolver.is_unknown_yet(line, meaning):
+        elif self._pace.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
             self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
         elif self._page.top.job.raw_input and not isinstance(meaning, Back):

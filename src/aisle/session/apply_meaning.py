@@ -37,6 +37,7 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
+from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
@@ -44,7 +45,6 @@ from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.try_scan_on_page import PageReactions
 
 
 class MeaningHandler:
@@ -181,7 +181,7 @@ class MeaningHandler:
 
     def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Handle inputs that drop the question, turn its page, or need another answer; return whether it is done."""
-        if isinstance(meaning, Back):
+        if question.is_declined_by(meaning):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
             return True
         scan = question.measured_scan
@@ -241,7 +241,7 @@ class MeaningHandler:
             case Scan() if self._multiplies_serial(question, meaning, raw):
                 self._ask_which((as_multiplied(meaning),), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
-                meaning = self._with_label_of_job(meaning)
+                meaning = ask_measured_quantity.in_pieces(self._store.reader, self._with_label_of_job(meaning))
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
             case Scan() if self._reactions.leaves_by_guess(meaning):

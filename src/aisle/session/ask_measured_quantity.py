@@ -111,6 +111,14 @@ def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning |
     return Quantity(rounded.normalize() + 0, text.strip(" "))
 
 
+def in_pieces(reader: CacheReader, scan: Scan) -> Scan:
+    """Return a scan of goods that are counted in whole pieces without their unit: its number is asked for."""
+    first, *others = scan.matches
+    known = _find_product(reader, first.key)
+    is_measured = known is None or known.allow_decimal
+    return scan if is_measured else scan._replace(matches=(first._replace(unit=""), *others))
+
+
 def unit_of_product(reader: CacheReader, product: str) -> str:
     """Return the name of a product's base unit; empty if unknown."""
     found = _find_product(reader, product)

@@ -12,7 +12,7 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_types import Command
 from aisle.session.job_context import SessionContext
-from aisle.session.job_stack import JobResult
+from aisle.session.job_stack import JobResult, is_readable
 from aisle.session.open_questions import NO_OPEN_QUESTIONS, OpenQuestions
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
@@ -20,8 +20,8 @@ from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
+from aisle.session.store_access import StoreAccess
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal_settings import StoreAccess
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
@@ -120,8 +120,11 @@ class EventRunner:
         operation = self._store.journal.jobs.last_operation(store, user)
         if operation is None:
             self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
-        elif operation.job is None or not self._store.unit_of_work.reopen(operation.job):
+        elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
+        elif not self._store.unit_of_work.reopen(operation.job):
+            text = msg("home.nothing_left_to_undo", what=_record_number(operation.lanes))
+            self._verdicts.show(Verdict(WRONG, text))
         else:
             self.feed(Resumed())
             self.feed(Command("u"))

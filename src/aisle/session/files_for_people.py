@@ -14,8 +14,8 @@ from aisle.jobs.job import ExportList, PrintTable, Rows
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.view import Msg
 from aisle.safe_text import clean
+from aisle.session.profile_from_settings import Profile
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.terminal_settings import Profile
 from aisle.text_cells import fit, width, wrap
 
 _FORBIDDEN: Final = "log.files_forbidden"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, SignIn
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.terminal_settings import iso_time
 
 
 class _Snapshot(NamedTuple):
@@ -72,3 +72,8 @@ class SessionContext:
     def restore(self, snapshot: _Snapshot) -> None:
         """Go back to a snapshot."""
         self.user, self._cached = snapshot
+
+
+def iso_time(at: float) -> str:
+    """Return seconds since 1970 as ISO 8601 UTC with milliseconds."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

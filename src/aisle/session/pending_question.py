@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisle.jobs import COUNTS_SCANS, choice_letters, quantity_or_record
-from aisle.jobs.choice_letters import MAX_CHOICES, YES, assign_letters, letter_prompt
+from aisle.jobs.choice_letters import DROP, MAX_CHOICES, YES, assign_letters, letter_prompt
 from aisle.jobs.quantity_or_record import other_choice_text
 from aisle.jobs.view import (
     ASK,
@@ -120,8 +120,20 @@ class PendingQuestion(NamedTuple):
             )
         if not self.scans:
             return accepts
-        choices = len(self._shown_scans) + self._is_paged
-        return Accepts(choices=choices, typed_only=self._is_paged, choice_letters=self._keys(accepts))
+        choices = len(self._shown_scans) + (self._is_paged or self.is_serial_asked)
+        letters = "u" if self.is_serial_asked else ""
+        keys = self._keys(accepts)
+        return Accepts(choices=choices, command_letters=letters, typed_only=self._is_paged, choice_letters=keys)
+
+    @property
+    def is_serial_asked(self) -> bool:
+        """Return whether one piece is asked about that would count more than once."""
+        first = self.scans[0].matches[0] if self.scans else None
+        return bool(first and (first.is_repeated or first.is_multiplied_serial))
+
+    def is_declined_by(self, meaning: Meaning) -> bool:
+        """Return whether an input drops what is asked about."""
+        return isinstance(meaning, Back) or (self.is_serial_asked and meaning in (Choice(2), Command("u")))
 
     @property
     def _is_paged(self) -> bool:
@@ -134,10 +146,9 @@ class PendingQuestion(NamedTuple):
         return self.scans[self.first : self.first + MAX_CHOICES - 1] if self._is_paged else self.scans
 
     def _keys(self, accepts: Accepts) -> str:
-        """Return a letter for each of them where numbers are quantities, else none; `y` for a serial number."""
-        first = self.scans[0].matches[0]
-        if first.is_repeated or first.is_multiplied_serial:
-            return YES
+        """Return a letter for each of them where numbers are quantities, else none; `y` and `x` for a serial number."""
+        if self.is_serial_asked:
+            return YES + DROP
         if not (accepts.quantity or accepts.choice_letters):
             return ""
         return assign_letters(("" for _ in self._shown_scans), MORE_LETTER) + MORE_LETTER * self._is_paged
@@ -174,7 +185,7 @@ class PendingQuestion(NamedTuple):
 
     def add_unanswered(self, meaning: Meaning, verdict: Verdict | None) -> Verdict | None:
         """Add to a verdict that the scan asked about is not taken, because the next input did not answer."""
-        if not self.is_asked or isinstance(meaning, Choice | Quantity | Back):
+        if not self.is_asked or isinstance(meaning, Choice | Quantity) or self.is_declined_by(meaning):
             return verdict
         count, why = (
             self.passed + 1,
@@ -241,6 +252,8 @@ class PendingQuestion(NamedTuple):
         if not self.scans:
             return view
         choices, keys = tuple(map(_choice_text, self._shown_scans)), self._keys(accepts)
+        if self.is_serial_asked:
+            choices = *choices, msg("session.choice_not_taken")
         if self._is_paged:
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)

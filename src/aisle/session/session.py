@@ -14,10 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.database import FileReplaced
-from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import (
     FileEffect,
@@ -34,8 +32,6 @@ from aisle.jobs.job import (
     UndoLast,
 )
 from aisle.jobs.view import Frame, ListView, Msg, Step
-from aisle.outbox.commit_journal import Journal
-from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import new_id
 from aisle.scan.inputs import DecodedInput
 from aisle.session.answer_job_queries import answer_query
@@ -51,21 +47,25 @@ from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.page_with_question import CoveredQuestion, Page
 from aisle.session.pages_for_next_session import KeptPages
-from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.poll_changes_and_link import ChangePoller
+from aisle.session.predict_reaction_to_scan import PageReactions
+from aisle.session.prepare_line import LinePreparer
+from aisle.session.profile_from_settings import Profile, profile_from_settings
 from aisle.session.profile_in_force import OpenStore, ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
+from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
+from aisle.session.sign_in_and_out import SignInFlow
+from aisle.session.store_access import StoreAccess, open_store
 from aisle.session.store_connection import StoreConnection
-from aisle.session.supervisor_tabs import Tabs
+from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.take_back_scan_lines import ScanUndo
-from aisle.session.terminal_settings import Profile, StoreAccess, profile_from_settings
-from aisle.session.try_scan_on_page import PageReactions
 from aisle.session.typed_for_earlier_page import TypedLine
 from aisle.session.watch_settings_files import SettingsWatch
-from aisle.settings import LoadedSettings, Settings
+from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.setting_definitions import Settings
 from aisle.supervisor_role import SUPERVISORS
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class Session:
         """Make the parts that inputs and changes enter by."""
         reactions = PageReactions(self.page, self.context)
         self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, reactions)
+        pace = ScannedOrTyped(self.resolver, self.page, self.store, reactions)
         meanings = MeaningHandler(
             self.page,
             self.batch,
@@ -165,6 +166,8 @@ class Session:
             self.pin_check,
             self.event_runner,
             self.resolver,
+            pace,
+            LinePreparer(self.resolver, self.page),
             meanings,
             help_pages,
             self.tabs,
@@ -174,7 +177,7 @@ class Session:
             self._trace,
         )
         undo = ScanUndo(self.page, self.store, self.inputs)
-        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs, undo)
+        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, pace, self.inputs, undo)
         self.kept_pages = KeptPages(self.page, self.context, self.profile, self.store)
         self.sign_in = SignInFlow(
             self.page,
@@ -439,14 +442,6 @@ class SingleUserSession(Session):
             if not self.event_runner.commit():
                 return
         self.event_runner.is_ending = True
-
-
-def open_store(store_folder: StoreFolder) -> StoreAccess:
-    """Open the files of a store on this host, and a socket there. Raises StorageError."""
-    outbox = open_outbox(store_folder.folder)
-    return StoreAccess(
-        CacheReader(store_folder, outbox), Journal(outbox), OperationQueue(outbox), SessionSocket(store_folder)
-    )
 
 
 def open_session(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import NamedTuple
 
 from aisle.cache.reader import CacheReader
-from aisle.errors import StorageError
 from aisle.host.leader_lock import absolute_path
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
@@ -16,7 +14,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.session.courier_connection import Notifications
 from aisle.session.job_stack import JobStack
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.terminal_settings import StoreAccess
+from aisle.session.store_access import StoreAccess
 from aisle.session.unit_of_work import UnitOfWork
 
 
@@ -92,10 +90,3 @@ class StoreConnection:
         """Go back to a snapshot."""
         self._set_access(snapshot.access)
         _, self.session_id, self._start_courier, self.notifications, self.unit_of_work = snapshot
-
-
-def close_store(access: StoreAccess) -> None:
-    """Close the files and the socket of a store."""
-    for close in (access.socket.close, access.reader.close, access.journal.close):
-        with suppress(StorageError, OSError):  # everything is durable
-            close()

@@ -15,11 +15,12 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.page_with_question import Page
 from aisle.session.pending_question import NO_QUESTION
-from aisle.session.person_at_terminal import SignInFlow
 from aisle.session.profile_in_force import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts, error_message
-from aisle.session.store_connection import StoreConnection, close_store
+from aisle.session.sign_in_and_out import SignInFlow
+from aisle.session.store_access import close_store
+from aisle.session.store_connection import StoreConnection
 
 
 class _Restorable(Protocol):

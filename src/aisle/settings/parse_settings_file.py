@@ -10,7 +10,8 @@
     [terminals]
     "10.1.2.3" = "handheld-7"   # address of the SSH client
 
-An unknown key is an error; its message has the file, the section and the most similar known key.
+An unknown key is an error; its message has the file, the section and the most similar known key. Precedence over
+variables and the command line: `load_settings`.
 """
 
 from __future__ import annotations
@@ -27,16 +28,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
-from aisle.settings import (
-    COMMAND_LINE_ONLY,
-    DEMO_STORE,
-    MISSING_FILE,
-    LoadedSettings,
-    Settings,
-    file_stamps,
-    terminal_name,
-    validate_setting,
-)
+from aisle.settings.load_settings import MISSING_FILE, LoadedSettings, file_stamps
+from aisle.settings.setting_definitions import COMMAND_LINE_ONLY, DEMO_STORE, Settings, validate_setting
+from aisle.settings.terminal_name import terminal_name
 from aisle.untrusted_files import ownership_advice, ownership_error
 
 STORE_NUMBER_KEY = "number"

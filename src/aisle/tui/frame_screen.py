@@ -73,8 +73,9 @@ class LinesWidget(Widget):
 
     def click_target(self, x: int, y: int) -> ClickTarget | None:
         """Return the key that a click on a cell stands for. The further lines of a row belong to its first line."""
-        target = click_target(self._lines[y], x) if y < len(self._lines) else None
-        above = y
+        if y >= len(self._lines):  # the page has changed, and its new layout is still to come
+            return None
+        target, above = click_target(self._lines[y], x), y
         while target is None and above > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[above]):
             above -= 1
             target = click_target(self._lines[above], x)

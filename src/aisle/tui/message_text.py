@@ -18,7 +18,7 @@ from aisle.jobs.view import Msg
 from aisle.messages.language_formats import LANGUAGE_FORMATS, LanguageFormat
 from aisle.messages.load_and_parse import MessagePart, PluralForms, message_lengths, parse_message
 from aisle.safe_text import clean, to_ascii
-from aisle.settings import ENGLISH
+from aisle.settings.setting_definitions import ENGLISH
 from aisle.text_cells import ASCII_ELLIPSIS, ELLIPSIS, fit, fit_middle, width
 
 Value = str | int | Decimal | Msg

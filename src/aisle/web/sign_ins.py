@@ -1,5 +1,7 @@
 """Sign-ins of browsers, and failed attempts by address, which are limited and logged.
 
+People are locked by the service: `service/auth/pin_hashes_and_locks`.
+
 A sign-in is a random cookie, stored as a hash for a limited time, and in a file for the next process.
 """
 

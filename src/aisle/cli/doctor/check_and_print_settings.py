@@ -9,20 +9,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from aisle.cli.doctor.report import Finding, format_count, ok, wrong
+from aisle.cli.service_client import read_token
 from aisle.errors import SettingsError
 from aisle.safe_text import clean
-from aisle.session.terminal_settings import profile_from_settings
-from aisle.settings import (
-    EMBEDDED,
-    MISSING_FILE,
-    LoadedSettings,
-    Settings,
-    file_stamps,
-    read_token,
-    service_url,
-    terminal_name,
-)
+from aisle.session.profile_from_settings import profile_from_settings
+from aisle.settings.load_settings import MISSING_FILE, LoadedSettings, file_stamps
 from aisle.settings.parse_settings_file import read_settings_file
+from aisle.settings.setting_definitions import EMBEDDED, Settings, service_url
+from aisle.settings.terminal_name import terminal_name
 from aisle.text_cells import width
 
 

@@ -25,7 +25,9 @@ from aisle.outbox.retention_and_archive import archive_path
 from aisle.safe_text import supports_utf8
 from aisle.service.db.database import GROWING_TABLES
 from aisle.session.screen_size_and_terminal import colour_count
-from aisle.settings import EMBEDDED, LoadedSettings, service_url, terminal_name
+from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.setting_definitions import EMBEDDED, service_url
+from aisle.settings.terminal_name import terminal_name
 from aisle.tui.message_text import MessageWriter
 from aisle.untrusted_files import untrusted_error
 
@@ -105,9 +107,9 @@ def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check the free disk space."""
     free = shutil.disk_usage(database_folder.nearest_existing(loaded.data_folder)).free
     if free < MIN_FREE_BYTES:
-        yield wrong(
-            "disk", f"{format_bytes(free)} free", "Soon nothing can be noted any more.", "Free some space.", free=free
-        )
+        can_grow = database_folder.has_room(loaded.data_folder)
+        then = "Soon nothing can be noted any more." if can_grow else "Nothing can be noted now."
+        yield wrong("disk", f"{format_bytes(free)} free", then, "Free some space.", free=free)
     elif free < LOW_FREE_BYTES:
         yield note("disk", f"{format_bytes(free)} free", "That is little.", free=free)
     else:

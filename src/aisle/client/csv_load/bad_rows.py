@@ -12,8 +12,8 @@ from aisle.client.csv_load.clean_cells import trim_blanks
 from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.csv_dialect import NAMES, SEPARATORS, CsvDialect, split_first_row, utf8_text
 from aisle.client.csv_load.csv_header import LONE_SURROGATE, normalize_header
-from aisle.client.csv_load.number_and_date_notation import Notation
-from aisle.client.csv_load.parse_cells import NOT_UTF8
+from aisle.client.csv_load.local_number_and_date_notation import Notation
+from aisle.client.csv_load.parse_cleaned_cells import NOT_UTF8
 
 _WORDS = """
 totaal subtotaal aantal bron einde stand afgedrukt pagina som regels artikelen
@@ -75,8 +75,8 @@ def footer_reason(values: Mapping[str, object], key: str) -> str:
     return f"{key} {name!r} looks like a line below the table; delete the row, or give it a product_name"
 
 
-BLANK_CHARACTERS = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
-"""Characters of a row without content: blanks, and Ctrl-Z, with which old programs end a file."""
+BLANK_CHARACTERS = f" \0\t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
+"""Characters of a row without content: blanks, and Ctrl-Z or NUL, with which programs end or fill up a file."""
 BROKEN_INSIDE = "is wholly in quotation marks, and no row of CSV inside them; look for one that is not closed"
 _WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
 _CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)

@@ -1,6 +1,6 @@
-"""Responses of the service to a batch: what it did, refusals in the words of the file, and what a restore lost again.
+"""Responses of the service to a batch: what it did, and refusals in the words of the file.
 
-A service that was restored from an earlier copy during a load has lost some keys, and no response shows that.
+At the end of a load, the service is asked for its keys: a restore meanwhile has lost some, and other loads have theirs.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from decimal import Decimal
 from aisle.client.client import Client
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import BadRow
+from aisle.client.csv_load.report import BadRow, Meanwhile
 from aisle.client.errors import ClientError, InvalidResponse, status_error
-from aisle.client.response_and_json_limits import Response
+from aisle.client.response_and_json_limits import Response, to_int64
 from aisle.contract.request_encoding import encode_segment
 
 
@@ -102,40 +102,49 @@ class Confirmed:
         if _KNOWS_KEYS in answer.headers.get(_FEATURES, ""):
             self._keys.setdefault(store, {})[key] = file
 
-    async def lost(self) -> tuple[str, ...]:
-        """Return the files of which the service no longer knows all confirmed keys. Raise ClientError."""
+    async def ask(self) -> Meanwhile:
+        """Return the files of which the service no longer knows all keys, and if other loads wrote.
+
+        Raise ClientError.
+        """
         files: dict[str, None] = {}
+        has_other_loads = False
         for store, kept in self._keys.items():
             at = store or await self._any_store()
             is_chain_alone = not at and len(self._keys) == 1  # a chain without stores cannot be asked
             keys = [] if is_chain_alone else list(kept)
             for first in range(0, len(keys), AT_ONCE):
                 some = keys[first : first + AT_ONCE]
-                files |= dict.fromkeys(kept[key] for key in (await self._unknown(at, some) if at else some))
-        return tuple(files)
+                unknown, other_loads = await self._unknown(at, some) if at else (some, 0)
+                files |= dict.fromkeys(kept[key] for key in unknown)
+                has_other_loads = has_other_loads or other_loads > 0
+        return Meanwhile(tuple(files), has_other_loads)
 
     async def _any_store(self) -> str:
         """Return a store by which keys of the chain can be asked for; empty if there is none."""
         rows, _ = await self._client.first_page("list-stores", query={"page_size": 1})
         return str(rows[0].get("storeNo") or "") if rows else ""
 
-    async def _unknown(self, store: str, keys: list[str]) -> list[str]:
+    async def _unknown(self, store: str, keys: list[str]) -> tuple[list[str], int]:
+        """Return those of the keys that the service does not know, and the number of loads that wrote since theirs."""
         path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
         response = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
         if response.status in (403, 404):  # the store itself is gone
-            return keys
+            return keys, 0
         if not response.is_success:
             raise status_error("list-unknown-keys", response)
         try:
-            unknown = {str(key) for key in response.json()["unknown"]}
-        except (ValueError, TypeError, KeyError) as error:
+            answer = response.json()
+            unknown = {str(key) for key in answer["unknown"]}
+            other_loads = to_int64(answer.get("other_loads")) or 0
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
-        return [key for key in keys if key in unknown]
+        return [key for key in keys if key in unknown], other_loads
 
 
-async def lost_meanwhile(confirmed: Confirmed) -> tuple[tuple[str, ...], str]:
-    """Return the files of which the service lost something during the load, and why that could not be checked."""
+async def ask_meanwhile(confirmed: Confirmed) -> Meanwhile:
+    """Return what happened at the service during the load, or why that could not be asked."""
     try:
-        return await confirmed.lost(), ""
+        return await confirmed.ask()
     except ClientError as error:
-        return (), str(error)
+        return Meanwhile(unasked=str(error))

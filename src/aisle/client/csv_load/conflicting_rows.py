@@ -13,8 +13,9 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PEOPLE, price_of
-from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_difference, fold_key
+from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_difference, fold_key
 from aisle.client.csv_load.report import format_rows
+from aisle.client.csv_load.service_reads import store_numbers
 from aisle.client.errors import ClientError, ServerError, TransportError
 
 
@@ -212,9 +213,7 @@ async def find_divided_records(table: CsvTable, client: Client, known_keys: Coll
         return DividedRecords()
     stores: dict[RecordKey, str] = {}
     try:
-        async for row in client.rows("list-stores"):
-            if store := str(row.get("storeNo") or ""):
-                stores[comparable_key((store,))] = store
+        stores = {comparable_key((store,)): store for store in await store_numbers(client)}
     except (TransportError, ServerError):
         raise
     except ClientError as error:

@@ -14,6 +14,7 @@ from typing import Protocol
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS
+from aisle.client.csv_load.codes_with_two_meanings import check_meanings
 from aisle.client.csv_load.columns import (
     DISCOUNT_PRICES,
     FREE_FIELDS,
@@ -25,17 +26,26 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.implausible_values import ContainerComparison
+from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
-from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, warn_of_discounts
-from aisle.client.csv_load.products_not_for_store import warn_of_products_of_other_stores
+from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
-from aisle.client.csv_load.service_reads import fetch_people, fetch_store, location_codes, product_rows, store_rows
+from aisle.client.csv_load.service_reads import (
+    as_file_warning,
+    fetch_people,
+    fetch_store,
+    location_codes,
+    people_rows,
+    product_rows,
+    store_numbers,
+    store_rows,
+)
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
-from aisle.client.csv_load.shared_codes import CodeComparison, check_meanings
+from aisle.client.csv_load.shared_codes import CodeComparison
 from aisle.client.csv_load.stock_without_location import Placeless
 from aisle.client.csv_load.store_time_zones import zones_of_times
 from aisle.client.errors import ClientError, ServerError, TransportError
@@ -62,6 +72,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
         await warn_of_products_of_other_stores(table, client)
+        await warn_of_unknown_products(table, client)
         if table.layout is DISCOUNT_PRICES:
             await warn_of_discounts(table, client)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
@@ -82,7 +93,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
 async def _kept_store_flags(table: CsvTable, client: Client) -> dict[str, Row]:
     """Return the flags of the service's stores that have an empty cell for one; the interface needs them all."""
     wanted = {store for _, (store, *cells) in table.select_cells(("store_number", *STORE_FLAGS)) if not all(cells)}
-    present = [str(row.get("storeNo")) async for row in client.rows("list-stores")] if wanted else []
+    present = await store_numbers(client) if wanted else []
     stores = {store: await fetch_store(client, store) for store in present if store in wanted}
     return {store: {name: row[name] for name in STORE_FLAGS if name in row} for store, row in stores.items()}
 
@@ -169,15 +180,8 @@ async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple
     if table.layout is not PRODUCTS or not names:
         return []
     stores: dict[RecordKey, str] = {}
-    try:
-        async for row in client.rows("list-stores"):
-            if name := str(row.get("storeNo") or ""):
-                stores[comparable_key((name,))] = name
-    except TransportError:
-        raise
-    except ClientError as error:
-        table.notes.add_file_warning(f"whether the stores that it lists are there could not be read: {error}")
-        return []
+    with as_file_warning(table, "whether the stores that it lists are there could not be read"):
+        stores = {comparable_key((store,)): store for store in await store_numbers(client)}
     found: list[tuple[int, str]] = []
     for line, cells in table.select_cells(names) if stores else ():
         for name, cell in zip(names, cells, strict=True):
@@ -196,13 +200,7 @@ async def _listed_rows(table: CsvTable, client: Client, listed: ServiceList, sto
         async for row in store_rows(client, listed.operation, store, in_path=listed.in_path):
             yield row
         return
-    try:
-        people = await fetch_people(client, store)
-    except ContractError as error:
-        if isinstance(error, ClientError):
-            raise
-        return
-    for row in people or ():
+    async for row in people_rows(client, store):
         yield row
 
 

@@ -364,6 +364,8 @@ def _oddity_in_windows(word: str, at: int) -> float:
     char, before, after = word[at], word[at - 1 : at] if at else "", word[at + 1 : at + 2]
     if char in _SIGNS_OF_WINDOWS:
         return 0
+    if _FIGURE_OF_MACINTOSH.match(word, at):
+        return 1
     if char in _FRACTIONS or char == "•":
         return before.isalpha()
     if char == "ƒ":
@@ -452,6 +454,10 @@ _MISREAD_IN_WINDOWS = re.compile(
     re.IGNORECASE,
 )
 """Letters of Windows-1252 that are others in DOS or Macintosh, where those stand and these hardly do."""
+_FIGURE_OF_MACINTOSH = re.compile(
+    r"(?<=\d)[ÊÕÔ](?=\d{3})|(?<=\d)Ê(?=Û)|Û(?=Ê?\d)|(?<=\d)Û(?!\w)|(?<=\dÊ)Û(?!\w)", re.ASCII
+)
+"""Blanks and apostrophes between thousands, and the sign of the euro, of Macintosh."""
 _VOWELS = tuple("aeiouyäöü")
 _SIGNS_BEFORE_WORDS = "„‚«‹¿¡"
 _SIGNS_BETWEEN = "’‘”»›–—"

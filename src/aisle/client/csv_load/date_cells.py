@@ -143,7 +143,7 @@ SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
 _DAY_ALONE = re.compile(r"\d{8}|\d{4}-?W\d\d(?:-?[1-7])?", re.ASCII)
 """Day in ISO 8601 in another form than with hyphens."""
-_SERIAL_START = datetime(1899, 12, 30)
+SERIAL_START = datetime(1899, 12, 30)
 _SERIALS = range(43_200, 50_000)
 """Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
 _SECONDS_OF_DAY = 86_400
@@ -174,7 +174,7 @@ def normalize_month_name(day: str, cell: str, last_year: int) -> str:
 def serial_day(found: re.Match[str]) -> str:
     """Return the day of a spreadsheet's number as ISO 8601. Raise ValueError if the number can be something else."""
     seconds = round(Decimal(f"0{(found[2] or '').replace(COMMA, POINT)}") * _SECONDS_OF_DAY)
-    when = _SERIAL_START + timedelta(days=int(found[1]), seconds=seconds)
+    when = SERIAL_START + timedelta(days=int(found[1]), seconds=seconds)
     if int(found[1]) not in _SERIALS:
         raise ValueError(
             f"{found[0]!r} can be the number of a day in a spreadsheet, {when.date()}, or a date without signs; write"

@@ -1,4 +1,7 @@
-"""Stock in the service before a load: which products keep stock, and which counts were loaded before."""
+"""Stock in the service before a load: which products keep stock, and which counts were loaded before.
+
+So an interrupted load counts nothing twice (`load_id`).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes, LoadError, unread_error
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes
+from aisle.client.csv_load.work_during_load import is_conditional
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
@@ -182,6 +186,8 @@ class LoadedStock:
         self._hashes: set[int] | None = None
         self._created: set[int] = set()
         """Hashes of the products that this load creates."""
+        self._is_own: bool | None = None
+        """True if the service is one of ours; None until that is needed."""
         self._rows_left: Counter[str] = Counter()
         self._placeless: set[int] = set()
         """Products with a count of goods without a location; a row that is read as a total makes none."""
@@ -193,10 +199,23 @@ class LoadedStock:
         """Record products that this load creates: what the log has of their numbers is of deleted products."""
         self._created.update(map(hash, products))
 
-    def _is_of_deleted(self, count: Record, kept: ProductStock) -> bool:
-        """Return True if the log's entries of a product are of a deleted one with its number."""
+    async def _is_of_deleted(self, log: CountLog, count: Record, kept: ProductStock) -> bool:
+        """Return True if the log's entries of a product are of a deleted one with its number.
+
+        A service of ours says of each product whether it was counted, so an interrupted load may have created it.
+        """
         product = count.body["product_number"]
-        return hash(product) in self._created and not kept.is_counted and not any(kept.spots.values())
+        if kept.is_counted or any(kept.spots.values()):
+            return False
+        return hash(product) in self._created or (product in log.loaded and await self._is_own_service())
+
+    async def _is_own_service(self) -> bool:
+        if self._is_own is None:
+            try:
+                self._is_own = is_conditional(await self._client.request("list-stores", query={"page_size": 1}))
+            except TransportError as error:
+                raise unread_error("Whether the service is one of ours", error) from error
+        return self._is_own
 
     async def split_new(self, count: Record, kept: ProductStock, notes: FileNotes) -> SplitCount:
         """Return the part of a count that was not loaded before, if any, and the rows of the other part.
@@ -209,7 +228,7 @@ class LoadedStock:
         product, code = _location_key(count.body)
         if not code:
             self._placeless.add(hash((count.store, product, "")))
-        is_of_deleted = self._is_of_deleted(count, kept)
+        is_of_deleted = await self._is_of_deleted(log, count, kept)
         found = SplitCount(count) if is_of_deleted else await self._split_by_log(log, count, notes)
         self._rows_left[count.store] -= len(count.field_rows)
         if self._rows_left[count.store] <= 0:

@@ -30,8 +30,8 @@ _STAYS = "and stays as it is until that is right"
 _KEY = ("store_number", "product_number")
 _OTHER_NAMES = {(DISCOUNT_PRICES.file, PRODUCTS.file): {"discount_price": "promotion_price"}}
 """Fields of a product that have another name in a file of one matter."""
-_OF_PRICE = ("old_price", "special_price")
-"""Prices of a row that belong to its price, and are held back with it."""
+_BELONGING = {"price": ("old_price", "special_price"), "discount_price": ("promotion", "promotion_week")}
+"""Fields that belong to one of a file of one matter, and are held back with it."""
 _REPLACING = (ATTRIBUTES.file, FREE_FIELDS.file, PRICES.file, DISCOUNT_PRICES.file)
 
 
@@ -182,9 +182,9 @@ class ReplacedFields:
         for name, value in fields.items():
             key = hash((general, *_key_of(values), *name))
             self._given.setdefault(key, _ReplacingValue(None if is_refused else _hash_of(value), line, file))
-        for of_price in _OF_PRICE if is_refused and ("price",) in fields else ():
-            key = hash((general, *_key_of(values), of_price))
-            self._given.setdefault(key, _ReplacingValue(None, line, file, "price"))
+        for owner, belonging in _belonging(values) if is_refused else ():
+            key = hash((general, *_key_of(values), belonging))
+            self._given.setdefault(key, _ReplacingValue(None, line, file, owner))
 
     def _keep_in_doubt(self, file: str, line: int, values: Mapping[str, Any], store: str, product: str) -> None:
         """Keep the fields of a refused row for all records of which it may be. A key that cannot be read is empty."""
@@ -192,7 +192,7 @@ class ReplacedFields:
         if general not in self._tables:
             return
         fields = {name for name, *_ in _fields_of(file, general, values, is_refused=True)}
-        fields |= {*_OF_PRICE} if "price" in fields else set()
+        fields |= {belonging for _, belonging in _belonging(values)}
         of_store = "" if store in self._unknown[_KEY[0]] else store.lstrip("0")
         is_known = product not in self._unknown[_KEY[1]]
         forms = [f"={product}" if product else ""] if is_known else _forms_with_a_slip(product)
@@ -224,9 +224,14 @@ def names_of_shared(tables: Collection[CsvTable]) -> list[str]:
 def _is_shared(file: str, general: CsvTable) -> bool:
     """Return True if a file has a column of what another is about."""
     names = {"free_fields", "is_promotion", *_LAYOUTS[file].columns} - {*_KEY}
-    names |= {*_OF_PRICE} if file == PRICES.file else set()
+    names |= {belonging for _, belonging in _belonging(_LAYOUTS[file].columns)}
     others = _OTHER_NAMES.get((file, general.name), {})
     return any(general.has_column(others.get(name, name)) for name in names)
+
+
+def _belonging(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the fields that belong to one of these, after it."""
+    return [(name, belonging) for name in names for belonging in _BELONGING.get(name, ())]
 
 
 def _read_again(table: CsvTable) -> CsvTable:

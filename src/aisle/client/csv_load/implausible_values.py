@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
@@ -21,7 +22,7 @@ from aisle.client.csv_load.columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.near_keys import has_thousands
+from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.csv_load.store_time_zones import clock_reason
 from aisle.client.paging import Row
@@ -56,7 +57,17 @@ _COMING_DATES = ("datetime_expected", "pickup_date")
 _CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
 _MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
 """Dates of something that happens, which have no value that stands for no end."""
-_FLAGS_OF_STATUS = {4: ("is_rejected", True, "rejected"), 5: ("is_active", False, "finished")}
+
+
+class _Flag(NamedTuple):
+    """Flag of an order with the value that puts it in a state."""
+
+    name: str
+    value: bool | None
+    state: str
+
+
+_FLAGS_OF_STATUS = {4: _Flag("is_rejected", True, "rejected"), 5: _Flag("is_active", False, "finished")}
 """Flags that make an order what a status says."""
 _OPEN, *_PICKED = (1, 2, 3)
 """Statuses of an order: nothing of it is picked; a part or all of it is."""
@@ -247,6 +258,9 @@ def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
         lower, price = row.values.get(name), row.values.get("price")
         if lower is not None and price is not None and lower > price:
             yield f"{name} is above the price", f"{lower} and {price}"
+    old, price = row.values.get("old_price"), row.values.get("price")
+    if old and price is not None and old <= price:
+        yield "old_price is not above the price, so that it shows no reduction", f"{old} and {price}"
     bought, price = row.values.get("purchase_price"), row.values.get("price")
     if bought and price and bought > price:
         yield "purchase_price is above the price; is a price cut at its decimal comma?", f"{bought} and {price}"
@@ -262,7 +276,7 @@ def note_started_promotion(table: CsvTable, row: TableRow) -> None:
 def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
     """Add a warning for a new order that is not in the state of its status_id, or that nobody picks."""
     status = order.get("status_id", _OPEN)
-    name, flag, state = _FLAGS_OF_STATUS.get(status, ("", None, ""))
+    name, flag, state = _FLAGS_OF_STATUS.get(status, _Flag("", None, ""))
     is_picked = order.get("is_picked") or any(
         one.get("is_picked") or one.get("picked_quantity") for one in order["order_lines"]
     )
@@ -273,11 +287,11 @@ def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
         what = "status_id alone leaves the order open, and nothing of it picked; write picked_quantity in its lines"
     elif not name and status not in (_OPEN, *_PICKED):
         what = f"status_id is none of {_OPEN} to {max(_FLAGS_OF_STATUS)}, and leaves the order open"
-    elif order.get("is_active") is False:
-        what = "the order comes finished (is_active is false), so that nobody picks it"
+    elif closed := next((one for one in _FLAGS_OF_STATUS.values() if order.get(one.name) is one.value), None):
+        what = f"the order comes {closed.state} ({closed.name} is {str(closed.value).lower()}), so that nobody picks it"
     if what:
         number = order["order_number"]
-        value = f"{number}, status_id {status}" if status != _OPEN else number
+        value = f"{number}, status_id {status}" if "status_id" in order else number
         table.notes.add_warning(what, value, line, beside=number)
 
 

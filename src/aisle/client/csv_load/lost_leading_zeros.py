@@ -1,7 +1,7 @@
 """Codes of a file that have lost the zeros before them, or behind their point, which the service or another row has.
 
-Every text of a store, a product or its attributes is compared with the one held; telephone numbers, postal codes and
-numbers of customers and suppliers are compared with those of all records.
+Every text and list of a store, a location, a product or its attributes is compared with the one held; telephone
+numbers, postal codes and numbers of customers and suppliers are compared with those of all records.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import join_digits
-from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, TEXT
-from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, PRODUCTS, STORES
+from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, LIST, TEXT
+from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, LOCATIONS, PRODUCTS, STORES
 from aisle.client.csv_load.service_reads import fetch_store, product_rows
 from aisle.client.paging import Row
 
@@ -26,6 +26,7 @@ _KEYS = {
     ATTRIBUTES.file: ("product_number",),
     DISCOUNT_PRICES.file: ("product_number", "store_number"),
     FREE_FIELDS.file: ("product_number", "key"),
+    LOCATIONS.file: ("store_number", "location_code"),
 }
 """Columns that name the record of a row, of files whose texts are compared with those held."""
 _OF_PRODUCTS = (ATTRIBUTES.file, DISCOUNT_PRICES.file, FREE_FIELDS.file)
@@ -40,9 +41,10 @@ class LostZeros:
         """Read the file once, if it has such columns."""
         self._table = table
         self._key = _KEYS.get(table.name, ())
-        kinds = (TEXT, CODE, DOTTED_CODE) if self._key else ()
+        kinds = (TEXT, CODE, DOTTED_CODE, LIST) if self._key else ()
         names = dict.fromkeys((*_CODES_WITH_ZEROS, *(name for kind in kinds for name in table.columns_of_kind(kind))))
         self._columns = [name for name in names if table.has_column(name) and name not in self._key]
+        self._lists = frozenset(table.columns_of_kind(LIST))
         self._suspect: set[tuple[str, str]] = set()
         self._whole: dict[tuple[str, str], str] = {}
         """Codes with their zeros, by column and digits without them."""
@@ -65,12 +67,14 @@ class LostZeros:
         count = len(self._key)
         for line, cells in self._table.select_cells((*self._key, *self._columns)) if self._columns else ():
             for name, cell in zip(self._columns, cells[count:], strict=True):
-                if cell and (digits := _number(cell)):
-                    yield line, tuple(cells[:count]), name, cell, digits
+                for part in cell.split("|") if name in self._lists else (cell,):
+                    if part and (digits := _number(part)):
+                        yield line, tuple(cells[:count]), name, part, digits
 
     def see(self, key: RecordKey, row: Row) -> None:
         """Store the codes of a record of the service."""
-        self._see(row)
+        names = self._table.key_columns
+        self._see({**row, **dict(zip(names, key, strict=False))})
 
     def _see(self, row: Row) -> None:
         if not self._suspect and not self._suspect_cells:
@@ -78,14 +82,18 @@ class LostZeros:
         key = tuple([str(row.get(name) or "") for name in self._key])
         listed = {**row, **(row.get("aisle") or {})}
         for name in self._columns:
-            value = str(listed.get(name) or "")
-            digits = _number(value)
-            if digits == (bare := _bare(digits)):
-                continue
-            if (name, bare) in self._suspect:
-                self._whole.setdefault((name, bare), value)
-            if (cell := hash((key, name, bare))) in self._suspect_cells:
-                self._held[cell] = value
+            held = listed.get(name) or ""
+            for value in map(str, held if isinstance(held, list) else (held,)):
+                self._see_value(key, name, value)
+
+    def _see_value(self, key: tuple[str, ...], name: str, value: str) -> None:
+        digits = _number(value)
+        if digits == (bare := _bare(digits)):
+            return
+        if (name, bare) in self._suspect:
+            self._whole.setdefault((name, bare), value)
+        if (cell := hash((key, name, bare))) in self._suspect_cells:
+            self._held[cell] = value
 
     async def warn(self, client: Client) -> None:
         """Add a warning for each cell that has the digits of the one held, or of another's, without its zeros.

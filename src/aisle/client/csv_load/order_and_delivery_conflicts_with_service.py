@@ -13,7 +13,7 @@ from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
 from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes
-from aisle.client.csv_load.service_reads import NAMED_ORDERS, fetch_orders, queries_for, store_rows
+from aisle.client.csv_load.service_reads import NAMED_ORDERS, fetch_orders, queries_for, store_numbers, store_rows
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
@@ -105,7 +105,7 @@ def _new_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> tuple[di
 
 async def _open_orders(client: Client, numbers: Collection[str]) -> AsyncGenerator[tuple[str, str], None]:
     """Yield store and number of open orders: of those with these numbers if they are few, otherwise of all."""
-    stores = [store async for row in client.rows("list-stores") if (store := str(row.get("storeNo") or ""))]
+    stores = await store_numbers(client)
     for store in stores if len(stores) > 1 else ():
         if len(numbers) <= NAMED_ORDERS:
             for number, order in (await fetch_orders(client, store, list(numbers))).items():

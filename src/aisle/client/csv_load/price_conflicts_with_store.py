@@ -9,7 +9,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import PRODUCTS, REMOVABLE_PRICES, price_of
 from aisle.client.csv_load.report import FROM_PRICE_BEFORE
-from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, queries_for, store_rows
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, queries_for, store_numbers, store_rows
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row
 
@@ -102,7 +102,7 @@ async def _own_prices(
     client: Client, prices: Mapping[str, tuple[int, Decimal]], named: Collection[tuple[str, str]]
 ) -> _Own | None:
     """Return the stores with another price than that of the chain; None if they are too many to read."""
-    stores = [str(row["storeNo"]) async for row in client.rows("list-stores") if row.get("storeNo")]
+    stores = await store_numbers(client)
     if len(prices) > MAX_SINGLE_READS and len(stores) > _MAX_STORES_READ_WHOLE:
         return None
     found: _Own = {}

@@ -32,7 +32,7 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_picked,
     warn_of_state,
 )
-from aisle.client.csv_load.near_keys import fold_key, has_thousands
+from aisle.client.csv_load.key_forms import fold_key, has_thousands
 from aisle.client.csv_load.records_left_out_for_bad_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, not_read_reason
 from aisle.client.csv_load.shared_codes import (
@@ -228,10 +228,10 @@ def _note_old_price(table: CsvTable, row: TableRow) -> None:
 
 
 def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
-    """Add the present role to a row without one; the service would make the person staff. Warn of a lost one."""
+    """Add the present role to a row without one; the service would make the person staff. Warn of a changed one."""
     role = findings.roles.get((row.values["store_number"], row.values["badge"]), "")
-    if role and row.values.setdefault("role", role) == "staff" and role != "staff":
-        what = f"role is staff, where the person was {role} before, {BECOMES} the role of the person"
+    if role and (new := row.values.setdefault("role", role)) != role:
+        what = f"role is {new}, where the person was {role} before, {BECOMES} the role of the person"
         table.notes.add_warning(what, f"{row.values['user']}, badge {row.values['badge']}", row.line)
 
 
@@ -480,10 +480,9 @@ def _repeated_line_reason(line: Values, name: str, seen: dict[Any, int], row: Ta
 
 
 def _add_left_out_reason(description: str, bad: list[BadRow], rows: list[TableRow]) -> Iterator[BadRow]:
-    others = len(rows) - len(bad)
     name = rows[0].key[-1] if rows[0].key else ""
     for row in bad:
-        if others and name:
+        if len(rows) > 1 and name and not row.reason.endswith("delete it"):
             verb, them = ("are", "them") if description.endswith("s of product") else ("is", "it")
             kept = f"{description} {name} {verb} left out whole, so that nobody takes {them} for complete"
             yield row._replace(reason=f"{row.reason}; {kept}")

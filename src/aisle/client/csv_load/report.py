@@ -254,6 +254,41 @@ class FileReport(NamedTuple):
         return bool(self.records) and self.states.get("same") == self.records
 
 
+class Meanwhile(NamedTuple):
+    """Events at the service during a load that no response shows."""
+
+    lost: tuple[str, ...] = ()
+    """Files of which the service lost accepted rows again, because it was restored from an earlier copy."""
+    has_other_loads: bool = False
+    """True if another load wrote to the chain or to a store of this one."""
+    unasked: str = ""
+    """Reason for which that could not be checked."""
+
+    @property
+    def is_undone(self) -> bool:
+        """True if something that was loaded may be gone or replaced."""
+        return bool(self.lost) or self.has_other_loads
+
+    def lines(self) -> list[str]:
+        """Return what happened, and what to do, as lines of the report."""
+        lines = []
+        if self.lost:
+            lines.append(
+                "The service was put back from an earlier copy while this load ran: what it had taken of"
+                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {_NOTHING_TWICE}."
+            )
+        if self.has_other_loads:
+            lines.append(
+                "Another load wrote into this service while this one ran, so prices, names and other fields may be of"
+                f" either. Load again when no other load runs: {_NOTHING_TWICE}."
+            )
+        if self.unasked:
+            lines.append(
+                f"Whether the service still has what it took could not be asked: {end_sentence(clean(self.unasked))}"
+            )
+        return lines
+
+
 class LoadReport(NamedTuple):
     """Result of a load: a report for each file, the bad rows, and files that no load reads.
 
@@ -268,15 +303,12 @@ class LoadReport(NamedTuple):
     resumed: bool = False
     service_name: str = ""
     """Name of the service, for a person."""
-    lost: tuple[str, ...] = ()
-    """Files of which the service lost accepted rows again, because it was restored from an earlier copy meanwhile."""
-    unasked: str = ""
-    """Reason for which that could not be checked."""
+    meanwhile: Meanwhile = Meanwhile()
 
     @property
     def is_complete(self) -> bool:
         """True if no row was refused, and all that was loaded is still there."""
-        return not self.bad and not self.lost
+        return not self.bad and not self.meanwhile.is_undone
 
     @property
     def is_all_loaded(self) -> bool:
@@ -295,16 +327,7 @@ class LoadReport(NamedTuple):
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
             lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
-        if self.lost:
-            lines.append(
-                "The service was put back from an earlier copy while this load ran: what it had taken of"
-                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {_NOTHING_TWICE}."
-            )
-        if self.unasked:
-            lines.append(
-                f"Whether the service still has what it took could not be asked: {end_sentence(clean(self.unasked))}"
-            )
-        return lines
+        return lines + self.meanwhile.lines()
 
     def _service_line(self) -> str:
         stores = sorted({store for file in self.files for store in file.stores})

@@ -19,8 +19,8 @@ from aisle.client.csv_load.batch_responses import (
     LINE_INDEX,
     POOL_FIELD,
     Confirmed,
+    ask_meanwhile,
     is_replayed,
-    lost_meanwhile,
     record_counts,
     refused_row,
     was_carried_out,
@@ -42,9 +42,9 @@ from aisle.client.csv_load.counts_to_send import CountsToSend
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
-from aisle.client.csv_load.interrupted_load import kept_load_name
+from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
-from aisle.client.csv_load.near_keys import are_near, bare_codes
+from aisle.client.csv_load.load_id import kept_load_name
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
@@ -140,8 +140,7 @@ async def load(
                     on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
             if stopped:
                 break
-        lost, unasked = await lost_meanwhile(confirmed)
-        of_load = stopped, name.is_resumed, service_name, lost, unasked
+        of_load = stopped, name.is_resumed, service_name, await ask_meanwhile(confirmed)
         return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
 
 
@@ -189,6 +188,7 @@ class FileLoad:
         self._counts = CountsToSend(table, client, loaded_stock, lambda row: self._add_bad_rows(0, row))
         self._changed_orders = ChangedOrders(client, table.notes)
         self._run_key = secrets.token_hex(8)
+        self._load_id = load_id
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
@@ -261,22 +261,21 @@ class FileLoad:
 
     async def _suggest_products(self) -> None:
         """Add to refusals for an unknown product the service's product that differs by zeros, signs or case only."""
-        unknown: dict[str, list[int]] = {}
-        for at, row in enumerate(self.bad):
-            for form in bare_codes(found[1]) if (found := _UNKNOWN_PRODUCT.search(row.reason)) else ():
-                unknown.setdefault(form, []).append(at)
-        if not unknown:
+        named = {at: found[1] for at, row in enumerate(self.bad) if (found := _UNKNOWN_PRODUCT.search(row.reason))}
+        if not named:
             return
-        meant: dict[int, str] = {}
+        near: dict[str, set[str]] = {form: set() for number in named.values() for form in bare_codes(number)}
         try:
             async for product in self._client.rows("list-products"):
                 number = str(product.get("product_number") or "")
                 for form in bare_codes(number):
-                    meant |= dict.fromkeys(unknown.get(form, ()), number)
+                    if form in near:
+                        near[form].add(number)
         except ClientError:
             return  # it is only a hint
-        for at, number in meant.items():
-            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+        for at, unknown in named.items():
+            if number := nearest(unknown, set().union(*(near[form] for form in bare_codes(unknown)))):
+                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
@@ -286,7 +285,7 @@ class FileLoad:
             except ClientError:
                 return  # it is only a hint
             for at, code in rows:
-                if other := next((place for place in places if are_near(place, code)), ""):
+                if other := nearest(code, (place for place in places if are_near(place, code))):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
     async def _differences(self, record: Record) -> list[Difference] | None:
@@ -498,7 +497,7 @@ class FileLoad:
     async def _post(self, batch: Sequence[Record], body: bytes, key_suffix: str) -> Response:
         target, store = self._target, batch[0].store
         parts = (target.operation.encode(), store.encode(), self._batch_key.encode(), key_suffix.encode(), body)
-        key = f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"
+        key = f"load-{self._load_id}-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:40]}"
         headers = {"Idempotency-Key": key}
         if self._is_stock and (position := self._counts.position(store)) is not None:
             headers[LOG_READ] = str(position)

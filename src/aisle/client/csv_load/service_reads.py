@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
@@ -60,6 +61,25 @@ async def store_rows(
             raise
 
 
+@contextmanager
+def as_file_warning(table: CsvTable, what: str) -> Iterator[None]:
+    """Add a warning on the file, with the reason, if the service refuses or fails a read in the block.
+
+    Raise TransportError if it does not respond.
+    """
+    try:
+        yield
+    except TransportError:
+        raise
+    except ClientError as error:
+        table.notes.add_file_warning(f"{what}: {error}")
+
+
+async def store_numbers(client: Client) -> list[str]:
+    """Return the numbers of the stores of the chain."""
+    return [str(row["storeNo"]) async for row in client.rows("list-stores") if row.get("storeNo")]
+
+
 async def location_codes(client: Client, store: str) -> list[str]:
     """Return the codes of a store's locations; none if the store is unknown or of others."""
     return [
@@ -74,6 +94,18 @@ async def fetch_people(client: Client, store: str) -> list[Row] | None:
     """
     response, people = await client.extension_list(f"/aisle/v1/stores/{encode_segment(store)}/people", "people")
     return None if _is_refused(response, "list-people") else people
+
+
+async def people_rows(client: Client, store: str) -> AsyncGenerator[Row, None]:
+    """Yield the people of a store; none if the service refuses to list them, or no path can name the store."""
+    try:
+        people = await fetch_people(client, store)
+    except ContractError as error:
+        if isinstance(error, ClientError):
+            raise
+        return
+    for row in people or ():
+        yield row
 
 
 async def fetch_store(client: Client, store: str) -> Row:

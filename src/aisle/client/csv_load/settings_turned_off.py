@@ -11,7 +11,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS, STORES, price_of
-from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_rows
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_numbers, store_rows
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
@@ -131,7 +131,7 @@ class SettingsTurnedOff:
         """Return the stores of the records; for products of the chain all stores."""
         if self._table.name != PRODUCTS.file:
             return sorted({key[0] for key, _ in self._changed})
-        return [str(row["storeNo"]) async for row in self._client.rows("list-stores") if row.get("storeNo")]
+        return await store_numbers(self._client)
 
     def _is_too_much(self, read: _Reader, keys: _Keys, stores: Collection[str]) -> bool:
         """Return True if a read of a large chain would take too long; add a warning then."""

@@ -1,4 +1,7 @@
-"""Change cursor of our own service: the orders, products, locations and stores that changed since the last read."""
+"""Change cursor of our own service: the orders, products, locations and stores that changed since the last read.
+
+It only names them: `single_reads` reads the rows, `ordered_cache_writes` writes them.
+"""
 
 from __future__ import annotations
 

@@ -149,12 +149,13 @@ class FullSync:
         self.wake_event.set()
 
     def request_missing(self) -> None:
-        """Queue the list of orders, and the lists that could not be read.
+        """Queue the list of orders, and the lists that could not be read, or of which rows could not be used.
 
         Data lost in the cache comes back this way, although the service reports no change of it.
         """
         if not self._progress.full:  # otherwise everything is being read
-            self.request_stages((HEADERS, *self._progress.missing))
+            partly_read = (each.list_name for each in self._progress.left_out)
+            self.request_stages((HEADERS, *self._progress.missing, *partly_read))
 
     def set_missing(self, name: str, reason: StoredMessage | None) -> None:
         """Record why a list that is read elsewhere cannot be read (None: it can again), and show it on the link."""

@@ -1,4 +1,4 @@
-"""Writing of rows to the cache, in the order in which their reads began.
+"""Writing of rows to the cache, in the order in which their reads began: of full syncs and of single reads.
 
 A full sync and single reads run in parallel. A page requested before an order was read again must not restore the
 order's old state. The overlay that covered it is gone by then.

@@ -1,4 +1,4 @@
-"""Queue of single reads, carried out in batches and with retries, and the confirmed operations that wait for them."""
+"""Queue of single reads: runs them in batches, with retries, by `single_reads`; and operations that wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads of one topic: an order, a product with its stock, a location. Each writes to the cache.
+"""Reads of one topic: an order, a product with its stock, a location. `ordered_cache_writes` writes it to the cache.
 
 Topics that are whole lists, and deliveries, have readers of their own; `read_topic` calls them.
 """

@@ -1,4 +1,7 @@
-"""Adaptation of an update to a service that adds nothing up: quantities are rebased, and other lines are kept."""
+"""Adaptation of an update to a service that adds nothing up, or deletes lines not named.
+
+Quantities are rebased; other lines are repeated unchanged.
+"""
 
 from __future__ import annotations
 

@@ -28,8 +28,9 @@ from aisle.errors import ContractError
 from aisle.host.database import fetch
 from aisle.outbox.excess import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
-from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
+from aisle.outbox.operation_record import UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.stored_reasons import StoredMessage, setting_changed_reason, store_message
+from aisle.store_product_settings import BASE_VALUES, parse_update_values
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence, ServiceState
@@ -75,7 +76,7 @@ def check_settings_unchanged(op: Operation, current: dict[str, dict[str, str]]) 
     `current` is the stock list just before the send.
     """
     for item in op.body:
-        number, base, ours = str(item.get("product_number")), item.get(EXPECTED) or {}, parse_update_values(item)
+        number, base, ours = str(item.get("product_number")), item.get(BASE_VALUES) or {}, parse_update_values(item)
         now = current.get(number, {})
         for name, seen in base.items():
             if name in now and now[name] not in (seen, ours.get(name)):

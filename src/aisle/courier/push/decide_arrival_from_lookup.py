@@ -13,14 +13,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_number, entry_references
-from aisle.outbox.operation_record import (
-    CREATE_LOGS,
-    CREATE_MOVEMENT,
-    UPDATE_ORDER,
-    UPDATE_STORE_PRODUCTS,
-    Operation,
-    parse_update_values,
-)
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
+from aisle.store_product_settings import parse_update_values
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import OrderUpdate
@@ -81,7 +75,7 @@ class LookupResult(NamedTuple):
     orders: Sequence[Row] | None = None
     """The order with its lines, open or not; empty if there is none."""
     products: dict[str, dict[str, str]] | None = None
-    """Values of each product in the stock list, by `aisle.outbox.operation_record.parse_entry_values`."""
+    """Values of each product in the stock list, by `aisle.outbox.store_product_settings.parse_entry_values`."""
     is_proven: bool = False
     """True if this service has been seen to return such operations this way."""
 

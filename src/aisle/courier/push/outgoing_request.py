@@ -20,11 +20,11 @@ from aisle.outbox.operation_record import (
     UPDATE_STORE_PRODUCTS,
     WRITE_RECOUNTS,
     Operation,
-    without_expected,
 )
 from aisle.outbox.rebase_picks import BASE
 from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
+from aisle.store_product_settings import without_base_values
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate, OrderUpdate
@@ -99,7 +99,7 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
         unknown = [name for known, *names in kept if not known for name in names]
         body = {**body, "orders": _without_fields(body["orders"], unknown)}
     if op.operation == UPDATE_STORE_PRODUCTS:
-        body = without_expected(body)
+        body = without_base_values(body)
     if op.operation == CREATE_LOGS and not features.receipt_line:
         body = {name: _without_line_numbers(entries) for name, entries in body.items()}
     return encode_body(get_operation(op.operation), body)

@@ -44,7 +44,8 @@ from aisle.outbox.observed_behaviour import (
     YES,
     ObservedBehaviour,
 )
-from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation, parse_entry_values
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation
+from aisle.store_product_settings import parse_entry_values
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import ServiceState

@@ -9,9 +9,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.sent_count_to_undo import SentCount
+from aisle.jobs.count.undo_sent_count import SentCount
 from aisle.jobs.job import Policy
-from aisle.jobs.stock_pools import Pools
+from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.grammar_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
 

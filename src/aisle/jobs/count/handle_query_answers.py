@@ -14,7 +14,7 @@ from aisle.jobs.count import (
 )
 from aisle.jobs.count.count_state import CountLine, CountState
 from aisle.jobs.job import Context, Json, Query, Turn, reply
-from aisle.jobs.stock_pools import parse_pools
+from aisle.jobs.stock_pool_names import parse_pools
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict, msg
 
 if TYPE_CHECKING:

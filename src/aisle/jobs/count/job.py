@@ -35,7 +35,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.stock_pools import POOLS_QUERY
+from aisle.jobs.stock_pool_names import POOLS_QUERY
 from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, View, msg, raw
 from aisle.scan.grammar_types import (
     LOCATION,
@@ -158,7 +158,9 @@ class CountJob(Job[CountState]):
             case Rows(id_, rows, _):
                 return handle_rows(state, id_, rows, context)
             case Resumed() | Closed():
-                if event == Closed("adjust"):  # a number typed next may be meant for the page that has closed
+                if (
+                    isinstance(event, Closed) and event.job == "adjust"
+                ):  # a number typed next may be meant for the page that has closed
                     state = state._replace(has_moved_on=True)
                 return Turn(finish_count.fill_last_page(state, context), _refresh(state))
             case Changed("product" | "location" | "recount" | "outbox"):

@@ -37,7 +37,7 @@ from aisle.jobs.move import (
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.stock_pools import POOLS_QUERY, Pool, parse_pools
+from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.grammar_types import (

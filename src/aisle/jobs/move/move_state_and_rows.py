@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.jobs.stock_pools import Pools
+from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.grammar_types import Match
-from aisle.settings import LARGE_QUANTITY
+from aisle.settings.setting_definitions import LARGE_QUANTITY
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, ProductHereRow

@@ -23,7 +23,7 @@ from aisle.jobs.move.move_state_and_rows import (
 )
 from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY, to_decimal
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.stock_pools import pool_message
+from aisle.jobs.stock_pool_names import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_types import PRODUCT, Match
 

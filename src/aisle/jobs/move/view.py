@@ -8,7 +8,7 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
-from aisle.jobs.stock_pools import Pool, Pools, pool_message
+from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
 from aisle.scan.grammar_types import Match
 

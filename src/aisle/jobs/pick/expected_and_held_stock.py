@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import format_number
+from aisle.jobs.pick.pick_line import PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
-from aisle.jobs.pick.stops import PickLine, same_location
-from aisle.jobs.stock_pools import pool_name
+from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import Msg, msg
 
 
@@ -21,25 +21,21 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
     left = _stock_left(before, first)
     if left is None or more <= left:
         return None
+    args: dict[str, Decimal | str] = {"left": left, "place": first.location, "nowhere": more - left}
     if others := _other_pools_with_stock(first):
         pool = pool_name(before.pools, first.pool)
         texts = [f"{pool_name(before.pools, other)} {format_number(quantity)}" for other, quantity in others]
-        return msg("pick.more_than_pool", left=left, place=first.location, pool=pool, others=", ".join(texts))
+        return msg("pick.more_than_pool", **args, pool=pool, others=", ".join(texts))
     if held := held_for_others(before, first.product, first.location):
         count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
-        return msg(
-            "pick.more_than_free", nowhere=more - left, left=left, place=first.location, count=count, orders=orders
-        )
-    return msg("pick.more_than_stock", left=left, place=first.location)
+        return msg("pick.more_than_free", **args, count=count, orders=orders)
+    return msg("pick.more_than_stock", **args)
 
 
 def picked_of_no_location(state: PickState, line: PickLine) -> Decimal:
-    """Return how much was picked beyond the free stock at a location where the rest is held for other orders: the
-    service books it at no location."""
+    """Return how much was picked beyond the free stock at a location: the service books it at no location."""
     expected, taken = _expected_and_taken(state, line)
-    if expected is None or not held_for_others(state, line.product, line.location):
-        return Decimal(0)
-    return max(Decimal(0), taken - expected)
+    return Decimal(0) if expected is None else max(Decimal(0), taken - expected)
 
 
 def is_without_stock(warning: Msg | None) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from aisle.jobs.pick.pick_line import PickLine, sum_in_hand, sum_line_goods, sum_pieces
 from aisle.jobs.pick.pick_state import PickState, find_tote
-from aisle.jobs.pick.stops import PickLine, sum_in_hand, sum_line_goods, sum_pieces
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, goods_text
 from aisle.jobs.view import Msg
 

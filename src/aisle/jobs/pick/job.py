@@ -31,8 +31,8 @@ from aisle.jobs.pick import (
     line_actions,
     location_questions,
     merge_changed_orders,
+    next_stop,
     offered_choices,
-    pick_lines,
     pick_scanned_goods,
     pick_state,
     put_down_at_location,
@@ -41,7 +41,7 @@ from aisle.jobs.pick import (
     unanswered_question,
     view,
 )
-from aisle.jobs.pick.other_pickers import (
+from aisle.jobs.pick.goods_for_other_pickers import (
     goods_for_others,
     hand_over_to_others,
     is_location_for_others,
@@ -51,7 +51,7 @@ from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.shell.customer_comments import start_note
-from aisle.jobs.stock_pools import LIVE_POOLS_QUERY, parse_pools
+from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.scan.grammar_types import (
     LOCATION,
@@ -147,7 +147,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     here = [index for index, take in enumerate(state.lines) if take.is_open and take.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
-        ready = pick_lines.go_to_line(state._replace(location=match.key, choices=()), index)
+        ready = next_stop.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if is_location_for_others(state):
         return put_down_at_location.put_down_at(state, match, context)
@@ -269,7 +269,7 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
         return state
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
     is_started = (
-        state.is_quantity_open or state.choices or any(take.picked for take in pick_lines.current_stop_lines(state))
+        state.is_quantity_open or state.choices or any(take.picked for take in next_stop.current_stop_lines(state))
     )
     if stop_keys[0] == stop_keys[1] and (is_started or not isinstance(event, Resumed)):
         return state
@@ -452,7 +452,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if asked := location_questions.set_total(state, value):
         return asked
     if (
-        not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > pick_lines.ordered_at_stop(state)
+        not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > next_stop.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reply(state if is_about_goods else state._replace(choices=()), WRONG, "count.unknown", code=code)
     return line_actions.check_quantity(state, value, found, context)
@@ -464,7 +464,7 @@ def _is_record(
     """Return True if digits are the number of the record found, and no quantity."""
     if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    if unanswered_question.is_about_goods(state) and value > pick_lines.ordered_at_stop(state):
+    if unanswered_question.is_about_goods(state) and value > next_stop.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY
@@ -477,7 +477,7 @@ def _is_label(
     state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
 ) -> bool:
     """Return True if digits that are too many for the stop are the label of a location, or an order of this pick."""
-    if len(found) > 1 or value <= pick_lines.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
+    if len(found) > 1 or value <= next_stop.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
         return False
     is_long = not quantity_or_record.is_too_short_for_code(code)
     is_own_order = found[0].kind in (ORDER, REFERENCE) and bool(pick_state.find_tote(state, found[0].key))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Event, Turn, reply
-from aisle.jobs.pick import expected_and_held_stock, pick_lines, pick_state
-from aisle.jobs.pick.pick_lines import moved_stop_step
+from aisle.jobs.pick import expected_and_held_stock, fill_and_restore_lines, next_stop, pick_state
+from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step
+from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
-from aisle.jobs.pick.stops import PickLine, is_pool_allowed, same_location
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.jobs.stock_pools import pool_name
+from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_types import LOCATION, PRODUCT, Back, Command, Match, Scan
 
@@ -168,13 +168,17 @@ def _location_choices(state: PickState) -> list[PickChoice]:
 
 def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Decimal:
     """Return the quantity picked at the choice's location if the total is `value`; 0 if that is impossible."""
-    lines = [index for index in pick_lines.lines_with_product(state, choice.product) if state.lines[index].is_open]
+    lines = [
+        index
+        for index in fill_and_restore_lines.lines_with_product(state, choice.product)
+        if state.lines[index].is_open
+    ]
     index = next(
         (each for each in lines if same_location(state.lines[each].location, choice.key)), next(iter(lines), -1)
     )
     if index < 0:
         return Decimal(0)
-    done, of, _ = pick_lines.sum_lines(state.lines[each] for each in pick_lines.lines_of_stop(state, index))
+    done, of, _ = next_stop.sum_lines(state.lines[each] for each in next_stop.lines_of_stop(state, index))
     is_whole = state.lines[index].allows_decimals or not value % 1
     return value - done if is_whole and done < value <= of else Decimal(0)
 
@@ -190,21 +194,25 @@ def _is_location_unknown(state: PickState, line: PickLine) -> bool:
 def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
     """Go to the stop of these goods at the chosen location, moving the stop there if necessary."""
     state = state._replace(location=choice.key) if state.verifies_locations else state
-    lines = [index for index in pick_lines.lines_with_product(state, choice.product) if state.lines[index].is_open]
+    lines = [
+        index
+        for index in fill_and_restore_lines.lines_with_product(state, choice.product)
+        if state.lines[index].is_open
+    ]
     if not lines:
         return state
     at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
     if at_location:
-        return pick_lines.go_to_line(state, at_location[0])
+        return next_stop.go_to_line(state, at_location[0])
     index = lines[0]
-    stop = [each for each in pick_lines.lines_of_stop(state, index) if state.lines[each].is_open]
+    stop = [each for each in next_stop.lines_of_stop(state, index) if state.lines[each].is_open]
     line = state.lines[index].order, state.lines[index].line
     takes = list(state.lines)
     for each in stop:
         takes[each] = takes[each]._replace(location=choice.key, pool=choice.pool or takes[each].pool, barred_pools=())
     state = pick_state.add_undo_step(state._replace(choices=()), moved_stop_step(state.lines[each] for each in stop))
-    moved = pick_lines.with_lines(state, takes)._replace(location=state.location)
-    return pick_lines.go_to_line(
+    moved = next_stop.with_lines(state, takes)._replace(location=state.location)
+    return next_stop.go_to_line(
         moved, next(at for at, take in enumerate(moved.lines) if (take.order, take.line) == line)
     )
 

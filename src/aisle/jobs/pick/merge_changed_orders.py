@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
-from aisle.jobs.claims_and_assignments import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
-from aisle.jobs.pick import expected_and_held_stock, goods_to_put_down, other_pickers, pick_lines, pick_state, take_over
-from aisle.jobs.pick.pick_lines import moved_stop_step
+from aisle.jobs.pick import (
+    expected_and_held_stock,
+    fill_and_restore_lines,
+    goods_for_other_pickers,
+    goods_to_put_down,
+    next_stop,
+    other_pickers,
+    pick_state,
+    take_over,
+)
+from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step
+from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
-from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
+from aisle.jobs.read_claims_and_report_lost_ones import is_later
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
@@ -119,7 +128,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Chang
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
-    state = pick_lines.with_lines(state, state.lines) if state.phase == "picking" else state
+    state = next_stop.with_lines(state, state.lines) if state.phase == "picking" else state
     if pick_state.is_order_picked(state, tote.order):
         return turn._replace(state=state)
     text = msg("pick.no_priority", order=tote.order)
@@ -233,7 +242,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = other_pickers.track_put_down_by_others(state, order, row)
+        told = goods_for_other_pickers.track_put_down_by_others(state, order, row)
         return told if told.verdict else report_reopened(state, order, row)
     if row is None:
         # An order whose lines are known continues with them.
@@ -311,7 +320,7 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
     state = pick_state.with_tote(state, tote)
     if waiting:
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
-    joined = pick_lines.with_lines(state, [*state.lines, *fresh])
+    joined = next_stop.with_lines(state, [*state.lines, *fresh])
     joined = joined._replace(choices=state.choices if _is_same_stop(state, joined) else ())
     open_ = sum(take.is_open for take in fresh)
     return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
@@ -322,7 +331,7 @@ def start_when_ready(state: PickState) -> Result:
     if not state.totes or not all(tote.has_lines for tote in state.totes):
         return Turn(state)
     lines = state.lines
-    start = pick_lines.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
+    start = next_stop.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
     open_ = [take for take in start.lines if take.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))
@@ -357,7 +366,7 @@ def _merge_lines(
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [take for take in state.lines if take.order != tote.order]
     state = _adjust_history(state, merged.values())
-    renewed = pick_lines.with_lines(state, [*others, *merged.values()])
+    renewed = next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
         return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)
@@ -395,7 +404,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
     """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
     `LEAVE_TEXTS`."""
-    rest = pick_lines.without_order(state, tote.order, reason)
+    rest = fill_and_restore_lines.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:
         answer = {"rejected": tote.order} if reason.startswith("rejected") else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.pick.goods_to_put_down import has_goods_to_put_down, pieces_in_hand
 from aisle.jobs.pick.location_questions import product_in_question
+from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import PickChoice, PickState
-from aisle.jobs.pick.stops import PickLine
 
 COMMAND_LETTERS = "nsuiw"
 """Letters that are commands at a stop and therefore choose nothing."""

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
-from aisle.jobs.pick import goods_to_put_down, pick_lines, pick_state
+from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, pick_state
+from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, PutDown, UndoStep, add_undo_step
-from aisle.jobs.pick.stops import PickLine
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate, MovementEnd, MovementEntry, OrderUpdate, RejectionReason
@@ -83,7 +83,9 @@ def close_short(
 ) -> tuple[PickState, tuple[Write, ...]]:
     """Close lines short, with the quantity that is in their totes. The reason is part of the update. If the service
     does not support it, only the local journal keeps it."""
-    closed = pick_lines.set_picked(state, {index: state.lines[index].picked for index in indexes}, is_closed=True)
+    closed = fill_and_restore_lines.set_picked(
+        state, {index: state.lines[index].picked for index in indexes}, is_closed=True
+    )
     writes = update_lines(state, closed, indexes, store)
     for write in writes:
         for line in write.body["orders"]["order_lines"]:
@@ -106,7 +108,7 @@ def put_down_goods(
     if not put_down:
         return state, ()
     writes = _movements(_lines_with_quantity(state, put_down), store, user, target={"location_code": location})
-    after = pick_lines.move_put_down(state, put_down, 1, location)._replace(choices=(), only_order="")
+    after = fill_and_restore_lines.move_put_down(state, put_down, 1, location)._replace(choices=(), only_order="")
     return add_undo_step(after, UndoStep(put_down=put_down, location=location)), writes
 
 
@@ -117,7 +119,7 @@ def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tu
     if not put_down:
         return state, ()
     writes = _movements(_lines_with_quantity(state, put_down), store, user, source={"location_code": step.location})
-    return pick_lines.move_put_down(state, put_down, -1, step.location), writes
+    return fill_and_restore_lines.move_put_down(state, put_down, -1, step.location), writes
 
 
 def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[tuple[PickLine, Decimal]]:

@@ -10,9 +10,10 @@ from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Context, Turn, reply
 from aisle.jobs.pick import (
     expected_and_held_stock,
+    fill_and_restore_lines,
     location_questions,
+    next_stop,
     operations,
-    pick_lines,
     pick_state,
     rejected_scans_and_quantities,
 )
@@ -29,11 +30,11 @@ Result = Turn[PickState]
 
 def pick_product(state: PickState, match: Match, context: Context) -> Result:
     """Add the scanned quantity to the open lines of the product, filling each tote before the next."""
-    indexes = pick_lines.lines_with_product(state, match.key)
+    indexes = fill_and_restore_lines.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
         return rejected_scans_and_quantities.query_foreign_product(state, match)
-    open_ = pick_lines.fillable_lines(state, match.key)
+    open_ = fill_and_restore_lines.fillable_lines(state, match.key)
     if not open_:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
@@ -43,20 +44,23 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
-            pick_lines.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
+            next_stop.go_to_line(state, open_[0]),
+            "pick.location_first_scan",
+            place=first.location,
+            label=label,
         )
     if first.allows_decimals and not match.is_explicit:
-        held = pick_lines.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
+        held = next_stop.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
         text = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
         return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, text)))
     rest = sum((state.lines[index].remaining for index in open_), Decimal(0))
     if match.quantity > rest:
         at_stop, choice = (
-            pick_lines.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
+            next_stop.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
             PickChoice("take_rest", match.key, quantity=match.quantity),
         )
         return rejected_scans_and_quantities.reject_more_than_rest(at_stop, match.quantity, open_, choice)
-    return report_picked(state, pick_lines.add_over_lines(state, open_, match.quantity), context)
+    return report_picked(state, fill_and_restore_lines.add_over_lines(state, open_, match.quantity), context)
 
 
 def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -98,10 +102,10 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     closed = [state.lines[index] for index in indexes if state.lines[index].is_closed]
     label = match.label or match.key
     if closed:
-        picked, of, _ = pick_lines.sum_lines(closed)
+        picked, of, _ = next_stop.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
         return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
-    _, of, _ = pick_lines.sum_lines(state.lines[index] for index in indexes)
+    _, of, _ = next_stop.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 
 
@@ -116,14 +120,14 @@ def report_picked(
     if not changes:
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
     whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
-    after = pick_lines.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
+    after = fill_and_restore_lines.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
     last = max(changes)
-    stop_lines = pick_lines.lines_of_stop(after, last)
+    stop_lines = next_stop.lines_of_stop(after, last)
     open_ = [index for index in stop_lines if after.lines[index].is_open]
     at_line = (
-        pick_lines.go_to_line(after, open_[0])
+        next_stop.go_to_line(after, open_[0])
         if open_
-        else pick_lines.go_to_next_stop(after._replace(is_quantity_open=False), last)
+        else next_stop.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
     verdict = Verdict(
         GOOD,
@@ -135,14 +139,14 @@ def report_picked(
 
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
-    return pick_lines.lines_of_stop(state, state.current_index) if is_total else ()
+    return next_stop.lines_of_stop(state, state.current_index) if is_total else ()
 
 
 def _picked_message(
     before: PickState, after: PickState, changes: Mapping[int, Decimal], stop: Sequence[int], is_total: bool
 ) -> Msg:
     orders = list(dict.fromkeys(after.lines[index].order for index in changes))
-    done, of, _ = pick_lines.sum_lines(after.lines[index] for index in stop)
+    done, of, _ = next_stop.sum_lines(after.lines[index] for index in stop)
     label = after.lines[max(changes)].label
     if not after.is_batch and after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
@@ -165,7 +169,7 @@ def _picked_message(
         text = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
     elif len(orders) == 1:
         order_lines = [after.lines[index] for index in stop if after.lines[index].order == orders[0]]
-        done, of, _ = pick_lines.sum_lines(order_lines)
+        done, of, _ = next_stop.sum_lines(order_lines)
         more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
         letter = pick_state.tote_letter(after, orders[0])
         text = msg("pick.picked_for_tote", label=label, quantity=more, tote=letter, done=done, of=of)
@@ -186,11 +190,13 @@ def _picked_message(
 def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
     """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
     picked, the verdict explains why while the lines stay open."""
-    indexes = [index for index in pick_lines.lines_with_product(state, match.key) if state.lines[index].is_closed]
+    indexes = [
+        index for index in fill_and_restore_lines.lines_with_product(state, match.key) if state.lines[index].is_closed
+    ]
     if not indexes:
         return Turn(state)
-    reopened = pick_lines.set_picked(state, {index: state.lines[index].picked for index in indexes})
-    turn = pick_product(pick_lines.go_to_line(reopened, indexes[0]), match, context)
+    reopened = fill_and_restore_lines.set_picked(state, {index: state.lines[index].picked for index in indexes})
+    turn = pick_product(next_stop.go_to_line(reopened, indexes[0]), match, context)
     changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
     writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
     return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.sent_count_to_undo import SentCount, StockChange
+from aisle.jobs.count.undo_sent_count import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
-from aisle.jobs.pick.stops import PickLine
+from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
-from aisle.jobs.stock_pools import Pools
+from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
@@ -334,9 +334,6 @@ def is_order_picked(state: PickState, order: str) -> bool:
     """Return True if every line of an order is picked or closed."""
     lines = [take for take in state.lines if take.order == order]
     return bool(lines) and not any(take.is_open for take in lines)
-
-
-# Walk
 
 
 # Steps

@@ -9,9 +9,9 @@ from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.pick import (
     excess_and_refused_put_downs,
+    goods_for_other_pickers,
     goods_to_put_down,
     operations,
-    other_pickers,
     pick_state,
     rejected_scans_and_quantities,
 )
@@ -53,15 +53,15 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     """Put goods down at a scanned location. A location used before is accepted at once. One of these orders is asked
     about first. Of any other the stock is queried first."""
     location = match.key
-    if not goods_to_put_down.pieces_in_hand(state, state.only_order) and not other_pickers.is_location_for_others(
-        state
-    ):
+    if not goods_to_put_down.pieces_in_hand(
+        state, state.only_order
+    ) and not goods_for_other_pickers.is_location_for_others(state):
         return _nothing_in_hand(state)
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
     sources = (
         *(take.location for take in state.lines),
-        *(goods.location for goods in other_pickers.goods_for_others(state)),
+        *(goods.location for goods in goods_for_other_pickers.goods_for_others(state)),
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
@@ -131,8 +131,8 @@ def put_down_if_unused(state: PickState, row: LocationUseRow, context: Context) 
 
 def put_down(state: PickState, location: str, context: Context, *, includes_others: bool = False) -> Result:
     """Put down the goods in hand of the selected tote or of all; of other pickers only if `includes_others` is True."""
-    if other_pickers.is_location_for_others(state):
-        return other_pickers.put_down_for_others(state, location, context)
+    if goods_for_other_pickers.is_location_for_others(state):
+        return goods_for_other_pickers.put_down_for_others(state, location, context)
     in_hand = goods_to_put_down.pieces_in_hand(state, state.only_order)
     if in_hand and not includes_others and not goods_to_put_down.has_goods_to_put_down(state, state.only_order):
         others = goods_to_put_down.goods_in_hand(state, state.only_order)
@@ -207,7 +207,7 @@ def return_goods(state: PickState, context: Context) -> Result:
 def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put back, or what was put down for another picker."""
     if step.location:
-        return other_pickers.undo_put_down_for_others(state, step, context)
+        return goods_for_other_pickers.undo_put_down_for_others(state, step, context)
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
     amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     source = goods_messages.list_locations(goods.location for goods in step.returned)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantity_or_record, store_time
 from aisle.jobs.job import Effect, Query, Turn, reply
-from aisle.jobs.pick import goods_to_put_down, pick_lines, pick_state
+from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, next_stop, pick_state
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_types import Match
@@ -34,8 +34,8 @@ def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | in
 def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[int], *ways: PickChoice) -> Result:
     """Reject goods that are more than is still needed on the lines with these indexes."""
     first = state.lines[lines[0]]
-    _, _, rest = pick_lines.sum_lines(state.lines[index] for index in lines)
-    others = [index for index in pick_lines.lines_with_product(state, first.product) if index not in lines]
+    _, _, rest = next_stop.sum_lines(state.lines[index] for index in lines)
+    others = [index for index in fill_and_restore_lines.lines_with_product(state, first.product) if index not in lines]
     if first.location and any(state.lines[index].is_open for index in others):
         args: dict[str, str | Decimal] = {"label": first.label, "rest": rest, "place": first.location}
         return reject_input(state, "pick.more_than_needed_here", *ways, quantity=quantity, **args)
@@ -49,17 +49,18 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     if take is None:
         return None
     if state.is_pack_asked:
-        lines = pick_lines.fillable_lines(state, take.product)
-        _, _, needed = pick_lines.sum_lines(state.lines[index] for index in lines)
+        lines = fill_and_restore_lines.fillable_lines(state, take.product)
+        _, _, needed = next_stop.sum_lines(state.lines[index] for index in lines)
         more = PickChoice("take_rest", take.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
-    _, of, _ = pick_lines.sum_lines(pick_lines.current_stop_lines(state))
+    _, of, _ = next_stop.sum_lines(next_stop.current_stop_lines(state))
     if value <= of:
         return None
     rest = PickChoice("take_rest", take.product, typed=value)
-    stop = pick_lines.lines_of_stop(state, state.current_index)
+    stop = next_stop.lines_of_stop(state, state.current_index)
     elsewhere = any(
-        index not in stop and state.lines[index].is_open for index in pick_lines.lines_with_product(state, take.product)
+        index not in stop and state.lines[index].is_open
+        for index in fill_and_restore_lines.lines_with_product(state, take.product)
     )
     if elsewhere and take.location:
         args: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.location}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.settings import SHORTAGE_REASONS
+from aisle.settings.setting_definitions import SHORTAGE_REASONS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import OtherLocationsRow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs.claims_and_assignments import Claim, is_later, parse_claim
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
-from aisle.jobs.pick import goods_to_put_down, offered_choices, pick_lines, pick_state, unanswered_question
+from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, offered_choices, pick_state, unanswered_question
 from aisle.jobs.pick.operations import claim_write
+from aisle.jobs.pick.pick_line import sum_own_in_hand
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
-from aisle.jobs.pick.stops import sum_own_in_hand
+from aisle.jobs.read_claims_and_report_lost_ones import Claim, is_later, parse_claim
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import goods_text, order_goods
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
@@ -102,7 +102,7 @@ def with_picker_elsewhere(tote: Tote, *names: str) -> Tote:
 
 def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> Result:
     verdict = Verdict(INFO, msg("pick.moved_to_terminal", order=tote.order, terminal=claim_found.terminal))
-    rest = pick_lines.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
+    rest = fill_and_restore_lines.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
     return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
 
 

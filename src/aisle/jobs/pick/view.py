@@ -9,18 +9,19 @@ from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
+    fill_and_restore_lines,
+    goods_for_other_pickers,
     goods_to_put_down,
     location_questions,
+    next_stop,
     offered_choices,
-    other_pickers,
-    pick_lines,
     pick_state,
 )
 from aisle.jobs.pick.expected_and_held_stock import held_for_others, is_all_held
+from aisle.jobs.pick.pick_line import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
-from aisle.jobs.pick.stops import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.shell.customer_comments import Note
-from aisle.jobs.stock_pools import pool_name
+from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.sums_of_goods_and_progress import goods_progress, goods_text
 from aisle.jobs.view import (
     BACK,
@@ -100,7 +101,12 @@ def _title(state: PickState) -> Msg:
 
 
 def _wait_step(state: PickState) -> Step:
-    note = msg("pick.note_answer" if state.choices else "stores.loading")
+    missing = [tote for tote in state.totes if not tote.has_lines]
+    note = msg("stores.loading")
+    if state.choices:
+        note = msg("pick.note_answer")
+    elif state.is_batch:
+        note = msg("stores.loading")
     return Step(
         state.step_name,
         _title(state),
@@ -112,7 +118,7 @@ def _wait_step(state: PickState) -> Step:
 
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
-    stop_lines = pick_lines.current_stop_lines(state)
+    stop_lines = next_stop.current_stop_lines(state)
     lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
@@ -204,7 +210,7 @@ def _tote_text(tote: Tote) -> Msg:
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
     is shown only for weighed or measured products."""
-    done, of, rest = pick_lines.sum_lines(stop)
+    done, of, rest = next_stop.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
@@ -218,7 +224,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
-    done, of, rest = pick_lines.sum_lines(stop)
+    done, of, rest = next_stop.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
     if not state.is_batch:
@@ -239,7 +245,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if state.is_pack_asked:
         return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
-        return msg("pick.prompt_quantity", rest=pick_lines.sum_lines(stop)[2])
+        return msg("pick.prompt_quantity", rest=next_stop.sum_lines(stop)[2])
     return msg("move.prompt_product")
 
 
@@ -272,7 +278,7 @@ def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
 
 
 def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
-    first, (_, _, rest) = lines[0], pick_lines.sum_lines(lines)
+    first, (_, _, rest) = lines[0], next_stop.sum_lines(lines)
     pool = _distinguishing_pool(state, first)
     label = f"{first.label} ({pool})" if pool else first.label
     if not state.is_batch:
@@ -287,7 +293,10 @@ def _choice_texts(state: PickState) -> tuple[Msg, ...]:
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "take_rest":
-        rest = sum((state.lines[index].remaining for index in pick_lines.fillable_lines(state, choice.key)), Decimal(0))
+        rest = sum(
+            (state.lines[index].remaining for index in fill_and_restore_lines.fillable_lines(state, choice.key)),
+            Decimal(0),
+        )
         return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
         return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("look_up.title")
@@ -370,10 +379,13 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
         return msg("pick.note_put_down")
     if goods_to_put_down.pieces_in_hand(state):
         return msg("pick.note_goods_of_others", count=goods_to_put_down.goods_in_hand(state))
-    if not pick_lines.put_down_locations(state):
+    if not fill_and_restore_lines.put_down_locations(state):
         return msg("pick.note_is_put_down")
     if not state.is_batch:
-        return msg("pick.note_put_down_at", place=goods_messages.list_locations(pick_lines.put_down_locations(state)))
+        return msg(
+            "pick.note_put_down_at",
+            place=goods_messages.list_locations(fill_and_restore_lines.put_down_locations(state)),
+        )
     return _tote_locations(state)
 
 
@@ -381,7 +393,7 @@ def _tote_locations(state: PickState) -> Msg:
     parts = [
         msg("pick.tote_put_down_at", tote=tote.letter, place=goods_messages.list_locations(locations))
         for tote in state.totes
-        if (locations := pick_lines.put_down_locations(state, tote.order))
+        if (locations := fill_and_restore_lines.put_down_locations(state, tote.order))
     ]
     whole = parts[-1]
     for part in reversed(parts[:-1]):
@@ -426,7 +438,7 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
     here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
-    if (locations := pick_lines.put_down_locations(state)) and not goods_to_put_down.pieces_in_hand(state):
+    if (locations := fill_and_restore_lines.put_down_locations(state)) and not goods_to_put_down.pieces_in_hand(state):
         return Verdict(
             GOOD if was_changed else INFO,
             msg("pick.left_waiting_at", order=state.order, place=goods_messages.list_locations(locations)),
@@ -501,7 +513,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", other_pickers.returned_message(state))
+    note = Line("note", goods_for_other_pickers.returned_message(state))
     return Step(
         state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )

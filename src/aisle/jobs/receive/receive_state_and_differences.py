@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import product_log_writes
+from aisle.jobs import stock_change_and_count_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.quantities_and_plausibility import to_decimal, to_decimal_or_none
 from aisle.jobs.store_time import due_on_day_message, past_due_message
@@ -427,7 +427,7 @@ def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int
         "reference": delivery,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
-        "source": product_log_writes.LOG_SOURCE,
+        "source": stock_change_and_count_writes.LOG_SOURCE,
     }
     if entry.line:
         row["line_number"] = entry.line

@@ -140,7 +140,7 @@ class ExpiryCheckRow(TypedDict):
     due: str
     """Day of the check, yyyy-MM-dd."""
     expiry: str
-    """Expiry date known so far, yyyy-MM-dd; empty if none is."""
+    """Expiry date known so far, yyyy-MM-dd; empty if the service returns none."""
     most_likely_quantity: Decimal | None
 
 

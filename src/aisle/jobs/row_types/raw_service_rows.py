@@ -78,6 +78,7 @@ class ServiceProduct(TypedDict, total=False):
     deprecation_date: str | None
     discount_price: Number | None
     edit_min_max_percentage: Number
+    expiration_min_range: Number | None
     forecast: Number | None
     forecast_array: str | None
     group_code: str | None

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import report_refusals, searchable_list
-from aisle.jobs.claims_and_assignments import parse_claim
 from aisle.jobs.job import (
     Changed,
     Closed,
@@ -28,6 +27,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.read_claims_and_report_lost_ones import parse_claim
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
@@ -86,6 +86,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("clearance_request.title"), Start("clearance", {})),
     (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
+    (msg("home.expiry"), Start("expiry", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
 

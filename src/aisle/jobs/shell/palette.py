@@ -48,7 +48,7 @@ from aisle.scan.grammar_types import (
     UnknownCode,
 )
 from aisle.search_text import normalise_characters
-from aisle.settings import LANGUAGES
+from aisle.settings.setting_definitions import LANGUAGES
 
 LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
 

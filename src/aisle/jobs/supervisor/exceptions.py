@@ -26,10 +26,14 @@ from aisle.jobs.receive.view import code_text
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.exception_decisions import (
+    EXCEPTION_KINDS,
     EXCESS_QUERY,
     MANY,
     NOT_REVIEWED,
     ONE,
+    Actions,
+    ExceptionsState,
+    Result,
     acceptance_effects,
     acceptance_verdict,
     apply_decision,
@@ -40,7 +44,6 @@ from aisle.jobs.supervisor.exception_decisions import (
     undone_acceptance_verdict,
     write_at_store,
 )
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
@@ -119,7 +122,9 @@ class Summary(Page[ExceptionsState]):
         return ListView(
             name=self.name,
             title=msg("home.exceptions"),
-            prompt=msg("exceptions.prompt"),
+            prompt=msg(
+                "unconfirmed.prompt_none" if state.is_loaded and not any(counts.values()) else "exceptions.prompt"
+            ),
             column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
             rows=rows,
             first=state.first,
@@ -266,7 +271,9 @@ class NegativeStockList(ExceptionList):
         Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
         Column(
             msg("exceptions.head_where"),
-            lambda row: msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row),
+            lambda row: (
+                msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row)
+            ),
         ),
     )
 

@@ -16,11 +16,11 @@ from aisle.jobs.adjust_state_and_reasons import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action
-from aisle.jobs.product_log_writes import LOG_SOURCE
 from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
 from aisle.jobs.searchable_list import ListOptions
+from aisle.jobs.stock_change_and_count_writes import LOG_SOURCE
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX
@@ -203,6 +203,9 @@ NARROWED_TITLES = {
 }
 """Titles of a log narrowed by (location, words), without and with other filter fields."""
 
+UNDONE = "undo"
+"""Source of an entry of ours that undoes another one."""
+
 SOURCE_NAMES = {
     "count": "log.kind_count",
     "change": "log.kind_change",
@@ -217,6 +220,7 @@ SOURCE_NAMES = {
     "late": "log.kind_late",
     "opening": "log.kind_opening",
     LOG_SOURCE: "log.kind_aisle",
+    UNDONE: "log.kind_undo",
     LOSS: "log.kind_loss",
 }
 """Names of the entries of each source."""
@@ -296,7 +300,9 @@ def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
     """Return the given reason, else the kind of entry."""
     if text := reason_text(entry["reason_code"], entry["reason_code_description"], reasons):
         return raw(text)
-    return msg(SOURCE_NAMES[entry["work"]]) if entry["work"] in SOURCE_NAMES else raw(entry["work"])
+    is_undo = entry["work"] == LOG_SOURCE and str(entry["reference"] or "").startswith(UNDO_PREFIX)
+    work = UNDONE if is_undo else entry["work"]
+    return msg(SOURCE_NAMES[work]) if work in SOURCE_NAMES else raw(work)
 
 
 def _value_message(entry: LogRow) -> Msg:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import claims_and_assignments, list_page_base_class, searchable_list
+from aisle.jobs import list_page_base_class, read_claims_and_report_lost_ones, searchable_list
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.page_job import Action, refuse
@@ -70,7 +70,7 @@ class OrdersState(NamedTuple):
     is_window_loading: bool = False
     """True while the rows of a window that followed the cursor have not come yet."""
     is_loaded: bool = False
-    claims_for_others: tuple[claims_and_assignments.ClaimForOther, ...] = ()
+    claims_for_others: tuple[read_claims_and_report_lost_ones.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     new_above: int = 0
     """Orders that came above the window since it was at the beginning."""

@@ -15,8 +15,17 @@ from aisle.jobs.look_up_product import location_rows
 from aisle.jobs.page_job import Page, PagedPage, PageJob, refuse
 from aisle.jobs.parse_product_rows import parse_expected_deliveries, parse_product
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
 from aisle.jobs.supervisor.store_product_change import ConfirmPage, ValuePage, check_changes
-from aisle.jobs.supervisor.store_product_fields import FIELD_BY_NAME, update_write
+from aisle.jobs.supervisor.store_product_limits_and_objections import (
+    StoreProduct,
+    change_text,
+    format_changes,
+    objection,
+    parse_store_product,
+    refusal_text,
+    why_not,
+)
 from aisle.jobs.supervisor.store_product_page import (
     CHART,
     CONFIRM,
@@ -28,18 +37,10 @@ from aisle.jobs.supervisor.store_product_page import (
     StoreProductState,
     product_of,
 )
-from aisle.jobs.supervisor.store_product_values import (
-    StoreProduct,
-    change_text,
-    format_changes,
-    objection,
-    parse_store_product,
-    refusal_text,
-    why_not,
-)
 from aisle.jobs.view import GOOD, INFO, WRONG, Chart, Line, Msg, Series, Verdict, View, msg, raw
 from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.store_product_settings import FIELD_BY_NAME
 
 _SERIES_LABELS = {
     "history": msg("store_product.history"),

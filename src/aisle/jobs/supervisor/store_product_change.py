@@ -5,22 +5,21 @@ from __future__ import annotations
 from aisle.jobs import choice_letters
 from aisle.jobs.job import Context, Event, Json, Turn, reply
 from aisle.jobs.page_job import Action, FormPage, refuse
-from aisle.jobs.supervisor.store_product_fields import (
-    CODES,
-    DAY,
-    FIELD_BY_NAME,
-    FLAG,
+from aisle.jobs.supervisor.parse_and_format_store_product_values import (
     LEVELS,
-    MONEY,
-    NUMBER,
-    NUMERIC,
     field_label,
     format_day_as_datetime,
     format_value,
     parse_codes,
     parse_day,
     parse_level_range,
-    parse_update_values,
+)
+from aisle.jobs.supervisor.store_product_limits_and_objections import (
+    StoreProduct,
+    change_message,
+    is_write_only,
+    objection,
+    price_warnings,
 )
 from aisle.jobs.supervisor.store_product_page import (
     CONFIRM,
@@ -33,16 +32,10 @@ from aisle.jobs.supervisor.store_product_page import (
     propose_changes,
     query_product,
 )
-from aisle.jobs.supervisor.store_product_values import (
-    StoreProduct,
-    change_message,
-    is_write_only,
-    objection,
-    price_warnings,
-)
 from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, Verdict, View, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.grammar_types import Accepts, Choice, Command, CursorKey, Quantity, TypedText
+from aisle.store_product_settings import CODES, DAY, FIELD_BY_NAME, FLAG, MONEY, NUMBER, NUMERIC, parse_update_values
 
 Actions = tuple[Action[StoreProductState], ...]
 

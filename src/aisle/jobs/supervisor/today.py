@@ -435,6 +435,7 @@ JOB_NAMES = {
     "clearance_request": "clearance_request.title",
     "adjust": "home.count",
     "my_entries": "home.count",
+    "expiry": "home.expiry",
     "shortage": "home.pick",
     "unconfirmed": "home.unconfirmed",
     "clearance": "clearance_request.title",

@@ -30,7 +30,7 @@ from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, ref
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.searchable_list import PAGE_LETTERS, ListOptions
 from aisle.jobs.stored_messages import is_stored_message, read_message
-from aisle.jobs.supervisor.store_product_fields import field_label, format_value
+from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
 from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 

@@ -1,5 +1,7 @@
 """PINs of people: stored as slow hashes, since they are short, and locked after wrong attempts.
 
+A browser's failed attempts also count by address: `web/sign_ins`.
+
 A stored PIN is `scrypt$cost$salt$hash`. Hashing runs outside transactions because it is slow.
 """
 

@@ -41,6 +41,7 @@ _CHAIN_STATEMENTS = frozenset(
         writes_sql.WRITE_AT_CHANGE,
         writes_sql.WRITE_HISTORY_FIRST,
         writes_sql.KNOWN_KEYS,
+        writes_sql.OTHER_LOADS,
     }
 )
 

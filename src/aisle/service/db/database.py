@@ -1,142 +1,16 @@
-"""Interface of databases: transactions and errors; the monitor of their availability and waiting times."""
+"""Interface of databases: transactions over common SQL, and errors. Opened by `open_database` of this package."""
 
 from __future__ import annotations
 
-import fcntl
-import logging
-import math
-import os
 import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
-from pathlib import Path
 from sys import getsizeof
-from threading import Lock
-from time import monotonic
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from aisle.errors import StorageError
-
-AccessKind = Literal["reads", "writes"]
-
-WaitKind = Literal["pool", "lock"]
-"""Kind of a wait: for a connection of the pool or the writer thread, or for a lock of another writer."""
-
-
-log = logging.getLogger("aisle.service")
-
-
-class DatabaseMetrics(Protocol):
-    """Metrics that a monitor updates."""
-
-    def set_database_up(self, *, up: bool) -> None:
-        """Record that the database was lost or regained."""
-        ...
-
-    def observe_database_wait(self, kind: WaitKind, seconds: float) -> None:
-        """Record a wait of this many seconds."""
-        ...
-
-
-class Speaker:
-    """Right to log the loss of a database. Of several processes the one that locks a file has it.
-
-    The kernel frees the lock of a process that dies. Without a file, every process has the right.
-    """
-
-    def __init__(self, file: Path | None = None) -> None:
-        self._file = file
-        self._handle = -1
-
-    def take(self) -> bool:
-        """Return True if this process logs the loss, and its end."""
-        if self._file is None or self._handle >= 0:
-            return True
-        try:
-            handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except OSError:
-            return True
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            return False
-        self._handle = handle
-        return True
-
-    def give_up(self) -> None:
-        """Let another process log the next loss."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
-
-
-QUIET_WRITES_S = 120.0
-"""Seconds without a failed write after which writes count as regained.
-
-A server on a full disk goes on to take small writes, and hosts try again after up to a minute.
-"""
-
-
-class DatabaseMonitor:
-    """Record of the failures and successes of one database; threads may share it. Each change is logged once."""
-
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self.metrics: DatabaseMetrics | None = None
-        self.speaker = Speaker()
-        self._now = now
-        self._failed: set[AccessKind] = set()
-        self._is_lost = False
-        self._is_speaking = False
-        self._lost_since = 0.0
-        self._write_failed_at = -math.inf
-        self._lock = Lock()
-
-    @property
-    def is_available(self) -> bool:
-        """True if neither the last read nor the last write failed."""
-        return not self._failed
-
-    def report_failure(self, *parts: AccessKind, error: str) -> None:
-        """Record that these accesses fail for a reason of the database. Only the kind of error is logged."""
-        with self._lock:
-            self._failed.update(parts)
-            if "writes" in parts:
-                self._write_failed_at = self._now()
-            if self._is_lost:
-                return
-            self._is_lost = True
-            self._lost_since = self._now()
-            self._is_speaking = self.speaker.take()
-        level = logging.ERROR if self._is_speaking else logging.DEBUG
-        log.log(level, "database lost: %s of %s", error, " and ".join(parts))
-        self._update_metrics(up=False)
-
-    def report_success(self, *parts: AccessKind) -> None:
-        """Record that these accesses succeeded. The call is cheap while nothing fails."""
-        if not self._is_lost:
-            return
-        with self._lock:
-            self._failed.difference_update(parts)
-            now = self._now()
-            if not self._is_lost or self._failed or now - self._write_failed_at < QUIET_WRITES_S:
-                return
-            self._is_lost = False
-            seconds, is_speaking = now - self._lost_since, self._is_speaking
-            self.speaker.give_up()
-        log.log(logging.WARNING if is_speaking else logging.DEBUG, "database regained after %.0f s", seconds)
-        self._update_metrics(up=True)
-
-    def report_wait(self, kind: WaitKind, seconds: float) -> None:
-        """Record a wait."""
-        if self.metrics is not None:
-            self.metrics.observe_database_wait(kind, seconds)
-
-    def _update_metrics(self, *, up: bool) -> None:
-        if self.metrics is not None:
-            self.metrics.set_database_up(up=up)
-
+from aisle.service.db.availability_monitor import DatabaseMonitor
 
 T = TypeVar("T")
 Row = tuple[Any, ...]

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-import re
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from concurrent.futures import Future
@@ -25,8 +24,8 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.db import product_search_index
-from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
+from aisle.service.db.availability_monitor import DatabaseMonitor
+from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseUnreachable, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.postgres_transaction_and_errors import (
     REFUSED,
@@ -36,8 +35,10 @@ from aisle.service.db.postgres_transaction_and_errors import (
     is_connection_lost,
     is_retryable,
     public_error,
+    roll_back_failed,
+    run_transaction,
 )
-from aisle.service.db.schema import MIGRATIONS, PRODUCT_SEARCH_INDEX
+from aisle.service.db.schema import migrate_postgres
 
 T = TypeVar("T")
 _ResultCallback = Callable[[Any], None]
@@ -71,13 +72,6 @@ _SIZE_STATEMENTS = (
 )
 # A server sharded by store (Citus) needs this to change tables of the chain after reading those of stores.
 _WRITER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
-
-# Any number that no store's lock has: those are 8 bytes of a hash, this one is shorter.
-_MIGRATION_LOCK = 0xA15_1E
-_MIN_VERSION = 150_000
-
-# SQLite reads this index instead of the table. Here it would only limit the length of a product's texts.
-_UNUSED_INDEX = re.compile(r"CREATE INDEX product_search\b")
 
 
 class PostgresDatabase:
@@ -148,7 +142,7 @@ class PostgresDatabase:
         settings = _SETTINGS | {"lock_timeout": str(int(self._timeout_s * 1000))}
         connection = await asyncpg.connect(self._dsn, server_settings=settings, timeout=_CONNECT_SECONDS)
         try:
-            await migrate(connection)
+            await migrate_postgres(connection)
         finally:
             await connection.close(timeout=self._timeout_s)
         return await self._pool(readers, settings), await self._pool(
@@ -254,7 +248,7 @@ class PostgresDatabase:
                     if not is_running:
                         return
                     await self._begin_transaction(connection, begin, None if deliver else queued)
-                    result = await _run_transaction(kind(connection), work, deliver)
+                    result = await run_transaction(kind(connection), work, deliver)
                 finally:
                     await _release(pool, connection)
             except Exception as problem:
@@ -289,7 +283,7 @@ class PostgresDatabase:
         try:
             await connection.execute(begin)
         except Exception as problem:
-            await _roll_back_failed(connection, problem)
+            await roll_back_failed(connection, problem)
             raise
         except BaseException:
             connection.terminate()
@@ -328,53 +322,6 @@ async def _run_job(job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
             future.set_exception(problem)
         if not isinstance(problem, Exception):
             raise
-
-
-async def _run_transaction(transaction: PostgresTransaction, work: Work[T], deliver: Callable[[T], None] | None) -> T:
-    """Run `work` and commit. Raise DatabaseFailed if the outcome of the commit is unknown.
-
-    A reader gets its result before the end of the transaction, on which the result does not depend.
-    """
-    connection = transaction.connection
-    try:
-        result = await work(transaction)
-    except Exception as problem:
-        await _roll_back_failed(connection, problem)
-        raise
-    except BaseException:
-        connection.terminate()
-        raise
-    if deliver is not None:
-        deliver(result)
-        await _roll_back(connection)
-        return result
-    try:
-        status = await connection.execute("COMMIT")
-    except Exception as problem:
-        if is_connection_lost(problem):
-            raise DatabaseFailed("The database was lost while the request was being stored.") from problem
-        await _roll_back(connection)
-        raise
-    if status != "COMMIT":
-        raise DatabaseFailed("The database undid the transaction.")
-    return result
-
-
-async def _roll_back_failed(connection: Any, error: Exception) -> None:
-    """Roll back a failed transaction. Raise ConnectionResetError if its connection ended."""
-    if connection.is_closed():
-        raise ConnectionResetError("The connection to the database ended.") from error
-    await _roll_back(connection)
-
-
-async def _roll_back(connection: Any) -> None:
-    """Roll back the transaction; terminate the connection if that fails."""
-    if connection.is_closed():
-        return
-    try:
-        await connection.execute("ROLLBACK")
-    except Exception:
-        connection.terminate()
 
 
 async def _release(pool: asyncpg.Pool, connection: Any) -> None:
@@ -440,66 +387,3 @@ def redact_dsn(dsn: str) -> str:
 def _describe(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text if text.endswith(".") else text + "."
-
-
-async def migrate(connection: asyncpg.Connection) -> None:
-    """Migrate the database to the newest schema. Raise StorageError if it is newer still or cannot be used."""
-    await _check_server(connection)
-    version = await _read_version(connection)
-    if version > len(MIGRATIONS):
-        raise StorageError(
-            f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
-        )
-    for number, statements in enumerate(MIGRATIONS, 1):
-        if number > version:
-            await _apply_migration(connection, number, statements)
-
-
-async def _apply_migration(connection: asyncpg.Connection, number: int, statements: tuple[str, ...]) -> None:
-    async with connection.transaction():
-        # Another worker may be migrating, however long that takes.
-        await connection.execute(f"SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({_MIGRATION_LOCK:d})")
-        await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
-        if await _applied_version(connection) >= number:
-            return
-        for statement in statements:
-            if text := to_postgres(statement):
-                await connection.execute(text)
-        await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
-
-
-async def _check_server(connection: asyncpg.Connection) -> None:
-    number = int(await connection.fetchval("SHOW server_version_num"))
-    if number < _MIN_VERSION:
-        raise StorageError(f"PostgreSQL {number // 10_000} is too old: {_MIN_VERSION // 10_000} or newer is needed.")
-    encoding = await connection.fetchval("SHOW server_encoding")
-    if encoding != "UTF8":
-        raise StorageError(f"The database keeps text as {encoding}: one with encoding UTF8 is needed.")
-
-
-async def _read_version(connection: asyncpg.Connection) -> int:
-    if await connection.fetchval("SELECT to_regclass('schema_version')") is None:
-        return 0
-    return await _applied_version(connection)
-
-
-async def _applied_version(connection: asyncpg.Connection) -> int:
-    """Return the version from the table itself.
-
-    A connection may answer from before its wait for the lock when asked whether the table exists.
-    """
-    return int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version"))
-
-
-def to_postgres(statement: str) -> str:
-    """Return a statement of the schema in PostgreSQL's form; '' if it is not needed there.
-
-    Text is compared by its bytes, whatever the database's collation is, as keys and pages require.
-    """
-    if statement == PRODUCT_SEARCH_INDEX:
-        return product_search_index.POSTGRES_PRODUCT_INDEX
-    if _UNUSED_INDEX.match(statement):
-        return ""
-    if statement.startswith("CREATE TABLE"):
-        return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)
-    return statement

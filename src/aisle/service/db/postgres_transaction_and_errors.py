@@ -1,22 +1,27 @@
-"""`Transaction` over one PostgreSQL connection, and the translation of its errors."""
+"""`Transaction` over one PostgreSQL connection: run, committed or rolled back; and the translation of its errors."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 import asyncpg
 
 from aisle.service.db.database import (
     Busy,
     ConstraintViolated,
+    DatabaseFailed,
     ResultSize,
     Row,
     Statement,
     ValueTooLong,
+    Work,
     database_failure,
     group_by_statement,
 )
+
+T = TypeVar("T")
 
 # The server is gone or shuts down. What was not committed has not happened.
 _CONNECTION_ERRORS = (
@@ -158,3 +163,50 @@ def _known_error(error: Exception) -> Exception:
     if isinstance(error, asyncpg.exceptions.ProgramLimitExceededError):
         return ValueTooLong("This is longer than the database can hold under a key.")
     return error
+
+
+async def run_transaction(transaction: PostgresTransaction, work: Work[T], deliver: Callable[[T], None] | None) -> T:
+    """Run `work` and commit. Raise DatabaseFailed if the outcome of the commit is unknown.
+
+    A reader gets its result before the end of the transaction, on which the result does not depend.
+    """
+    connection = transaction.connection
+    try:
+        result = await work(transaction)
+    except Exception as problem:
+        await roll_back_failed(connection, problem)
+        raise
+    except BaseException:
+        connection.terminate()
+        raise
+    if deliver is not None:
+        deliver(result)
+        await roll_back(connection)
+        return result
+    try:
+        status = await connection.execute("COMMIT")
+    except Exception as problem:
+        if is_connection_lost(problem):
+            raise DatabaseFailed("The database was lost while the request was being stored.") from problem
+        await roll_back(connection)
+        raise
+    if status != "COMMIT":
+        raise DatabaseFailed("The database undid the transaction.")
+    return result
+
+
+async def roll_back_failed(connection: Any, error: Exception) -> None:
+    """Roll back a failed transaction. Raise ConnectionResetError if its connection ended."""
+    if connection.is_closed():
+        raise ConnectionResetError("The connection to the database ended.") from error
+    await roll_back(connection)
+
+
+async def roll_back(connection: Any) -> None:
+    """Roll back the transaction; terminate the connection if that fails."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except Exception:
+        connection.terminate()

@@ -1,4 +1,4 @@
-"""Schema of the service for both engines (`schema.sql`), and its migration on SQLite.
+"""Schema of the service (`schema.sql`) and its migration, on SQLite and on PostgreSQL.
 
 SQLite's query planner gets statistics (`planner_statistics.json`), which it would otherwise guess.
 """
@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
 from aisle.errors import StorageError
 from aisle.service.db import product_search_index
+
+if TYPE_CHECKING:
+    import asyncpg
 
 # Substrings of a product's texts; each engine has this index in its own form (`product_search_index`).
 PRODUCT_SEARCH_INDEX = "CREATE INDEX product_gram ON product (search)"
@@ -99,3 +103,79 @@ def _stored_statistics(connection: apsw.Connection) -> list[list[object]]:
     found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").fetchall()
     rows = connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY rowid").fetchall() if found else []
     return [list(row) for row in rows]
+
+
+# Any number that no store's lock has: those are 8 bytes of a hash, this one is shorter.
+_MIGRATION_LOCK = 0xA15_1E
+
+
+_MIN_POSTGRES_VERSION = 150_000
+
+
+# SQLite reads this index instead of the table. Here it would only limit the length of a product's texts.
+_UNUSED_INDEX = re.compile(r"CREATE INDEX product_search\b")
+
+
+async def migrate_postgres(connection: asyncpg.Connection) -> None:
+    """Migrate the database to the newest schema. Raise StorageError if it is newer still or cannot be used."""
+    await _check_postgres_server(connection)
+    version = await _read_postgres_version(connection)
+    if version > len(MIGRATIONS):
+        raise StorageError(
+            f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
+        )
+    for number, statements in enumerate(MIGRATIONS, 1):
+        if number > version:
+            await _apply_postgres_migration(connection, number, statements)
+
+
+async def _apply_postgres_migration(connection: asyncpg.Connection, number: int, statements: tuple[str, ...]) -> None:
+    async with connection.transaction():
+        # Another worker may be migrating, however long that takes.
+        await connection.execute(f"SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({_MIGRATION_LOCK:d})")
+        await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
+        if await _applied_version(connection) >= number:
+            return
+        for statement in statements:
+            if text := to_postgres(statement):
+                await connection.execute(text)
+        await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
+
+
+async def _check_postgres_server(connection: asyncpg.Connection) -> None:
+    number = int(await connection.fetchval("SHOW server_version_num"))
+    if number < _MIN_POSTGRES_VERSION:
+        raise StorageError(
+            f"PostgreSQL {number // 10_000} is too old: {_MIN_POSTGRES_VERSION // 10_000} or newer is needed."
+        )
+    encoding = await connection.fetchval("SHOW server_encoding")
+    if encoding != "UTF8":
+        raise StorageError(f"The database keeps text as {encoding}: one with encoding UTF8 is needed.")
+
+
+async def _read_postgres_version(connection: asyncpg.Connection) -> int:
+    if await connection.fetchval("SELECT to_regclass('schema_version')") is None:
+        return 0
+    return await _applied_version(connection)
+
+
+async def _applied_version(connection: asyncpg.Connection) -> int:
+    """Return the version from the table itself.
+
+    A connection may answer from before its wait for the lock when asked whether the table exists.
+    """
+    return int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version"))
+
+
+def to_postgres(statement: str) -> str:
+    """Return a statement of the schema in PostgreSQL's form; '' if it is not needed there.
+
+    Text is compared by its bytes, whatever the database's collation is, as keys and pages require.
+    """
+    if statement == PRODUCT_SEARCH_INDEX:
+        return product_search_index.POSTGRES_PRODUCT_INDEX
+    if _UNUSED_INDEX.match(statement):
+        return ""
+    if statement.startswith("CREATE TABLE"):
+        return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)
+    return statement

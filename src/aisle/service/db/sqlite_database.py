@@ -19,18 +19,13 @@ from typing import TypeVar
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, Work
+from aisle.service.db.availability_monitor import AccessKind, DatabaseMonitor
+from aisle.service.db.database import GROWING_TABLES, DatabaseFailed, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.schema import migrate, store_statistics
-from aisle.service.db.sqlite_connection import (
-    DISK_ERRORS,
-    ReadTransaction,
-    busy_error,
-    open_connection,
-    public_error,
-    run_sync,
-)
+from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, public_error
 from aisle.service.db.sqlite_inline_reader import InlineReader, ReadTooLong
+from aisle.service.db.sqlite_transaction import ReadTransaction, run_sync
 from aisle.service.db.sqlite_writer import SqliteWriter
 
 T = TypeVar("T")

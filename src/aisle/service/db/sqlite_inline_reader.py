@@ -17,7 +17,8 @@ from typing import NoReturn, TypeVar
 import apsw
 
 from aisle.service.db.database import Row, Work
-from aisle.service.db.sqlite_connection import DISK_ERRORS, ReadTransaction, run_sync
+from aisle.service.db.sqlite_connection import DISK_ERRORS
+from aisle.service.db.sqlite_transaction import ReadTransaction, run_sync
 
 T = TypeVar("T")
 

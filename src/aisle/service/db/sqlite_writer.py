@@ -23,10 +23,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from aisle.service.db.database import Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
+from aisle.service.db.availability_monitor import DatabaseMonitor
+from aisle.service.db.database import Busy, DatabaseFailed, Work, database_failure
 from aisle.service.db.fair_turns import CALLER, CallerQueue
 from aisle.service.db.product_search_index import are_products_waiting, index_waiting_products
-from aisle.service.db.sqlite_connection import MustRollBack, SqliteTransaction, public_error, run_sync
+from aisle.service.db.sqlite_connection import public_error
+from aisle.service.db.sqlite_transaction import MustRollBack, SqliteTransaction, run_sync
 
 T = TypeVar("T")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TypedDict
@@ -25,6 +26,8 @@ _CHAIN_BITS, _WIDE_CHAIN_BITS = 25, 31
 _WIDE_CURSOR = 1 << 62
 _MAX_CHANGES = 1000
 _MARK_SEPARATOR = "."
+_LOAD_KEY = re.compile("(load-[0-9a-f]{16})-", re.ASCII)
+"""Beginning of a key of a load: the load's id, so that two loads at the same time can be told apart."""
 MAX_KNOWN_KEYS, MAX_KEYS = 50, 200
 """Maximum number of keys beside a cursor, and alone."""
 
@@ -122,8 +125,21 @@ async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple
 
 
 async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
-    """List those of the named keys under which nothing was carried out: the writes that a restore has lost."""
-    return to_json_bytes({"unknown": await unknown_keys(ctx, ctx.store_number, _parse_keys(call, "keys", MAX_KEYS))})
+    """List those of the named keys under which nothing was carried out: the writes that a restore has lost.
+
+    For keys of a load, return also how many other loads wrote to the store or the chain since that load began.
+    """
+    keys = _parse_keys(call, "keys", MAX_KEYS)
+    unknown = await unknown_keys(ctx, ctx.store_number, keys)
+    return to_json_bytes({"unknown": unknown, "other_loads": await _other_loads(ctx, keys)})
+
+
+async def _other_loads(ctx: Context, keys: Sequence[str]) -> int:
+    load = _LOAD_KEY.match(keys[0]) if keys else None
+    if load is None:
+        return 0
+    own_keys = f"{load[1]}-", f"{load[1]}."
+    return len(await ctx.tx.all(writes_sql.OTHER_LOADS, ctx.store_number, CHAIN, *own_keys))
 
 
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:

@@ -1,4 +1,7 @@
-"""Catalogue: create, update and list products (interface: Products; bodies and parameters are assumed)."""
+"""Whole products of the catalogue: created or replaced, and listed (interface: Products; bodies are assumed).
+
+Single fields and deletion: `product_attributes_prices_and_deletion`.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
+from aisle.service.http.parameter_values import check_code
 from aisle.service.http.request_body import PRICE_FIELDS
-from aisle.service.http.request_headers import check_code
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 Body = dict[str, Any]

@@ -47,7 +47,7 @@ from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.create_and_list_products import find_products_by_codes
 from aisle.service.handlers.list_page import Page, list_envelope, parse_page, parse_scroll_page, reduced_envelope
 from aisle.service.handlers.multi_store_list import MultiStoreList, count_and_read, page_key_query
-from aisle.service.http.request_headers import check_code
+from aisle.service.http.parameter_values import check_code
 from aisle.service.operation_context import Context, OperationCall, ParamValues, Store, split_wire_id
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")

@@ -19,7 +19,7 @@ from aisle.contract.extensions import SCROLL_PARAM
 from aisle.service.db.database import ResultTooLong, Row
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
-from aisle.service.http.request_headers import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.http.parameter_values import MAX_PAGE_NUMBER, parse_integer
 from aisle.service.operation_context import Context, OperationCall, ParamValues
 
 DEFAULT_PAGE_SIZE = 100

@@ -29,7 +29,7 @@ from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.errors import SUCCESS, not_found
 from aisle.service.handlers.create_and_list_products import translated_names
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
-from aisle.service.http.request_headers import check_code
+from aisle.service.http.parameter_values import check_code
 from aisle.service.operation_context import Context, OperationCall, Store
 
 # First column of a balance in a row of the page, after those of the location.

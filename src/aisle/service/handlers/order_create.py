@@ -25,7 +25,7 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.read_products_and_locations import StoreCatalogue
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.http.request_headers import check_code
+from aisle.service.http.parameter_values import check_code
 from aisle.service.operation_context import Context, OperationCall, Store
 
 

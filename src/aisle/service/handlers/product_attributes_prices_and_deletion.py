@@ -1,4 +1,6 @@
-"""Partial updates of products (attributes, prices, discounts, free fields), and deletion (interface: Products).
+"""Changes of single fields of products (attributes, prices, discounts, free fields), and deletion.
+
+Interface: Products. Whole products: `create_and_list_products`.
 
 The document has no bodies for them; see `aisle.contract.request_bodies.products` (README: Stores and products).
 """

@@ -16,7 +16,7 @@ from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
-from aisle.service.http.request_headers import check_code
+from aisle.service.http.parameter_values import check_code
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 _POOL_NAMES = {f"store_stock_pool_{pool}": f"storeStockPool{pool}" for pool in POOL_NUMBERS}

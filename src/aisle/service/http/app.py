@@ -32,7 +32,7 @@ from aisle.service.http.health_and_metrics import (
     metrics_page,
 )
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
-from aisle.service.http.request_headers import query_values
+from aisle.service.http.parameter_values import query_values
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

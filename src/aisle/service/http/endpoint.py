@@ -44,7 +44,7 @@ from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.http import request_body, request_headers
+from aisle.service.http import parameter_values, request_body, request_headers
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import SMALL, HeldBytes, RateLimiter, Turn, Turns
@@ -143,9 +143,9 @@ class OperationEndpoint:
         parsed = ParsedRequest(request_headers.bearer_token(headers), self.clock())
         try:
             call = OperationCall(
-                request_headers.path_values(request),
-                request_headers.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
-                header=request_headers.header_values(headers, operation.params),
+                parameter_values.path_values(request),
+                parameter_values.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
+                header=parameter_values.header_values(headers, operation.params),
             )
             if not operation.operation.write:
                 return parsed._replace(call=call)

@@ -24,7 +24,7 @@ from aisle.service.app_options_and_limits import (
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
 from aisle.service.http.access_and_service_logs import REQUEST_RECORD, RequestNotes, RequestRecord
-from aisle.service.http.request_headers import is_valid_code
+from aisle.service.http.parameter_values import is_valid_code
 
 _FEATURES = (
     "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match, log-read,"

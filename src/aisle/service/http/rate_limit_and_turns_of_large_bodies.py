@@ -1,4 +1,7 @@
-"""Limits of a caller's requests per second, and of the large bodies and answers in memory (SERVING.md)."""
+"""Limit of a caller's requests per second, and turns of large bodies and answers in memory (SERVING.md).
+
+The limit of one body's size: `request_body`.
+"""
 
 from __future__ import annotations
 

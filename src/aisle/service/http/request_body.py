@@ -22,8 +22,8 @@ from starlette.types import Receive
 
 from aisle.service.domain.quantities import INT64_LIMIT, NUMBER_LIMIT
 from aisle.service.errors import Refusal, bad_request, unprocessable
+from aisle.service.http.parameter_values import MAX_DIGITS, MAX_TEXT_LENGTH, nearest_name
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import MIB, SMALL
-from aisle.service.http.request_headers import MAX_DIGITS, MAX_TEXT_LENGTH, nearest_name
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""

@@ -1,5 +1,7 @@
 """Server of the service: waits for the database, serves in this process or by workers.
 
+The end after SIGTERM, when requests in progress are finished: `server/http_server`.
+
 The loss of the database and its return are logged once each.
 """
 
@@ -35,7 +37,8 @@ from aisle.service.app_options_and_limits import (
     ServiceOptions,
 )
 from aisle.service.db import open_database, parse_database_url
-from aisle.service.db.database import Busy, Database, DatabaseUnreachable, Speaker
+from aisle.service.db.availability_monitor import Speaker
+from aisle.service.db.database import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (

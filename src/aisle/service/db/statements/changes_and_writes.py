@@ -78,6 +78,14 @@ KNOWN_KEYS = """
     SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2) AND i.status < 400
     UNION SELECT l.op_id FROM leg l WHERE l.store_number = $1 AND l.op_id = ANY($2)"""
 
+# Loads that wrote to a store or the chain ($2) since the one began whose keys lie between $3 and $4.
+OTHER_LOADS = """
+    SELECT DISTINCT substr(i.request_key, 1, 21) FROM idempotency i
+    WHERE (i.store_number = $1 OR i.store_number = $2) AND i.request_key LIKE 'load-________________-%'
+        AND NOT (i.request_key > $3 AND i.request_key < $4)
+        AND i.created_on > (SELECT MIN(o.created_on) FROM idempotency o
+            WHERE (o.store_number = $1 OR o.store_number = $2) AND o.request_key > $3 AND o.request_key < $4)"""
+
 RESPONSE_ADD = """
     INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
     VALUES ($1, $2, $3, $4, $5, $6)"""

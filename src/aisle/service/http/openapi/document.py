@@ -30,6 +30,7 @@ from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIM
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
 from aisle.service.handlers.multi_store_list import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
+from aisle.service.http.parameter_values import MAX_CODE_LENGTH, MAX_PAGE_NUMBER, MAX_TEXT_LENGTH
 from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
 from aisle.service.http.request_headers import (
     CLOCK_AHEAD,
@@ -37,9 +38,6 @@ from aisle.service.http.request_headers import (
     IDEMPOTENCY_KEY,
     IF_MATCH,
     LOG_READ,
-    MAX_CODE_LENGTH,
-    MAX_PAGE_NUMBER,
-    MAX_TEXT_LENGTH,
     REPLAY,
     HeaderRule,
 )

@@ -1,0 +1,108 @@
+"""Id of a load, kept until its end: a load of the same files after an interruption counts no stock twice.
+
+It does not keep how far the load came: `existing_stock_and_loaded_counts` finds loaded counts in the service's log;
+everything else is sent again, and the service answers `same`. The file with the id is locked
+meanwhile, so that two loads of one folder do not run at the same time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.report import LoadError
+
+
+class LoadName(NamedTuple):
+    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted."""
+
+    id: str
+    is_resumed: bool = False
+
+
+@contextmanager
+def kept_load_name(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> Iterator[LoadName]:
+    """Yield the id for a load of these files: that of an interrupted one if nothing has changed since.
+
+    It is deleted at the end, unless the load fails. Raise LoadError if it cannot be stored, or if another load of the
+    folder is running.
+    """
+    if name_file is None:
+        yield LoadName(secrets.token_hex(8))
+        return
+    with _locked(name_file) as stream:
+        yield _start(stream, name_file, tables, recount=recount)
+        name_file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(name_file: Path) -> Iterator[IO[str]]:
+    """Yield the open file, locked."""
+    while True:
+        with os.fdopen(_open(name_file), "r+", encoding="utf-8", errors="replace") as stream:
+            if _lock(stream, name_file):
+                yield stream
+                return
+
+
+def _open(name_file: Path) -> int:
+    try:
+        name_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(name_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _not_kept(name_file, error) from error
+
+
+def _lock(stream: IO[str], name_file: Path) -> bool:
+    """Lock the file. Return False if a load that has ended meanwhile has deleted it."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(stream.fileno()), name_file.stat())
+    except BlockingIOError as error:
+        raise LoadError("Another load of this folder is running. Wait for its end, then load again.") from error
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise _not_kept(name_file, error) from error
+
+
+def _start(stream: IO[str], name_file: Path, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
+    load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
+    found = _read(stream)
+    if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
+        return LoadName(str(found["id"]), is_resumed=True)
+    name = LoadName(secrets.token_hex(8))
+    try:
+        stream.seek(0)
+        stream.truncate()
+        stream.write(json.dumps({"id": name.id, **load_content}))
+        stream.flush()
+    except OSError as error:
+        raise _not_kept(name_file, error) from error
+    return name
+
+
+def _file_digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _read(stream: IO[str]) -> dict[str, object]:
+    try:
+        stream.seek(0)
+        found = json.loads(stream.read())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _not_kept(name_file: Path, error: OSError) -> LoadError:
+    return LoadError(f"The name of this load cannot be kept in {name_file.parent}: {error}. Make room there.")

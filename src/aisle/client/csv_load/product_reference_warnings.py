@@ -1,0 +1,105 @@
+"""Warnings about products that rows name: not for the store of the row, or unknown to service and file.
+
+The service refuses prices and settings of a product not for the store, but takes its goods, which may lie there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from aisle.client.client import Client
+from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.csv_load.key_forms import are_near, nearest
+from aisle.client.csv_load.parse_cleaned_cells import parse_objects
+from aisle.client.csv_load.service_reads import as_file_warning, product_rows
+from aisle.client.csv_load.shared_codes import NUMBER_COLUMN
+from aisle.client.paging import Row
+
+_FILES = (ORDERS, DELIVERIES, STOCK, STORE_PRODUCTS)
+_WHAT = (
+    "the product is not for the store (its stores_allowed or stores_not_allowed), and the row is loaded all the same"
+)
+
+
+class _Stores(NamedTuple):
+    """Stores of a product: those that it is for, all if there are none, and those that it is not for."""
+
+    allowed: frozenset[str]
+    forbidden: frozenset[str]
+
+    def has(self, store: str) -> bool:
+        return store not in self.forbidden and (not self.allowed or store in self.allowed)
+
+
+async def warn_of_products_of_other_stores(table: CsvTable, client: Client) -> None:
+    """Add a warning for each row of a product that is not for the row's store.
+
+    Raise TransportError if the service does not respond.
+    """
+    if table.layout not in _FILES:
+        return
+    cells = ("store_number", "product_number")
+    named = {product for _, (_, product) in table.select_cells(cells) if product}
+    if not named:
+        return
+    limited: dict[str, _Stores] = {}
+    with as_file_warning(table, "which products are for which stores could not be read"):
+        async for row in product_rows(client, named):
+            number, stores = str(row.get("product_number") or ""), _stores_of(row)
+            if number in named and any(stores):
+                limited[number] = stores
+    for line, (store, product) in table.select_cells(cells) if limited else ():
+        if store and product in limited and not limited[product].has(store):
+            table.notes.add_warning(_WHAT, f"{product} in store {store}", line, loaded=line)
+
+
+def _stores_of(row: Row) -> _Stores:
+    allowed, forbidden = (row.get(name) for name in ("stores_allowed", "stores_not_allowed"))
+    return _Stores(frozenset(map(str, allowed or ())), frozenset(map(str, forbidden or ())))
+
+
+_NUMBERS = ("purchase_unit_product_number", "referral_product_id", "smallest_product_number")
+
+
+_PARTS = "set_product"
+"""Column with the products of a set, as JSON."""
+
+
+async def warn_of_unknown_products(table: CsvTable, client: Client) -> None:
+    """Add a warning for each product that a row names and nobody has. Raise TransportError without a response."""
+    if table.layout is not PRODUCTS:
+        return
+    own = {number for _, (number,) in table.select_cells((NUMBER_COLUMN,))}
+    named = [one for one in _references(table) if one[-1] not in own]
+    missing = {number for *_, number in named}
+    if not missing:
+        return
+    with as_file_warning(table, "whether the products that it names are there could not be read"):
+        missing -= {str(row.get(NUMBER_COLUMN) or "") async for row in product_rows(client, missing)}
+        if not missing:
+            return
+        known = own | {str(row.get(NUMBER_COLUMN) or "") async for row in client.rows("list-products")}
+        for line, column, number in named:
+            if number in missing:
+                near = nearest(number, (one for one in known if are_near(one, number)))
+                value = f"{number}; {near}?" if near else number
+                table.notes.add_warning(f"{column} names a product that the service does not have", value, line)
+
+
+def _references(table: CsvTable) -> Iterator[tuple[int, str, str]]:
+    """Yield row, column and number of each product that a row names."""
+    names = [name for name in (*_NUMBERS, _PARTS) if table.has_column(name)]
+    for line, cells in table.select_cells(names, only_readable=True) if names else ():
+        for name, cell in zip(names, cells, strict=True):
+            for number in _parts(cell) if name == _PARTS else (cell,):
+                if number:
+                    yield line, name, number
+
+
+def _parts(cell: str) -> list[str]:
+    try:
+        return [str(part.get("product_number") or "") for part in parse_objects(cell)] if cell else []
+    except ValueError:
+        return []

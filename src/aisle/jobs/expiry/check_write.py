@@ -1,0 +1,117 @@
+"""What an expiry check sends, and its undo. Interface: Update store products.
+
+The interface does not say what an update does to fields that it leaves out; as on the product's page, only what changes
+is sent. Prices are set with the rights of a supervisor, so that a discount is an operation of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+
+from aisle.jobs.expiry.expiry_state import (
+    CHECK,
+    DISCOUNT,
+    EXPIRY,
+    MAX_UNDO,
+    CheckedProduct,
+    ExpiryState,
+    SentCheck,
+    back_to_list,
+    in_hand,
+    is_discount_due,
+    next_check,
+)
+from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
+from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
+
+Result = Turn[ExpiryState]
+
+
+def send_check(
+    state: ExpiryState, day: date | None, context: Context, discount: Decimal | None = None
+) -> tuple[ExpiryState, tuple[Write, ...], Verdict]:
+    """Return the state back at the list, the operations of the check, and the verdict. Without a `day` there were no
+    goods to check."""
+    product, check = in_hand(state), next_check(in_hand(state), day, context).isoformat()
+    after = {EXPIRY: day.isoformat(), CHECK: check} if day else {CHECK: check}
+    if discount is not None:
+        after[DISCOUNT] = format_number(discount)
+    before = {name: product.value(name) for name in after}
+    sent = SentCheck(product.number, product.label, tuple(before.items()), tuple(after.items()))
+    done = back_to_list(state)._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
+    is_for_others = day is not None and is_discount_due(product, day, context) and not product.may_discount
+    verdict = Verdict(GOOD, _saved(product, after), detail=msg("expiry.discount_due") if is_for_others else None)
+    return done, setting_writes(product.number, after, before, context), verdict
+
+
+def _saved(product: CheckedProduct, after: Mapping[str, str]) -> Msg:
+    check = msg("store_product.day", at=after[CHECK])
+    if EXPIRY not in after:
+        return msg("expiry.saved_none", label=product.label, check=check)
+    return msg("expiry.saved", day=msg("store_product.day", at=after[EXPIRY]), label=product.label, check=check)
+
+
+def setting_writes(
+    product: str, after: Mapping[str, str], before: Mapping[str, str], context: Context
+) -> tuple[Write, ...]:
+    """Return the operations that set these fields from their plain text: dates, and prices by themselves."""
+    dates: dict[str, Json] = {name: _date_value(after[name]) for name in after if name != DISCOUNT}
+    prices: dict[str, Json] = {name: to_decimal(after[name]) for name in after if name == DISCOUNT}
+    return tuple(
+        update_write(product, context.store, changes, before, needs_supervisor=is_price)
+        for changes, is_price in ((dates, False), (prices, True))
+        if changes
+    )
+
+
+def _date_value(day: str) -> str:
+    return format_day_as_datetime(day) if day else ""
+
+
+# Undo
+
+UNDO_QUERY = "undo"
+
+
+def query_undo(state: ExpiryState, context: Context) -> Query:
+    """Return the query for the product of the last check."""
+    return Query(UNDO_QUERY, "store_product", {"product_number": state.sent[-1].product, "user": context.user})
+
+
+def undo_check(state: ExpiryState, product: CheckedProduct | None, context: Context) -> Result:
+    """Give back the values before the last check, unless they are no longer as it left them."""
+    if not state.sent:
+        return Turn(state)
+    sent, state = state.sent[-1], state._replace(sent=state.sent[:-1])
+    if product is None or product.number != sent.product or _is_changed(product, sent):
+        return Turn(state, (), Verdict(WRONG, msg("expiry.changed_since", label=sent.label)))
+    values = _values_to_restore(product, sent)
+    if not values:
+        return Turn(state, (), Verdict(WRONG, msg("expiry.none_before", label=sent.label)))
+    is_whole = values.keys() == dict(sent.before).keys()
+    text = msg("expiry.undone" if is_whole else "expiry.undone_partly", label=sent.label)
+    now = {name: product.value(name) for name in values}
+    return Turn(state, setting_writes(sent.product, values, now, context), undo_verdict(text))
+
+
+def _is_changed(product: CheckedProduct, sent: SentCheck) -> bool:
+    """Return True if the service, or an operation under way, has other values than the check left.
+
+    Another service may return only the day of the next check as it was sent.
+    """
+    return any(product.value(name) != value for name, value in sent.after if product.keeps_all or name == CHECK)
+
+
+def _values_to_restore(product: CheckedProduct, sent: SentCheck) -> dict[str, str]:
+    """Return the values before, as far as they are known.
+
+    Only our own service is known to return the expiry date, and to take an empty date for none. No service is known to
+    take an empty price.
+    """
+    if not product.keeps_all:
+        return {name: value for name, value in sent.before if value and name == CHECK}
+    return {name: value for name, value in sent.before if value or name != DISCOUNT}

@@ -1,0 +1,218 @@
+"""Questions about the product in hand: its nearest date, whether an unlikely one is right, and a discount price.
+
+A number is the date here, because no quantity is open. A number that names something in the store is asked back.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
+from aisle.jobs.expiry.check_write import send_check
+from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo
+from aisle.jobs.expiry.expiry_state import (
+    CONFIRM,
+    DATE,
+    PAST_DAYS,
+    PRICE,
+    ExpiryState,
+    back_to_list,
+    day_message,
+    in_hand,
+    is_discount_due,
+    today_of,
+    unlikely_reason,
+)
+from aisle.jobs.job import Context, Event, Start, Turn, UndoLast, money_message, reply
+from aisle.jobs.page_job import Action, FormPage, refuse
+from aisle.jobs.typed_dates import parse_date
+from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, View, msg, raw
+from aisle.scan.grammar_types import Accepts, Choice, Quantity
+
+Result = Turn[ExpiryState]
+NONE = LETTER_OF_CHOICE["nowhere"]
+"""Letter by which there are no goods, or no discount."""
+
+Actions = tuple[Action[ExpiryState], ...]
+
+
+def parse_typed(text: str, context: Context) -> date | None:
+    """Return the expiry date that a text means; None if it is none."""
+    return parse_date(text, today_of(context), past_days=PAST_DAYS)
+
+
+class ProductPage(FormPage[ExpiryState]):
+    """Question about the product in hand. Its choices have letters, because a number is a date or a price."""
+
+    choice_letters = ""
+
+    def title(self, state: ExpiryState) -> Msg:
+        return msg("expiry.title", count=state.total)
+
+    def lines(self, state: ExpiryState) -> tuple[Line, ...]:
+        product = in_hand(state)
+        place = (Line("location", raw(product.location)),) if product.location else ()
+        return (*place, Line("product", raw(product.label)), *self.notes(state))
+
+    def notes(self, state: ExpiryState) -> tuple[Line, ...]:
+        """Return the lines on what is asked."""
+        return ()
+
+    def view(self, state: ExpiryState) -> View:
+        return self.step(state)._replace(choice_letters=self.choice_letters)
+
+    def accepts(self, state: ExpiryState) -> Accepts:
+        return super().accepts(state)._replace(choice_letters=self.choice_letters)
+
+
+class DatePage(ProductPage):
+    """Question for the nearest expiry date."""
+
+    name = "expiry.date"
+    choice_letters = NONE
+    prompt_text = msg("expiry.prompt_date")
+
+    def notes(self, state: ExpiryState) -> tuple[Line, ...]:
+        if state.found_expired:
+            return (Line("quantity", msg("expiry.rest", day=day_message(state.found_expired))),)
+        known = in_hand(state).known_expiry
+        return (Line("quantity", msg("expiry.known", day=day_message(known)) if known else msg("expiry.not_known")),)
+
+    def actions(self, state: ExpiryState) -> Actions:
+        none = Action(msg("expiry.none_here"), _say_none)
+        undo = Action(msg("hint.undo"), _undo, "u", is_hinted=bool(state.sent or state.found_expired))
+        return (none, undo)
+
+    def accepts(self, state: ExpiryState) -> Accepts:
+        return super().accepts(state)._replace(text=True)
+
+    def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
+        day = parse_typed(text, context)
+        return give_date(state, day, context) if day else refuse(state, msg("expiry.no_date", text=text))
+
+    def go_back(self, state: ExpiryState, context: Context) -> Result:
+        label, is_rest = in_hand(state).label, bool(state.found_expired)
+        left = back_to_list(state)
+        id_ = "expiry.rest_not_checked" if is_rest else "expiry.not_checked"
+        return reply(left, INFO, id_, DUE_LIST.query(left, context), label=label)
+
+
+def _undo(state: ExpiryState, context: Context) -> Result:
+    """Undo the loss that was just booked, else the last check."""
+    if state.found_expired:
+        return Turn(state._replace(found_expired=""), (UndoLast(),))
+    return ask_undo(state, context)
+
+
+def _say_none(state: ExpiryState, context: Context) -> Result:
+    """Send that there are no goods to check, or none that are left."""
+    return _send(state, None, context)
+
+
+def give_date(state: ExpiryState, day: date, context: Context) -> Result:
+    """Take a date that was typed or scanned, or ask if it is unlikely."""
+    reason = unlikely_reason(day, context)
+    if not reason:
+        return take_date(state, day, context)
+    asking = state._replace(phase=CONFIRM, day=day.isoformat(), other=None)
+    return reply(asking, ASK, reason, day=day_message(day.isoformat()), label=in_hand(state).label)
+
+
+def take_date(state: ExpiryState, day: date, context: Context) -> Result:
+    """Book what is expired as a loss, ask for a discount, or send the date."""
+    product, state = in_hand(state), state._replace(phase=DATE, day="", other=None)
+    if day <= today_of(context):
+        loss = Start("adjust", {"product_number": product.number, "label": product.label})
+        return Turn(state._replace(day=day.isoformat()), (loss,))
+    if is_discount_due(product, day, context) and product.may_discount:
+        return reply(
+            state._replace(phase=PRICE, day=day.isoformat()), ASK, "expiry.which_discount", label=product.label
+        )
+    return _send(state, day, context)
+
+
+def _send(state: ExpiryState, day: date | None, context: Context, discount: Decimal | None = None) -> Result:
+    done, writes, verdict = send_check(state, day, context, discount)
+    return Turn(done, writes, verdict)  # the list is queried again after the write
+
+
+class ConfirmPage(ProductPage):
+    """Question whether an unlikely date is right, or whether a number means a date. Another date replaces it."""
+
+    name = "expiry.confirm"
+    choice_letters = YES + DROP
+    prompt_text = letter_prompt(YES + DROP, scans=False)
+
+    def notes(self, state: ExpiryState) -> tuple[Line, ...]:
+        return (Line("quantity", day_message(state.day)),)
+
+    def actions(self, state: ExpiryState) -> Actions:
+        no = msg("expiry.choice_not_date", what=state.other.label or state.other.key) if state.other else None
+        return (
+            Action(msg("expiry.choice_date", day=day_message(state.day)), _confirm),
+            Action(no or msg("expiry.choice_no"), _reject),
+        )
+
+    def accepts(self, state: ExpiryState) -> Accepts:
+        return super().accepts(state)._replace(text=True)
+
+    def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
+        return DATE_PAGE.handle_text(state, text, context)
+
+    def go_back(self, state: ExpiryState, context: Context) -> Result:
+        return reply(state._replace(phase=DATE, day="", other=None), INFO, "session.dropped")
+
+
+def _confirm(state: ExpiryState, context: Context) -> Result:
+    day, was_number = date.fromisoformat(state.day), state.other is not None
+    return give_date(state, day, context) if was_number else take_date(state, day, context)
+
+
+def _reject(state: ExpiryState, context: Context) -> Result:
+    return CONFIRM_PAGE.go_back(state, context)
+
+
+class PricePage(ProductPage):
+    """Question for the discount price shortly before the expiry date."""
+
+    name = "expiry.price"
+    choice_letters = NONE
+    prompt_text = msg("expiry.prompt_price")
+
+    def notes(self, state: ExpiryState) -> tuple[Line, ...]:
+        price = msg("expiry.price_now", price=money_message(in_hand(state).price))
+        return (Line("quantity", price), Line("note", msg("expiry.expires", day=day_message(state.day))))
+
+    def actions(self, state: ExpiryState) -> Actions:
+        return (Action(msg("expiry.no_discount"), _send_without_discount),)
+
+    def accepts(self, state: ExpiryState) -> Accepts:
+        return super().accepts(state)._replace(quantity=True, decimals=True)
+
+    def handle_other_input(self, state: ExpiryState, event: Event, context: Context) -> Result:
+        match event:
+            case Quantity(value):
+                return _set_discount(state, value, context)
+            case Choice():
+                return refuse(state, msg("expiry.prompt_price"))
+        return super().handle_other_input(state, event, context)
+
+    def go_back(self, state: ExpiryState, context: Context) -> Result:
+        return Turn(state._replace(phase=DATE, day=""))
+
+
+def _send_without_discount(state: ExpiryState, context: Context) -> Result:
+    return _send(state, date.fromisoformat(state.day), context)
+
+
+def _set_discount(state: ExpiryState, value: Decimal, context: Context) -> Result:
+    """Send the date and the discount price, if it is below the price: no number of the store and no large one is."""
+    if not 0 < value < in_hand(state).price:
+        return reply(state, WRONG, "expiry.not_below", price=money_message(in_hand(state).price))
+    return _send(state, date.fromisoformat(state.day), context, value)
+
+
+DATE_PAGE = DatePage()
+CONFIRM_PAGE = ConfirmPage()
+PRICE_PAGE = PricePage()

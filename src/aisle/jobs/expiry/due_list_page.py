@@ -1,0 +1,70 @@
+"""List of the products whose expiry date is to be checked today."""
+
+from __future__ import annotations
+
+from aisle.jobs.expiry.check_write import query_undo
+from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
+from aisle.jobs.job import Args, Context, Query, Turn, reply
+from aisle.jobs.list_page_base_class import Column, ListPage
+from aisle.jobs.page_job import Action, refuse
+from aisle.jobs.row_types.products import ExpiryCheckRow
+from aisle.jobs.view import WRONG, Msg, msg, raw
+
+Result = Turn[ExpiryState]
+
+
+class DueList(ListPage[ExpiryState, ExpiryCheckRow]):
+    """List of the due products in walking order."""
+
+    name = "expiry"
+    query_name = "expiry_checks"
+    has_two_line_rows = True
+    prompt_text = msg("expiry.prompt_list")
+    no_rows_text = msg("expiry.none_due")
+    columns = (
+        Column(msg("head.location"), lambda row: raw(row["location_code"])),
+        Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"])),
+        Column(msg("expiry.head_date"), lambda row: _day(row["expiry"]), is_optional=True),
+        Column(msg("expiry.head_due"), lambda row: _day(row["due"])),
+    )
+
+    def title(self, state: ExpiryState) -> Msg:
+        return msg("expiry.title", count=state.total)
+
+    def usual_columns(self, state: ExpiryState) -> tuple[Column[ExpiryCheckRow], ...]:
+        """Return the columns to show; a handheld leaves the day of the check to the name."""
+        return self.columns if state.options.is_desk else self.columns[:-1]
+
+    def key(self, row: ExpiryCheckRow) -> str:
+        return row["product_number"]
+
+    def arguments(self, state: ExpiryState, context: Context) -> Args:
+        return {"day": today_of(context).isoformat()}
+
+    def actions(self, state: ExpiryState) -> tuple[Action[ExpiryState], ...]:
+        return (Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent)),)
+
+    def open_row(self, state: ExpiryState, row: ExpiryCheckRow, context: Context) -> Result:
+        return Turn(state, (query_product(row["product_number"], context),))
+
+    def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
+        return refuse(state, msg("count.unknown", code=text))
+
+
+def _day(day: str) -> Msg:
+    return msg("moment", at=day) if day else raw("")
+
+
+def query_product(number: str, context: Context) -> Query:
+    """Return the query for a product to check. It is journalled, so that a resumed job needs no list."""
+    return Query("product", "store_product", {"product_number": number, "user": context.user})
+
+
+def ask_undo(state: ExpiryState, context: Context) -> Result:
+    """Query the product of the last check, to undo it."""
+    if not state.sent:
+        return reply(state, WRONG, "pick.nothing_to_undo")
+    return Turn(state, (query_undo(state, context),))
+
+
+DUE_LIST = DueList()

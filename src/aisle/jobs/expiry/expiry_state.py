@@ -1,0 +1,161 @@
+"""State of an expiry check, the product that is being checked, and the day of its next check."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from aisle.jobs.job import Context, Policy
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
+from aisle.jobs.searchable_list import ListOptions
+from aisle.jobs.store_time import day_in_store
+from aisle.jobs.view import Msg, msg
+from aisle.scan.grammar_types import Match
+from aisle.store_product_settings import parse_entry_values
+
+LIST, DATE, CONFIRM, PRICE = "list", "date", "confirm", "price"
+"""Pages of the job."""
+
+EXPIRY, CHECK, DISCOUNT = "expiry_date_time", "validate_expiry_date_time", "discount_price"
+"""Fields of an update that a check sets."""
+
+MAX_UNDO = 20
+"""Number of checks that can be undone, the last one first."""
+
+PAST_DAYS = 60
+"""Days for which a date without a year is taken as past, not as one of next year."""
+
+MAX_DAYS = Decimal(36_500)
+"""Most days that a setting or a product can name."""
+
+
+class CheckedProduct(NamedTuple):
+    """Product that is being checked. Empty fields are unknown."""
+
+    number: str
+    label: str
+    location: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+    """Plain text of its settings by their name in an update, with changes under way applied."""
+    own_days: Decimal = Decimal(0)
+    """Days before its expiry at which the chain wants to act; 0 if it states none."""
+    price: Decimal = Decimal(0)
+    may_discount: bool = False
+    """True if the person may change prices."""
+    keeps_all: bool = False
+    """True if the service returns every field that it accepts, and takes an empty date for none."""
+    is_ranged: bool = True
+    """True if it is in the store's stock list."""
+
+    def value(self, name: str) -> str:
+        """Return the plain text of a setting; empty if it is unknown."""
+        return dict(self.values).get(name, "")
+
+    @property
+    def known_expiry(self) -> str:
+        """Expiry date known so far; empty if there is none.
+
+        Another service may mean something else by `last_expiry_datetime`, such as the time of the last check.
+        """
+        return self.value(EXPIRY) if self.keeps_all else ""
+
+
+class SentCheck(NamedTuple):
+    """Check that was sent: plain text of each field that it set, before and after."""
+
+    product: str
+    label: str
+    before: tuple[tuple[str, str], ...]
+    after: tuple[tuple[str, str], ...]
+
+
+class ExpiryState(NamedTuple):
+    """Window of the list, the product in hand, and the checks that can be undone."""
+
+    phase: str = LIST
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    options: ListOptions = ListOptions()
+    rows: tuple[ExpiryCheckRow, ...] = ()
+    total: int = 0
+    pending_scan: Match | None = None
+    """Scanned product whose data is being read."""
+    product: CheckedProduct | None = None
+    day: str = ""
+    """Date that was given, while something about it is asked."""
+    other: Match | None = None
+    """Record with the number that was typed as a date, while the person is asked which is meant."""
+    found_expired: str = ""
+    """Date of the goods that were found expired and are booked as a loss. The date of what is left is asked next."""
+    sent: tuple[SentCheck, ...] = ()
+
+
+def parse_checked_product(row: StoreProductRow) -> CheckedProduct:
+    """Parse a row of the query `store_product`."""
+    locations = [each["location_code"] for each in row.get("locations") or () if each["quantity"] != 0]
+    return CheckedProduct(
+        number=str(row["product_number"]),
+        label=str(row.get("product_name") or row.get("product_description") or row["product_number"]),
+        location=str(locations[0]) if locations else "",
+        values=tuple(parse_entry_values(row).items()),
+        own_days=to_decimal(row.get("expiration_min_range")),
+        price=to_decimal(row.get("price")),
+        may_discount=bool(row.get("may_edit")),
+        keeps_all=bool(row.get("keeps_all")),
+        is_ranged=bool(row.get("is_ranged")),
+    )
+
+
+def today_of(context: Context) -> date:
+    """Return the day of the store."""
+    return day_in_store(context.now) or date.fromisoformat(context.now[:10])
+
+
+def days_before(product: CheckedProduct, policy: Policy) -> timedelta:
+    """Return how long before its expiry a product is checked: as the chain says for it, else as the setting says."""
+    days = product.own_days if product.own_days > 0 else policy.expiry_check_days
+    return _span(days)
+
+
+def _span(days: Decimal) -> timedelta:
+    return timedelta(days=int(min(days, MAX_DAYS)))
+
+
+def next_check(product: CheckedProduct, day: date | None, context: Context) -> date:
+    """Return the day of the next check, at least tomorrow. Without a date there were no goods to check."""
+    today, ahead = today_of(context), days_before(product, context.policy)
+    return max(today + timedelta(days=1), today + ahead if day is None else day - ahead)
+
+
+def unlikely_reason(day: date, context: Context) -> str:
+    """Return the message id of the question about an unlikely date; empty for a likely one."""
+    today, far = today_of(context), _span(context.policy.expiry_far_days)
+    if day < today:
+        return "expiry.is_past"
+    return "expiry.is_far" if day > today + far else ""
+
+
+def is_discount_due(product: CheckedProduct, day: date, context: Context) -> bool:
+    """Return True if the store wants a discount so shortly before the expiry. The price has to be known for it."""
+    last = today_of(context) + _span(context.policy.expiry_discount_days)
+    return product.price > 0 and today_of(context) < day <= last
+
+
+def day_message(day: str) -> Msg:
+    """Return a day with its year."""
+    return msg("store_product.day", at=day)
+
+
+def in_hand(state: ExpiryState) -> CheckedProduct:
+    """Return the product in hand, which every page over the list has."""
+    assert state.product is not None, "the pages over the list open with a product"
+    return state.product
+
+
+def back_to_list(state: ExpiryState) -> ExpiryState:
+    """Return the state without a product in hand."""
+    return state._replace(phase=LIST, product=None, pending_scan=None, day="", other=None, found_expired="")

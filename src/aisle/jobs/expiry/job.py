@@ -1,0 +1,119 @@
+"""Job that checks expiry dates: a scan and the nearest date for each product. Interface: Update store products."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from aisle.jobs.expiry.check_write import UNDO_QUERY, undo_check
+from aisle.jobs.expiry.date_pages import CONFIRM_PAGE, DATE_PAGE, PRICE_PAGE, give_date, parse_typed
+from aisle.jobs.expiry.due_list_page import DUE_LIST, query_product
+from aisle.jobs.expiry.expiry_state import (
+    CONFIRM,
+    DATE,
+    LIST,
+    PRICE,
+    ExpiryState,
+    day_message,
+    in_hand,
+    parse_checked_product,
+)
+from aisle.jobs.job import Closed, Context, Effect, Rows, Turn, reply
+from aisle.jobs.page_job import Page, PageJob, refuse
+from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
+from aisle.scan.grammar_types import PRODUCT, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.products import StoreProductRow
+
+Result = Turn[ExpiryState]
+
+PAGES: dict[str, Page[ExpiryState]] = {LIST: DUE_LIST, DATE: DATE_PAGE, CONFIRM: CONFIRM_PAGE, PRICE: PRICE_PAGE}
+
+MAX_TYPED_DATE = 10
+"""Most characters of a date that may be the code of something, too: `07.12.2026`."""
+
+
+class ExpiryJob(PageJob[ExpiryState]):
+    """Job that checks the expiry dates that are due, and any others that are scanned."""
+
+    name = "expiry"
+    state_type = ExpiryState
+    steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
+    topics = ("product", "location", "outbox")
+    requery_after_write = True
+    preferred_kinds = (PRODUCT,)
+
+    def page(self, state: ExpiryState) -> Page[ExpiryState]:
+        return PAGES[state.phase]
+
+    def can_undo(self, state: ExpiryState) -> bool:
+        return bool(state.sent)
+
+    def uses_product(self, state: ExpiryState, product: str) -> bool:
+        return state.product is not None and state.product.number == product
+
+    def queries(self, state: ExpiryState, context: Context) -> tuple[Effect, ...]:
+        return (DUE_LIST.query(state, context),)
+
+    def handle_rows(self, state: ExpiryState, answer: Rows, context: Context) -> Result:
+        row = answer.rows[0] if answer.rows else None
+        match answer.id:
+            case "expiry_checks":
+                return DUE_LIST.handle_rows(state, answer, context)
+            case "product":
+                opened, scanned = state._replace(pending_scan=None), state.pending_scan
+                return _open_product(opened, row, scanned, context)
+            case id_ if id_ == UNDO_QUERY:
+                return undo_check(state, parse_checked_product(row) if row else None, context)
+        return Turn(state)
+
+    def handle_closed(self, state: ExpiryState, event: Closed, context: Context) -> Result:
+        """Ask for the date of what is left once what is expired is booked as a loss."""
+        if event.job != "adjust" or state.phase != DATE or not state.day:
+            return self.query_again(state, context)
+        if event.answer is None:
+            return reply(state._replace(day=""), INFO, "expiry.no_loss", label=in_hand(state).label)
+        return Turn(state._replace(day="", found_expired=state.day))
+
+    def handle_scan(self, state: ExpiryState, matches: tuple[Match, ...], context: Context) -> Result:
+        first = matches[0]
+        if state.phase in (DATE, CONFIRM) and (day := _typed_date(first, context)):
+            return _ask_number(state, first, day)
+        product = next((each for each in matches if each.kind == PRODUCT), None)
+        if product is None:
+            return refuse(state, msg("expiry.not_this", what=name_of(first)))
+        if state.phase == LIST or (state.phase == DATE and in_hand(state).number != product.key):
+            return Turn(state._replace(pending_scan=product), (query_product(product.key, context),))
+        if in_hand(state).number != product.key or state.phase == PRICE:
+            return refuse(state, msg("count.answer_first", what=name_of(product)))
+        if not product.expiry:
+            return reply(state, ASK, "expiry.which_date", label=in_hand(state).label)
+        return give_date(state, date.fromisoformat(product.expiry), context)
+
+
+def _typed_date(match: Match, context: Context) -> date | None:
+    """Return the date that the code of a record may be; None if it certainly is the code."""
+    return parse_typed(match.code, context) if len(match.code) <= MAX_TYPED_DATE else None
+
+
+def _ask_number(state: ExpiryState, match: Match, day: date) -> Result:
+    asking = state._replace(phase=CONFIRM, day=day.isoformat(), other=match)
+    return reply(
+        asking, ASK, "expiry.number_of", code=match.code, day=day_message(day.isoformat()), what=name_of(match)
+    )
+
+
+def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Match | None, context: Context) -> Result:
+    """Ask for the date of a product, or take the one on its label. Another product in hand stays unchecked."""
+    product = parse_checked_product(row) if row else None
+    if product is None or not product.is_ranged:
+        return reply(state, WRONG, "store_product.not_ranged")
+    left = state.product
+    opened = state._replace(phase=DATE, product=product, day="", other=None, found_expired="")
+    if scanned and scanned.expiry:
+        return give_date(opened, date.fromisoformat(scanned.expiry), context)
+    if left and left.number != product.number:
+        return reply(opened, GOOD, "expiry.instead", label=product.label, left=left.label)
+    return reply(opened, GOOD, "expiry.which_date", label=product.label)

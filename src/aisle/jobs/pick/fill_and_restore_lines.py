@@ -1,0 +1,189 @@
+"""Changes of a pick's lines: filled with scanned goods, put down, without an order, restored by an undo.
+
+Their order and the stop on the screen: `next_stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from aisle.jobs.pick.next_stop import lines_of_stop, with_lines
+from aisle.jobs.pick.pick_line import PickLine
+from aisle.jobs.pick.pick_state import (
+    GoodsToReturn,
+    LineBefore,
+    LineSource,
+    PickState,
+    PutDown,
+    UndoStep,
+    add_undo_step,
+    tote_letter,
+)
+
+
+def lines_with_product(state: PickState, product: str) -> list[int]:
+    """Return the indexes of the lines with this product: first those of the stop, then at its location, then others."""
+    here = (state.location or (state.current_line.location if state.current_line else "")).casefold()
+    stop = set(lines_of_stop(state, state.current_index))
+    found = [index for index, take in enumerate(state.lines) if take.product == product]
+    return sorted(found, key=lambda index: (index not in stop, state.lines[index].location.casefold() != here, index))
+
+
+def fillable_lines(state: PickState, product: str) -> list[int]:
+    """Return the indexes of the lines that goods of this product fill, in order. They all have one location, because
+    goods scanned together were picked together. Of measured goods they are of one order, because nobody divides a pack
+    between totes."""
+    open_ = [index for index in lines_with_product(state, product) if state.lines[index].is_open]
+    if not open_:
+        return open_
+    first = state.lines[open_[0]]
+    here = [index for index in open_ if state.lines[index].location.casefold() == first.location.casefold()]
+    return [index for index in here if not first.allows_decimals or state.lines[index].order == first.order]
+
+
+def add_over_lines(state: PickState, indexes: Iterable[int], quantity: Decimal) -> dict[int, Decimal]:
+    """Return the picked quantities by line after adding `quantity`; each line is filled before the next."""
+    changes: dict[int, Decimal] = {}
+    for index in indexes:
+        part = min(quantity, state.lines[index].remaining)
+        if part > 0:
+            changes[index] = state.lines[index].picked + part
+            quantity -= part
+    return changes
+
+
+def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> dict[int, Decimal]:
+    """Return the changed picked quantities by line for a total of `value`; goods put down stay, lines fill in order."""
+    left = value - sum((state.lines[index].moved for index in indexes), Decimal(0))
+    changes: dict[int, Decimal] = {}
+    for index in indexes:
+        take = state.lines[index]
+        part = max(Decimal(0), min(left, take.ordered - take.moved))
+        changes[index] = take.moved + part
+        left -= part
+    return {index: picked for index, picked in changes.items() if picked != state.lines[index].picked}
+
+
+def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: bool = False) -> PickState:
+    """Set the picked quantities of these lines, optionally closing them; add the step to the history."""
+    takes = list(state.lines)
+    before = []
+    for index, picked in changes.items():
+        take = takes[index]
+        before.append(LineBefore(take.order, take.line, take.picked, take.is_closed))
+        takes[index] = take.with_picked(picked)._replace(is_closed=is_closed and picked < take.ordered)
+    state = state._replace(lines=tuple(takes), choices=(), is_pack_asked=False)
+    return add_undo_step(state, UndoStep(tuple(before)))
+
+
+def move_put_down(state: PickState, put_down: Iterable[PutDown], sign: int, location: str) -> PickState:
+    """Record that goods were put down at a location, or with sign -1 that they are in hand again."""
+    more = {(each.order, each.line): each.quantity * sign for each in put_down}
+    takes = (_move_line(take, more.get((take.order, take.line), Decimal(0)), location) for take in state.lines)
+    return state._replace(lines=tuple(takes))
+
+
+def _move_line(line: PickLine, more: Decimal, location: str) -> PickLine:
+    if not more:
+        return line
+    kept = tuple(code for code in line.put_down_at if code != location)
+    kept = (*kept, location) if more > 0 else kept
+    return line._replace(moved=line.moved + more, own_picked=max(Decimal(0), line.own_picked - more), put_down_at=kept)
+
+
+def put_down_locations(state: PickState, order: str = "") -> tuple[str, ...]:
+    """Return the locations where the goods of an order, or of all orders, were put down."""
+    locations = (
+        location
+        for take in state.lines
+        if order in ("", take.order) and take.moved > 0
+        for location in take.put_down_at
+    )
+    return tuple(dict.fromkeys(locations))
+
+
+def without_order(state: PickState, order: str, reason: str) -> PickState:
+    """Return the pick without an order; its goods in this picker's hand have to be put back."""
+    letter = tote_letter(state, order)
+    goods = tuple(
+        GoodsToReturn(
+            letter,
+            reason,
+            take.product,
+            take.label,
+            source.quantity,
+            source.location,
+            order=order,
+            pool=source.pool,
+            line=take,
+        )
+        for take in state.lines
+        if take.order == order
+        for source in take.sources_in_hand
+    )
+    totes = tuple(tote for tote in state.totes if tote.order != order)
+    questions = tuple(choice for choice in state.take_over_choices if choice.key != order)
+    history = _history_without_order(state.history, order)
+    left = state._replace(
+        totes=totes,
+        to_return=(*state.to_return, *goods),
+        choices=(),
+        take_over_choices=questions,
+        only_order="",
+        history=history,
+    )
+    return with_lines(left, [take for take in state.lines if take.order != order])
+
+
+def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[UndoStep, ...]:
+    """Return the steps that can still be undone without an order. If the order comes back, its lines keep the state
+    they have then, whatever was done before."""
+    steps = (
+        step._replace(
+            lines_before=tuple(each for each in step.lines_before if each.order != order),
+            sources_before=tuple(each for each in step.sources_before if each.order != order),
+        )
+        for step in history
+    )
+    return tuple(step for step in steps if step != UndoStep(location=step.location, at=step.at))
+
+
+def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:
+    """Return the undo step for moving these lines to another location."""
+    return UndoStep(
+        sources_before=tuple(
+            LineSource(t.order, t.line, t.location, t.pool, t.barred_pools, t.walk_order, t.location_order)
+            for t in lines
+        )
+    )
+
+
+def restore_sources(state: PickState, step: UndoStep) -> tuple[list[PickLine], PickLine | None]:
+    """Move the step's open lines back to their earlier locations. Return all lines and the first one moved; None if
+    none of them is still open."""
+    sources = {(each.order, each.line): each for each in step.sources_before}
+    takes, first = list(state.lines), None
+    for index, take in enumerate(takes):
+        source = sources.get((take.order, take.line))
+        if source and take.is_open:
+            moved = take._replace(location=source.location, pool=source.pool, barred_pools=source.barred_pools)
+            takes[index] = moved._replace(walk_order=source.walk_order, location_order=source.location_order)
+            first = first or takes[index]
+    return takes, first
+
+
+def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple[PickState, tuple[int, ...]]:
+    """Restore lines to their state before a step; return the new state and the indexes of the lines changed. Lines that
+    have left the pick or are put down do not change."""
+    takes = list(state.lines)
+    touched = []
+    by_line = {(each.order, each.line): each for each in lines_before}
+    for index, take in enumerate(takes):
+        was = by_line.get((take.order, take.line))
+        picked = min(was.picked, take.ordered) if was else take.picked
+        if was is None or picked < take.moved or (picked, was.is_closed) == (take.picked, take.is_closed):
+            continue
+        takes[index] = take.with_picked(picked)._replace(is_closed=was.is_closed and picked < take.ordered)
+        touched.append(index)
+    return state._replace(lines=tuple(takes), choices=()), tuple(touched)

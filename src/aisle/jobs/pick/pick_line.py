@@ -1,0 +1,378 @@
+"""One line of a pick: read from an order's row, its quantities and stock; sums and the walking order of lines.
+
+Which stop is next: `next_stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
+from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders import OrderLineRow
+    from aisle.jobs.row_types.raw_service_rows import Number
+
+
+def same_location(one: str, other: str) -> bool:
+    """Return True if two codes name one location; services may write them in any case."""
+    return one.casefold() == other.casefold()
+
+
+class PickedFrom(NamedTuple):
+    """Quantity picked from a location; pool 0 is unknown."""
+
+    location: str
+    pool: int
+    quantity: Decimal
+
+
+class PoolStock(NamedTuple):
+    """Stock of a pool at a location."""
+
+    location: str
+    pool: int
+    quantity: Decimal
+
+
+class HeldAt(NamedTuple):
+    """Goods of a product that are held at a location for an order."""
+
+    location: str
+    order: str
+    quantity: Decimal
+
+
+class PickLine(NamedTuple):
+    """One line of an order as a stop. Quantities are in base units."""
+
+    line: int
+    product: str
+    label: str
+    ordered: Decimal
+    picked: Decimal
+    moved: Decimal
+    location: str
+    """Location it is picked from; empty in a store without locations or if none is known."""
+    pool: int
+    allows_decimals: bool
+    unit: str
+    price: Decimal
+    is_closed: bool
+    """True if the line counts as picked although it is short."""
+    order: str = ""
+    pools: tuple[int, ...] = ()
+    """Stock pools that it may be picked from; empty if not restricted."""
+    barred_pools: tuple[int, ...] = ()
+    """Pools at its location if none of them is allowed."""
+    walk_order: Decimal = NO_WALK_ORDER
+    location_order: Decimal = NO_WALK_ORDER
+    """Walking order of the line, and order of its location."""
+    has_stock: bool = True
+    """False if no stock is kept of the product: it is at no location and is never moved."""
+    picked_from: tuple[PickedFrom, ...] = ()
+    """Locations and quantities picked, the latest last."""
+    own_picked: Decimal = Decimal(0)
+    """Part of the goods in hand that this picker has; others have the rest."""
+    stocked_locations: tuple[tuple[str, int], ...] = ()
+    """Locations with stock for this line, and an allowed pool there (0 if unknown)."""
+    stock_when_read: tuple[tuple[str, Decimal], ...] = ()
+    """Stock of each location when the line was read; empty if unknown."""
+    pool_stock_when_read: tuple[PoolStock, ...] = ()
+    """Stock of each pool at each location where pools are known."""
+    picked_when_read: Decimal = Decimal(0)
+    """Picked quantity at that time."""
+    put_down_at: tuple[str, ...] = ()
+    """Locations where picked goods were put down."""
+
+    held_for: tuple[tuple[str, Decimal], ...] = ()
+    """Orders that goods of the product at locations are held for, and how much."""
+    held_at: tuple[HeldAt, ...] = ()
+    """The same by location."""
+
+    @property
+    def is_open(self) -> bool:
+        """True while something is still to be picked."""
+        return not self.is_closed and self.picked < self.ordered
+
+    @property
+    def remaining(self) -> Decimal:
+        """Quantity still to be picked."""
+        return max(Decimal(0), self.ordered - self.picked)
+
+    @property
+    def in_hand(self) -> Decimal:
+        """Quantity picked and not put down; 0 for a product without stock."""
+        return max(Decimal(0), self.picked - self.moved) if self.has_stock else Decimal(0)
+
+    @property
+    def own_in_hand(self) -> Decimal:
+        """Part of it that this picker has."""
+        return min(self.own_picked, self.in_hand)
+
+    def with_picked(self, picked: Decimal, *, own: bool = True) -> PickLine:
+        """Return the line with this picked quantity. More is picked at the line's location; less is returned to the
+        last source. The pool that other pickers used is unknown."""
+        sources, more = list(self.picked_from), picked - self.picked
+        if more > 0:
+            pool = self.pool if own else 0
+            last = sources.pop() if sources and sources[-1][:2] == (self.location, pool) else None
+            sources.append(PickedFrom(self.location, pool, more + (last.quantity if last else 0)))
+        while more < 0 and sources:
+            last = sources.pop()
+            more += last.quantity
+            if more > 0:
+                sources.append(last._replace(quantity=more))
+        line = self._replace(picked=picked, picked_from=tuple(sources))
+        mine = max(Decimal(0), self.own_picked + picked - self.picked) if own else min(self.own_picked, line.in_hand)
+        return line._replace(own_picked=mine)
+
+    @property
+    def sources_in_hand(self) -> tuple[PickedFrom, ...]:
+        """Sources of the goods that this picker has in hand; goods picked first were put down first."""
+        found: list[PickedFrom] = []
+        left = self.own_in_hand
+        for each in reversed(self.picked_from):
+            part = min(left, each.quantity)
+            if part > 0:
+                found.append(each._replace(quantity=part))
+                left -= part
+        return (*found, PickedFrom(self.location, 0, left)) if left > 0 else tuple(found)
+
+    @property
+    def stock_of_pools(self) -> tuple[PoolStock, ...]:
+        """Stock by pool at its location when the line was read; empty if its pool or the stock of pools is unknown."""
+        return tuple(
+            each for each in self.pool_stock_when_read if self.pool and same_location(each.location, self.location)
+        )
+
+    @property
+    def expected_stock(self) -> Decimal | None:
+        """Stock at its location, and of its pool if that is known, when the line was read; None if unknown."""
+        if not self.stock_when_read or not self.location:
+            return None
+        if self.stock_of_pools:
+            return sum((each.quantity for each in self.stock_of_pools if each.pool == self.pool), Decimal(0))
+        return sum(
+            (had for location, had in self.stock_when_read if same_location(location, self.location)), Decimal(0)
+        )
+
+    @property
+    def stop_key(self) -> tuple[str, str, int, str]:
+        """Key of a stop: location, product and pool. A weighed line is a stop of its own."""
+        return (
+            self.location.casefold(),
+            self.product,
+            self.pool,
+            f"{self.order}/{self.line}" if self.allows_decimals else "",
+        )
+
+    @property
+    def location_key(self) -> str:
+        """Key of the location; a line without one has a key of its own for each product."""
+        return self.location.casefold() or f" {self.product}"
+
+
+def parse_lines(lines: Iterable[OrderLineRow], order: str = "") -> tuple[PickLine, ...]:
+    """Return the lines of an order (rows of the read `order`) as stops in walking order."""
+    return sort_stops((_parse_line(line, order) for line in lines), {order: 0})
+
+
+def is_nothing_picked(lines: Collection[PickLine]) -> bool:
+    """Return True if every line is closed and nothing was picked."""
+    return bool(lines) and all(take.is_closed and not take.picked for take in lines)
+
+
+def count_pieces(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal]:
+    """Return the sums (picked, ordered) of lines in pieces; a measured line counts as one."""
+    counted = [
+        (Decimal(bool(take.picked) and not take.is_open), Decimal(1))
+        if take.allows_decimals
+        else (take.picked, take.ordered)
+        for take in lines
+    ]
+    return sum((picked for picked, _ in counted), Decimal(0)), sum((of for _, of in counted), Decimal(0))
+
+
+def goods_of_lines(lines: Collection[PickLine]) -> tuple[GoodsSum, GoodsSum]:
+    """Return the goods (picked, ordered) of lines."""
+    units = [(take, take.unit if take.allows_decimals else None) for take in lines]
+    return sum_goods((take.picked, unit) for take, unit in units), sum_goods(
+        (take.ordered, unit) for take, unit in units
+    )
+
+
+def sum_line_goods(quantities: Iterable[tuple[PickLine, Decimal]]) -> GoodsSum:
+    """Return the sum of line quantities, pieces and measures apart."""
+    return sum_goods((quantity, take.unit if take.allows_decimals else None) for take, quantity in quantities)
+
+
+def sum_in_hand(lines: Iterable[PickLine]) -> Decimal:
+    """Return the number of pieces picked and not put down; a measured line counts as one."""
+    return sum_pieces((take, take.in_hand) for take in lines)
+
+
+def sum_own_in_hand(lines: Iterable[PickLine]) -> Decimal:
+    """Return the number of pieces in this picker's hand; a measured line counts as one."""
+    return sum_pieces((take, take.own_in_hand) for take in lines)
+
+
+def sum_pieces(quantities: Iterable[tuple[PickLine, Decimal]]) -> Decimal:
+    """Return the sum of line quantities in pieces; a measured line counts as one."""
+    counted = (Decimal(bool(quantity)) if take.allows_decimals else quantity for take, quantity in quantities)
+    return sum(counted, Decimal(0))
+
+
+WalkKey = tuple[Decimal, Decimal, tuple[tuple[int, int, str], ...]]
+"""Sort key of stops: walking order, order of the location, its code."""
+
+
+def sort_stops(lines: Iterable[PickLine], ranks: Mapping[str, int]) -> tuple[PickLine, ...]:
+    """Return lines of any orders in walking order. Lines at one location are together, and so are lines of one stop.
+    `ranks` is the order of the orders."""
+    all_lines = tuple(lines)
+    location_keys: dict[str, WalkKey] = {}
+    stops: dict[Any, tuple[WalkKey, int, int]] = {}
+    for take in all_lines:
+        walk_key = take.walk_order, take.location_order, natural_key(take.location)
+        first = walk_key, ranks.get(take.order, 0), take.line
+        location_keys[take.location_key] = min(location_keys.get(take.location_key, walk_key), walk_key)
+        stops[take.stop_key] = min(stops.get(take.stop_key, first), first)
+
+    def key(take: PickLine) -> tuple[Any, ...]:
+        line = ranks.get(take.order, 0), take.line
+        return location_keys[take.location_key], take.location.casefold(), stops[take.stop_key], take.stop_key, line
+
+    return tuple(sorted(all_lines, key=key))
+
+
+def move_line(line: PickLine, location: str, pool: int, known: Iterable[PickLine]) -> PickLine:
+    """Return the line at another location, with the walking order of the nearest known location code."""
+    moved = line._replace(location=location, pool=pool or line.pool, barred_pools=())
+    here = natural_key(location)
+    neighbours = sorted(
+        (natural_key(each.location), each.walk_order, each.location_order) for each in known if each.location
+    )
+    before = [(walk, location_order) for code, walk, location_order in neighbours if code <= here]
+    after = [(walk, location_order) for code, walk, location_order in neighbours if code > here]
+    walk, location_order = before[-1] if before else after[0] if after else (NO_WALK_ORDER, NO_WALK_ORDER)
+    return moved._replace(walk_order=walk, location_order=location_order)
+
+
+def _parse_line(row: OrderLineRow, order: str) -> PickLine:
+    of, picked = to_decimal(row.get("quantity")), to_decimal(row.get("picked_quantity"))
+    pool, further = int(to_decimal(row.get("stock_pool"))), _parse_pools(row.get("picking_stock_pool_array"))
+    pools = tuple(dict.fromkeys((pool, *further) if pool and further else further))
+    location = _choose_location(row, pools)
+    walk = to_decimal(row.get("store_walking_order"))
+    take = PickLine(
+        line=int(row["line_number"]),
+        product=str(row.get("product_number") or ""),
+        label=str(row.get("description") or row.get("product_number") or ""),
+        ordered=of,
+        picked=Decimal(0),
+        moved=to_decimal(row.get("moved_quantity")),
+        location=location,
+        pool=pool,
+        allows_decimals=bool(row.get("allow_decimal")),
+        unit=str(row.get("unit") or ""),
+        price=to_decimal(row.get("price")),
+        is_closed=bool(row.get("is_picked")) and picked < of,
+        order=order,
+        pools=pools,
+        barred_pools=_find_barred_pools(row, location, pools),
+        walk_order=walk if walk > 0 else NO_WALK_ORDER,
+        location_order=_location_order(row, location),
+        has_stock=row.get("is_stock") is not False,
+        stocked_locations=_find_stocked_locations(row, pools),
+        put_down_at=tuple(
+            str(each["location_code"]) for each in row.get("put_down") or () if to_decimal(each.get("quantity")) > 0
+        ),
+        held_for=tuple(
+            (held["order_number"], to_decimal(held["quantity"]))
+            for held in row.get("held_goods") or ()
+            if held["order_number"] != order
+        ),
+        held_at=tuple(
+            HeldAt(held["location_code"], held["order_number"], to_decimal(held["quantity"]))
+            for held in row.get("held_goods") or ()
+        ),
+    )
+    return take.with_picked(picked, own=False)._replace(
+        stock_when_read=_parse_stock(row), pool_stock_when_read=_parse_pool_stock(row), picked_when_read=picked
+    )
+
+
+def _parse_stock(line: OrderLineRow) -> tuple[tuple[str, Decimal], ...]:
+    return tuple((str(location), to_decimal(quantity)) for location, quantity in (line.get("stock") or {}).items())
+
+
+def _parse_pool_stock(line: OrderLineRow) -> tuple[PoolStock, ...]:
+    return tuple(
+        PoolStock(location, int(pool), to_decimal(quantity))
+        for location, pools in (line.get("stock_by_pool") or {}).items()
+        for pool, quantity in pools.items()
+    )
+
+
+def _parse_pools(given: Any) -> tuple[int, ...]:
+    numbers = (int(to_decimal(pool)) for pool in given) if isinstance(given, list | tuple) else ()
+    return tuple(pool for pool in numbers if pool > 0)
+
+
+def _choose_location(line: OrderLineRow, pools: tuple[int, ...]) -> str:
+    """Return the preferred location of the line, else the first with stock in an allowed pool."""
+    preferred = line.get("preferred_location_code")
+    if preferred:
+        return str(preferred)
+    locations = [location for location in line.get("locations") or () if location.get("location_code")]
+    if not locations:
+        return str(line.get("stock_location") or "")
+    locations.sort(
+        key=lambda location: (
+            to_decimal(location.get("location_order"), NO_WALK_ORDER),
+            natural_key(str(location["location_code"])),
+        )
+    )
+    stocked = [
+        location for location in locations if location.get("quantity") is None or to_decimal(location["quantity"]) > 0
+    ]
+    allowed = [location for location in stocked if is_pool_allowed(pools, location.get("pools") or {})]
+    return str((allowed or stocked or locations)[0]["location_code"])
+
+
+def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Number]) -> bool:
+    """Return True if no pool is required, there is no stock, or some stock is in a required pool."""
+    stocked = [pool for pool, quantity in stock.items() if to_decimal(quantity) > 0]
+    return not pools or not stocked or any(str(pool) in stocked for pool in pools)
+
+
+def _find_barred_pools(line: OrderLineRow, location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
+    stock = next(
+        (place.get("pools") or {} for place in line.get("locations") or () if place.get("location_code") == location),
+        {},
+    )
+    if is_pool_allowed(pools, stock):
+        return ()
+    return tuple(sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0))
+
+
+def _find_stocked_locations(line: OrderLineRow, pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+    stocked_locations = []
+    for place in line.get("locations") or ():
+        stock = place.get("pools") or {}
+        if place.get("location_code") and to_decimal(place.get("quantity")) > 0 and is_pool_allowed(pools, stock):
+            stocked = [pool for pool in pools if to_decimal(stock.get(str(pool))) > 0]
+            stocked_locations.append((str(place["location_code"]), stocked[0] if stocked else 0))
+    return tuple(stocked_locations)
+
+
+def _location_order(line: OrderLineRow, location: str) -> Decimal:
+    for place in line.get("locations") or ():
+        if place.get("location_code") == location:
+            return to_decimal(place.get("location_order"), NO_WALK_ORDER)
+    return NO_WALK_ORDER

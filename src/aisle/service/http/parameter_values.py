@@ -1,0 +1,204 @@
+"""Values of the parameters in path, query and headers, typed; unknown ones and invalid codes are refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from starlette.requests import Request
+
+from aisle.contract.operations import Param
+from aisle.service.domain.quantities import INT64_LIMIT
+from aisle.service.errors import Refusal, bad_request, unprocessable
+from aisle.service.operation_context import ParamValues
+
+MAX_TEXT_LENGTH = 1_000
+"""Maximum number of characters of a text without a limit of its own."""
+
+
+_INTEGER = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
+
+
+# Longest query that is cached; most requests use the same few.
+_CACHED_LENGTH = 64
+
+
+MAX_DIGITS = 20
+"""Maximum number of digits that are parsed; a longer number exceeds every limit."""
+
+
+MAX_PAGE_NUMBER = 1 << 40
+
+
+_MAX_VALUES = {"page_start": MAX_PAGE_NUMBER, "page_number": MAX_PAGE_NUMBER}
+
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+_MAX_NAME_LENGTH = 80
+
+
+_MIN_PREFIX_LENGTH = 3
+
+
+_MAX_NAMED = 50
+
+
+_UNKNOWN_PARAMETER = "There is no such parameter here."
+
+
+_OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It stands in the path of this operation."}
+
+
+MAX_CODE_LENGTH = 1000
+"""Maximum number of characters of a code, and so of a part of a path."""
+
+
+_INVALID_CODES = ("", ".", "..")
+
+
+def check_length(text: str, name: str, max_length: int) -> None:
+    """Raise Refusal (400) if the text of a header or parameter is too long."""
+    if len(text) > max_length:
+        raise bad_request(f"This has {len(text):,} characters; at most {max_length:,} are taken here.", name)
+
+
+def path_values(request: Request) -> dict[str, str]:
+    """Return the path's parameters, each decoded once. The middleware has checked that they can be decoded."""
+    return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
+
+
+def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> ParamValues:
+    """Return the documented query parameters with their types. A lenient service ignores others.
+
+    Raise Refusal (400) if one is invalid, missing or repeated.
+    """
+    try:
+        pairs = _short_query(query) if len(query) <= _CACHED_LENGTH else _query(query)
+    except ValueError:
+        raise bad_request("The query is not valid UTF-8, or too long.") from None
+    given: dict[str, str] = {}
+    known = {param.name: param for param in params if param.where == "query"}
+    for name, text in pairs:
+        if name in known and name in given:
+            raise bad_request("This parameter is there more than once.", name)
+        given[name] = text
+    if not lenient and not given.keys() <= known.keys():
+        raise unknown_parameter_refusal((name for name in given if name not in known), params)
+    for name, param in known.items():
+        if param.required and name not in given:
+            raise bad_request("This parameter is needed.", name)
+    ours = {known[name]: text for name, text in given.items() if name in known}
+    return {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
+
+
+def _query(query: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100))
+
+
+_short_query = lru_cache(maxsize=1000)(_query)
+
+
+def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> ParamValues:
+    """Return the documented header parameters with their types. Raise Refusal (400) if one is invalid."""
+    sent = [param for param in params if param.where == "header" and param.name.lower() in headers]
+    given = {param: headers[param.name.lower()] for param in sent}
+    return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
+
+
+def _is_given(param: Param, text: str) -> bool:
+    """Return False for an empty text, which counts as absent. Empty numbers and booleans are refused later."""
+    return text != "" or param.type != "string"
+
+
+def _value(param: Param, text: str) -> Any:
+    if "\0" in text:
+        raise bad_request("A NUL character cannot be used.", param.name)
+    check_length(text, param.name, param.max_length or MAX_TEXT_LENGTH)
+    if param.type == "boolean":
+        if text.lower() not in _BOOLEANS:
+            raise bad_request(f"{text!r} is neither true nor false.", param.name)
+        return _BOOLEANS[text.lower()]
+    return parse_integer(text, param.name) if param.type == "number" else text
+
+
+def parse_integer(text: str, field: str) -> int:
+    """Parse an integer of a query. Raise Refusal (400) if it is invalid or out of range."""
+    parts = _INTEGER.fullmatch(text)
+    if parts is None:
+        raise bad_request(f"{text!r} is not a whole number.", field)
+    sign, digits = parts[1], parts[2].lstrip("0") or "0"
+    largest = _MAX_VALUES.get(field, INT64_LIMIT)
+    if len(digits) <= MAX_DIGITS and int(digits) <= largest:
+        return int(sign + digits)
+    if sign == "-":
+        least = 1 if field in _MAX_VALUES else -INT64_LIMIT
+        raise bad_request(f"This number is too small: {least} is the smallest that is taken.", field)
+    raise bad_request(f"This number is too large: {largest} is the largest that is taken.", field)
+
+
+def is_valid_code(text: str) -> bool:
+    """Return True if a path can contain this number or code."""
+    return text not in _INVALID_CODES and len(text) <= MAX_CODE_LENGTH
+
+
+def check_code(text: str, subject: str, field: str) -> None:
+    """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
+    if not is_valid_code(text):
+        reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
+        raise unprocessable(f"This cannot be {subject}{reason}", field)
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar, or None.
+
+    Case and separators are ignored. Few letters may differ, or the name may be a prefix.
+    """
+    normalized_names, normalized = (
+        {_normalize_name(one): one for one in known},
+        _normalize_name(name[:_MAX_NAME_LENGTH]),
+    )
+    close = get_close_matches(normalized, normalized_names, n=1, cutoff=0.6)
+    close = close or sorted(
+        (one for one in normalized_names if len(normalized) >= _MIN_PREFIX_LENGTH and one.startswith(normalized)),
+        key=len,
+    )
+    return normalized_names[close[0]] if close else None
+
+
+def _normalize_name(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def unknown_parameter_refusal(names: Iterable[str], params: Sequence[Param]) -> Refusal:
+    """Return the refusal (400) of unknown query parameters."""
+    unique_names = dict.fromkeys(names)
+    errors = [
+        {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, params)}
+        for name in list(unique_names)[:_MAX_NAMED]
+    ]
+    refusal = bad_request(errors[0]["message"], errors[0]["field"])
+    refusal.extra["errors"] = errors
+    return refusal
+
+
+def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:
+    known = [param.name for param in params if param.where == "query"]
+    close = nearest_name(name, known)
+    if close and _normalize_name(close) == _normalize_name(name):
+        return f"{_UNKNOWN_PARAMETER} The nearest is {close}."
+    for param in params:
+        if param.where in _OTHER_POSITIONS and _normalize_name(param.name) == _normalize_name(name):
+            return f"{_UNKNOWN_PARAMETER} {_OTHER_POSITIONS[param.where]}"
+    if close:
+        return f"{_UNKNOWN_PARAMETER} The nearest is {close}."
+    return (
+        f"{_UNKNOWN_PARAMETER} Known are {', '.join(known)}."
+        if known
+        else f"{_UNKNOWN_PARAMETER} This operation takes none."
+    )

@@ -1,0 +1,60 @@
+"""Question of the session about a number typed too fast, or after a refused scan: is it a quantity?
+
+A quantity, or the number of a product? `jobs/quantity_or_record` asks that.
+
+While it is asked it is the only question: its choices replace those of the page, whose question is shown again later.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from aisle.jobs.choice_letters import DROP, YES, quantity_prompt
+from aisle.jobs.view import ASK, DetailView, ListView, Msg, Step, Verdict, View, msg, without_row_numbers
+from aisle.scan.grammar_types import Quantity
+
+CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
+"""Message id of the question whether a number at the pace of a scanner is a quantity."""
+
+AFTER_REFUSED_SCAN: Final = "input.number_after_refused_scan"
+"""Message id of the question whether a number was meant for the scan that was refused before it."""
+
+NUMBER_QUESTIONS: Final = (CONFIRM_FAST_NUMBER, AFTER_REFUSED_SCAN)
+
+
+class AskedNumber(NamedTuple):
+    """Number that waits for `y` on its page, or to be typed again."""
+
+    text: str = ""
+    quantity: Quantity | None = None
+    """Quantity that `y` takes; None if it has to be typed again."""
+    page: tuple[Any, ...] = ()
+    label: str = ""
+    """Name of the goods that it would count, after a refused scan; empty for a number at the pace of a scanner."""
+
+    @property
+    def question(self) -> Verdict:
+        """Return the question."""
+        text = self.text.strip(" ")
+        if self.label:
+            return Verdict(ASK, msg(AFTER_REFUSED_SCAN, text=text, label=self.label))
+        return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=text))
+
+    @property
+    def letters(self) -> str:
+        """Return the letters of its answers."""
+        return YES + DROP if self.quantity else DROP
+
+    def show_on(self, view: View) -> View:
+        """Return the page with the answers to this question in place of its own choices."""
+        plain = without_row_numbers(view)
+        if not isinstance(plain, Step | DetailView | ListView):
+            return view
+        drop = msg("input.choice_drop_number", text=self.text.strip(" "))
+        answers: tuple[Msg, ...] = (drop,)
+        if self.quantity:
+            answers = (msg("count.choice_quantity", quantity=self.quantity.value), drop)
+        return plain._replace(choices=answers, choice_letters=self.letters, prompt=quantity_prompt(self.letters))
+
+
+NO_NUMBER = AskedNumber()

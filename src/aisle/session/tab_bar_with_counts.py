@@ -1,0 +1,150 @@
+"""Bar of fixed tabs with their counts on every page of a desk, and the letters that act there without Enter."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aisle.errors import StorageError
+from aisle.jobs.job import Start
+from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
+from aisle.jobs.view import INFO, Tab, Verdict, msg
+from aisle.session.event_runner import EventRunner
+from aisle.session.job_context import SessionContext
+from aisle.session.job_stack import WITHOUT_WORK
+from aisle.session.page_with_question import Page
+from aisle.session.screen_size_and_terminal import Terminal
+from aisle.session.shown_verdict import Verdicts
+from aisle.session.store_connection import StoreConnection
+
+TABS: Final = {
+    "today": msg("home.today"),
+    "orders": msg("today.orders"),
+    "exceptions": msg("home.exceptions"),
+    "deliveries": msg("deliveries.title_all"),
+    "products": msg("products.title_all"),
+    "log": msg("home.log"),
+}
+"""Text of each tab by the job that it opens, in their order; `default_keys` has the same order."""
+
+_JOBS_WITHOUT_WORK: Final = 2
+"""Number of open jobs if there is only home below the page of a tab."""
+
+_ONE_KEY_JOBS: Final = frozenset(
+    ("today", "orders", "order", "order_actions", "exceptions", "deliveries", "log", "store_product", "unconfirmed")
+)
+"""Jobs in which a letter acts without Enter. A slash before words searches there."""
+
+_COUNT_INTERVAL_S: Final = 2.0
+"""Least time between two counts in seconds, on pages of no tab. A page of a tab counts as often as its own list."""
+
+_LISTS_OF_EXCEPTIONS: Final = frozenset(("headers", "products", "deliveries", "logs"))
+"""Lists that exceptions come from. They are not counted until all of these are read; Today's tiles wait alike."""
+
+_ALL_ORDERS: Final = query_arguments(OrderFilter())
+
+
+class Tabs:
+    """Tabs above the page, shown to whoever is signed in at a desk."""
+
+    def __init__(
+        self,
+        page: Page,
+        context: SessionContext,
+        terminal: Terminal,
+        store: StoreConnection,
+        verdicts: Verdicts,
+        event_runner: EventRunner,
+    ) -> None:
+        self._page = page
+        self._context = context
+        self._terminal = terminal
+        self._store = store
+        self._verdicts = verdicts
+        self._event_runner = event_runner
+        self._counts: dict[str, int] = {}
+        self._unread_lists: tuple[str, ...] = ()
+        """Lists that were not read yet when the tabs were counted."""
+        self._counted_at = 0.0
+        self._is_stale = True
+        """True if the store may have changed since the tabs were counted."""
+
+    @property
+    def are_shown(self) -> bool:
+        """Return whether the screen shows tabs."""
+        return self._terminal.size.is_desk and bool(self._context.user.user) and not self._page.top.job.raw_input
+
+    def shown(self) -> tuple[Tab, ...]:
+        """Return the tabs with their counts, none on a handheld."""
+        if not self.are_shown:
+            return ()
+        active = self._active()
+        self._count_again(is_tab_open=bool(active))
+        return tuple(Tab(name, text, self._shown_count(name), name == active) for name, text in TABS.items())
+
+    def _shown_count(self, name: str) -> int | None:
+        """Return the count of a tab; None for zero, and while it is unknown."""
+        is_unknown = name == "exceptions" and not _LISTS_OF_EXCEPTIONS.isdisjoint(self._unread_lists)
+        return None if is_unknown else self._counts.get(name) or None
+
+    def one_key_letters(self) -> str:
+        """Return the letters that act without Enter, none while the page or a question takes words."""
+        accepts = self._page.accepts()
+        is_asked = accepts.text or (accepts.search and not accepts.follows_typing)
+        if not self.are_shown or self._page.top.job.name not in _ONE_KEY_JOBS or is_asked:
+            return ""
+        return f" bh{accepts.command_letters}"
+
+    def open(self, name: str) -> None:
+        """Open the page of a tab. Work that is open stays below it."""
+        if not self.are_shown or name not in TABS:
+            return
+        self._verdicts.current = None
+        result = self._page.stack.open_instead(Start(name, {}), WITHOUT_WORK, self._context.current())
+        self._event_runner.apply(result)
+        if len(self._page.stack.jobs) > _JOBS_WITHOUT_WORK:
+            self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
+
+    def open_neighbour(self, step: int) -> None:
+        """Open the next tab (1) or the previous one (-1)."""
+        names, active = list(TABS), self._active()
+        at = names.index(active) + step if active else min(step, 0)
+        self.open(names[at % len(names)])
+
+    def note_changes(self) -> None:
+        """Note that the store has changed."""
+        self._is_stale = True
+
+    def _active(self) -> str:
+        """Return the tab of the page on the screen; empty if it belongs to none."""
+        for stacked in reversed(self._page.stack.jobs):
+            if stacked.job.name in TABS:
+                return str(stacked.job.name)
+            if stacked.job.name not in WITHOUT_WORK:
+                break
+        return ""
+
+    def _count_again(self, *, is_tab_open: bool) -> None:
+        """Count what the tabs open, if that may have changed."""
+        unread, is_recent = self._store.notifications.link().unread_lists, self._is_recent and not is_tab_open
+        if unread == self._unread_lists and (not self._is_stale or is_recent):
+            return
+        try:
+            self._counts = self._read_counts()
+        except StorageError:
+            return
+        self._unread_lists = unread
+        self._is_stale, self._counted_at = False, self._context.at
+
+    @property
+    def _is_recent(self) -> bool:
+        """True if the tabs were counted just now."""
+        return 0 <= self._context.at - self._counted_at < _COUNT_INTERVAL_S
+
+    def _read_counts(self) -> dict[str, int]:
+        now, policy, query = self._context.current().now, self._context.current().policy, self._store.reader.query
+        (orders, *_), _ = query("order_counts", {"views": [_ALL_ORDERS], "now": now})
+        (exceptions, *_), _ = query("exceptions", {"now": now, "minutes": policy.stuck_minutes})
+        _, deliveries = query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1})
+        found = sum(count for kind, count in exceptions.items() if kind != "value")
+        counts = {"exceptions": found, "deliveries": deliveries}
+        return counts if orders["count"] is None else {**counts, "orders": orders["count"]}

@@ -1,0 +1,360 @@
+"""Expiry checks by themselves: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle import named_tuple_json
+from aisle.jobs.expiry.expiry_state import CHECK, DISCOUNT, EXPIRY, LIST, ExpiryState
+from aisle.jobs.expiry.job import ExpiryJob
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, UndoLast
+from aisle.jobs.job import Write as Operation
+from aisle.jobs.view import ListView, Step
+from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, Text
+from aisle.store_product_settings import FIELD_BY_NAME, parse_update_values
+from tests.run_length import tries
+
+Row = dict[str, Any]
+
+DISCOUNTS = Policy(expiry_discount_days=Decimal(2))
+
+
+def stocked(number: str, check: str = "", expiry: str = "", **more: Any) -> Row:
+    """A product as the query `store_product` gives it."""
+    dates = {"validate_expiry_datetime": f"{check}T00:00:00Z" if check else None}
+    dates["last_expiry_datetime"] = f"{expiry}T00:00:00Z" if expiry else None
+    spot = {"location_code": "A-1", "quantity": Decimal(3)}
+    flags = {"is_ranged": True, "keeps_all": True, "may_edit": True}
+    return {"product_number": number, "product_name": f"Product {number}", "price": Decimal(2), "locations": [spot]} | {
+        **flags,
+        **dates,
+        **more,
+    }
+
+
+class Hand:
+    """Somebody at the shelves on the 30th of November, with a service that takes everything at once."""
+
+    def __init__(self, policy: Policy | None = None, **common: Any) -> None:
+        self.context = Context(store="0001", user="ann", now="2026-11-30T10:00:00Z", policy=policy or Policy())
+        self.job = ExpiryJob()
+        self.state: ExpiryState = self.job.begin()
+        self.rows = {
+            "P1": stocked("P1", "2026-11-30", "2026-12-02", **common),
+            "P2": stocked("P2", "2026-11-01", **common),
+            "P3": stocked("P3", "2026-12-24", "2026-12-27", expiration_min_range=10, **common),
+            "P4": stocked("P4", **{**common, "is_ranged": False}),
+        }
+        self.effects: list[Any] = []
+        self.writes: list[Operation] = []
+        self.journal: list[Event] = []
+        self.feed(Opened({}))
+
+    def feed(self, *events: Event) -> str:
+        """The message id of the last verdict that these events lead to."""
+        said, self.effects = "", []
+        queue = deque(events)
+        while queue:
+            event = queue.popleft()
+            turn = self.job.handle(self.state, event, self.context)
+            self.state, said = turn.state, turn.verdict.text.id if turn.verdict else said
+            self.effects += turn.effects
+            queries = [each for each in turn.effects if isinstance(each, Query)]
+            self._apply([each for each in turn.effects if isinstance(each, Operation)])
+            if not (isinstance(event, Rows) and event.id == "expiry_checks") and not isinstance(event, Changed):
+                self.journal.append(event)
+            queue.extend(map(self._answer, queries))
+            assert self.job.view(self.state).name == self.job.step_name(self.state) in self.job.steps
+            assert named_tuple_json.from_text(ExpiryState, named_tuple_json.to_text(self.state)) == self.state
+        return said
+
+    def _apply(self, writes: list[Operation]) -> None:
+        self.writes += writes
+        for write in writes:
+            for item in write.body:
+                stored = self.rows[item["product_number"]]
+                stored |= {FIELD_BY_NAME[name].entry_name: item[name] or None for name in item if name in FIELD_BY_NAME}
+        if writes and self.job.requery_after_write:
+            self.feed(Changed("outbox", ""))
+
+    def _answer(self, query: Query) -> Rows:
+        if query.name == "store_product":
+            row = self.rows.get(query.args["product_number"])
+            return Rows(query.id, (dict(row),) if row else (), 1)
+        due = [number for number, row in self.rows.items() if self._is_due(row, query.args["day"])]
+        first = query.args["first"]
+        rows = tuple(
+            {"product_number": each, "product_name": each, "location_code": "A-1", "due": "2026-11-30", "expiry": ""}
+            for each in due[first : first + query.args["size"]]
+        )
+        return Rows(query.id, rows, len(due))
+
+    def _is_due(self, row: Row, day: str) -> bool:
+        return bool(row["validate_expiry_datetime"]) and row["validate_expiry_datetime"][:10] <= day
+
+    def scan(self, key: str, expiry: str = "", kind: str = PRODUCT, code: str = "") -> str:
+        """A label, perhaps with a date."""
+        return self.feed(Scan((Match(kind, key, key, code=code or f"87123456789{key[-1]}0", expiry=expiry),)))
+
+    def sent(self) -> list[Row]:
+        """What was sent since the last look: product and values, as plain text."""
+        found, self.writes = self.writes, []
+        for write in found:
+            assert (write.operation, write.path, write.query) == ("update-store-products", {"store_number": "0001"}, {})
+            assert write.lanes == (f"product/{write.body[0]['product_number']}",)
+            assert write.needs_supervisor == (DISCOUNT in write.body[0])
+        items = [item for write in found for item in write.body]
+        return [{"product": item["product_number"], **parse_update_values(item)} for item in items]
+
+    @property
+    def step(self) -> str:
+        return self.job.step_name(self.state)
+
+
+def test_scan_and_date_are_all_there_is_to_a_check() -> None:
+    hand = Hand()
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert (view.total, dict(view.title.args)) == (2, {"count": 2})
+    assert hand.scan("P1") == "expiry.which_date"
+    assert hand.feed(Text("0712")) == "expiry.saved"
+    (write,) = hand.writes
+    assert write.body == [
+        {
+            "product_number": "P1",
+            "expiry_date_time": "2026-12-07T00:00:00Z",
+            "validate_expiry_date_time": "2026-12-04T00:00:00Z",
+            "base": {"expiry_date_time": "2026-12-02", "validate_expiry_date_time": "2026-11-30"},
+        }
+    ]
+    assert (hand.step, hand.state.total) == ("expiry", 1)
+
+
+def test_label_with_its_date_is_one_scan() -> None:
+    hand = Hand()
+    assert hand.scan("P2", "2026-12-20") == "expiry.saved"
+    assert hand.scan("P1") == "expiry.which_date"
+    assert hand.scan("P1", "2026-12-09") == "expiry.saved"
+    assert [(each["product"], each[EXPIRY], each[CHECK]) for each in hand.sent()] == [
+        ("P2", "2026-12-20", "2026-12-17"),
+        ("P1", "2026-12-09", "2026-12-06"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("number", "policy", "day", "check"),
+    [
+        ("P1", Policy(), "2026-12-01", "2026-12-01"),
+        ("P1", Policy(expiry_check_days=Decimal(0)), "2026-12-07", "2026-12-07"),
+        ("P1", Policy(expiry_check_days=Decimal(30)), "2026-12-07", "2026-12-01"),
+        ("P3", Policy(), "2026-12-27", "2026-12-17"),
+    ],
+)
+def test_next_check_is_some_days_before_and_at_least_tomorrow(
+    number: str, policy: Policy, day: str, check: str
+) -> None:
+    hand = Hand(policy)
+    hand.scan(number)
+    hand.feed(Text(day))
+    assert hand.sent() == [{"product": number, EXPIRY: day, CHECK: check}]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"), [("2811", "expiry.is_past"), ("1.1.2031", "expiry.is_far"), ("+1097", "expiry.is_far")]
+)
+def test_unlikely_date_is_asked_back(text: str, asked: str) -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Text(text)) == asked
+    assert hand.scan("P2") == "count.answer_first"
+    assert hand.feed(Text("7 dec")) == "expiry.saved"  # the last date counts
+    hand.scan("P2")
+    assert hand.feed(Text(text), Choice(2)) == "session.dropped"
+    assert hand.step == "expiry.date"
+    assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-07"]
+
+
+def test_far_date_is_sent_once_confirmed() -> None:
+    hand = Hand(Policy(expiry_far_days=Decimal(30)))
+    assert hand.scan("P1", "2027-01-01") == "expiry.is_far"
+    assert hand.feed(Choice(1)) == "expiry.saved"
+    assert hand.sent()[0][EXPIRY] == "2027-01-01"
+
+
+@pytest.mark.parametrize("events", [(Text("3011"),), (Text("+0"),), (Text("28 nov"), Choice(1))])
+def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[Event, ...]) -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(*events)
+    assert Start("adjust", {"product_number": "P1", "label": "Product P1"}) in hand.effects
+    assert hand.feed(Closed("adjust")) == "expiry.no_loss"
+    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert view.lines[-1].text.id == "expiry.rest"
+    assert hand.sent() == []
+    hand.feed(Command("u"))
+    assert hand.effects == [UndoLast()]
+    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}), Text("+10"))
+    assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-10", CHECK: "2026-12-07"}]
+
+
+def test_no_goods_there_sets_the_next_check_alone() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Choice(1)) == "expiry.saved_none"
+    assert hand.sent() == [{"product": "P1", CHECK: "2026-12-03"}]
+
+
+@pytest.mark.parametrize(
+    ("events", "sent"),
+    [
+        ((Quantity(Decimal("1.5")),), [{DISCOUNT: "1.5"}]),
+        ((Choice(1),), []),
+        ((Quantity(Decimal(2)), Quantity(Decimal(0)), Quantity(Decimal(1))), [{DISCOUNT: "1"}]),
+    ],
+)
+def test_discount_is_asked_where_the_setting_wants_it(events: tuple[Event, ...], sent: list[Row]) -> None:
+    hand = Hand(DISCOUNTS)
+    hand.scan("P1")
+    assert hand.feed(Text("+2")) == "expiry.which_discount"
+    assert hand.feed(*events) == "expiry.saved"
+    dates = {"product": "P1", EXPIRY: "2026-12-02", CHECK: "2026-12-01"}
+    assert hand.sent() == [dates, *({"product": "P1", **each} for each in sent)]
+    hand.scan("P2")
+    assert hand.feed(Text("+3")) == "expiry.saved"
+
+
+def test_staff_are_told_of_a_discount_that_a_supervisor_sets() -> None:
+    hand = Hand(DISCOUNTS, may_edit=False)
+    hand.scan("P1")
+    assert hand.feed(Text("+2")) == "expiry.saved"
+    assert len(hand.writes) == 1
+
+
+def test_number_of_something_is_no_date_without_asking() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.scan("0712", kind=ORDER, code="0712") == "expiry.number_of"
+    assert hand.feed(Choice(2)) == "session.dropped"
+    assert hand.scan("0712", kind=ORDER, code="0712") == "expiry.number_of"
+    assert hand.feed(Choice(1)) == "expiry.saved"
+    hand.scan("P2")
+    hand.scan("2811", kind=PRODUCT, code="2811")
+    assert hand.feed(Choice(1)) == "expiry.is_past"  # it is asked, too
+    assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-07", CHECK: "2026-12-04"}]
+
+
+def test_undo_gives_back_the_values_before() -> None:
+    hand = Hand()
+    before = {number: dict(row) for number, row in hand.rows.items()}
+    hand.scan("P1", "2026-12-20")
+    hand.scan("P2", "2026-12-21")
+    hand.scan("P2")
+    hand.feed(Choice(1))
+    assert [hand.feed(Command("u")) for _ in range(4)] == [*["expiry.undone"] * 3, "pick.nothing_to_undo"]
+    assert hand.rows == before
+    assert set(hand.sent()[-1]) == {"product", EXPIRY, CHECK}
+
+
+def test_undo_changes_nothing_that_others_have_changed_since() -> None:
+    hand = Hand()
+    hand.scan("P1", "2026-12-20")
+    hand.rows["P1"]["validate_expiry_datetime"] = "2027-01-01T00:00:00Z"
+    hand.sent()
+    assert hand.feed(Command("u")) == "expiry.changed_since"
+    assert hand.sent() == []
+
+
+def test_service_of_the_document_alone_undoes_only_what_it_shows() -> None:
+    hand = Hand(keeps_all=False)
+    hand.scan("P1")
+    assert [line.text.id for line in hand.job.view(hand.state).lines][-1] == "expiry.not_known"  # type: ignore[union-attr]
+    hand.feed(Text("2012"))
+    hand.rows["P1"]["last_expiry_datetime"] = "2026-11-30T10:00:01Z"  # when it was checked
+    hand.sent()
+    assert hand.feed(Command("u")) == "expiry.undone_partly"
+    assert hand.sent() == [{"product": "P1", CHECK: "2026-11-30"}]
+    hand.rows["P2"]["validate_expiry_datetime"] = None
+    hand.scan("P2", "2026-12-20")
+    hand.sent()
+    assert hand.feed(Command("u")) == "expiry.none_before"
+    assert hand.sent() == []
+
+
+def test_what_is_no_product_of_the_store_is_refused() -> None:
+    hand = Hand()
+    assert hand.scan("P4") == "store_product.not_ranged"
+    assert hand.scan("A-1", kind=LOCATION) == "expiry.not_this"
+    assert hand.feed(Text("tea")) == "count.unknown"
+    hand.scan("P1")
+    assert hand.feed(Text("soon")) == "expiry.no_date"
+    assert hand.scan("P2") == "expiry.instead"
+    assert hand.feed(Back()) == "expiry.not_checked"
+    hand.feed(Choice(2))
+    assert hand.state.product is not None
+    assert hand.state.product.number == "P2"
+    hand.feed(Back(), Back())
+    assert any(isinstance(each, Close) for each in hand.effects)
+
+
+def _event(random: Random, hand: Hand) -> Event:
+    """What somebody might do next."""
+    accepts = hand.job.accepts(hand.state)
+    number = random.choice(("P1", "P2", "P3", "P4"))
+    expiry = random.choice(("", "", "2026-12-20", "2026-11-20", "2031-01-01"))
+    code = random.choice(("8712345678900", "8712345678900", "0712"))
+    kind = random.choice((PRODUCT, PRODUCT, PRODUCT, LOCATION))
+    common: list[Callable[[], Event]] = [
+        lambda: Scan((Match(kind, number, number, code=code, expiry=expiry),)),
+        lambda: Text(random.choice(("0712", "+5", "3011", "2811", "7 dec", "1.1.31", "tea", "+0"))),
+        lambda: Choice(random.randint(1, max(1, accepts.choices))),
+        lambda: Command(random.choice(accepts.command_letters or "u")),
+        lambda: Quantity(Decimal(random.choice(("1", "1.5", "0", "9")))),
+        Back,
+        lambda: Closed("adjust", random.choice((None, {"quantity": Decimal(-1)}))),
+        lambda: random.choice((Resumed(), Changed("product", "P1"), Closed("look_up"))),
+    ]
+    return random.choices(common, (30, 25, 15, 15, 5, 5, 8, 5))[0]()
+
+
+@pytest.mark.parametrize("seed", range(tries(60, 1500)))
+def test_any_sequence_sends_what_was_said_and_survives_a_kill(seed: int) -> None:
+    """Each check that was saved sends one date; its undo the values before; a replay of the journal ends the same."""
+    random = Random(seed)
+    hand = Hand(random.choice((Policy(), DISCOUNTS)), keeps_all=random.random() < 0.8)
+    for _ in range(40):
+        before, product = {number: dict(row) for number, row in hand.rows.items()}, hand.state.product
+        sent_before = hand.state.sent
+        hand.writes = []
+        said = hand.feed(_event(random, hand))
+        changed = {number for number, row in hand.rows.items() if row != before[number]}
+        writes = hand.sent()
+        assert changed <= {each["product"] for each in writes}
+        assert all(set(each) <= {"product", EXPIRY, CHECK, DISCOUNT} for each in writes)
+        if said in ("expiry.saved", "expiry.saved_none"):
+            last = hand.state.sent[-1]
+            assert {name: value for each in writes for name, value in each.items()} == {
+                "product": last.product,
+                **dict(last.after),
+            }
+            assert dict(last.after)[CHECK] > "2026-11-30"
+            assert dict(last.after).get(EXPIRY, "9999") > "2026-11-30"
+            assert product is None or hand.state.phase == LIST
+        elif said in ("expiry.undone", "expiry.undone_partly"):
+            values = dict(sent_before[-1].before)
+            assert all(values[name] == value for each in writes for name, value in each.items() if name != "product")
+        else:
+            assert not writes
+    again = ExpiryJob()
+    state = again.begin()
+    for event in hand.journal:
+        state = again.handle(state, event, hand.context).state
+    work = ("phase", "product", "day", "other", "found_expired", "sent")
+    assert [getattr(state, name) for name in work] == [getattr(hand.state, name) for name in work]
