@@ -291,7 +291,7 @@ def test_service_of_the_document_alone_undoes_only_what_it_shows() -> None:
 def test_what_is_no_product_of_the_store_is_refused() -> None:
     hand = Hand()
     assert hand.scan("P4") == "store_product.not_ranged"
-    assert hand.scan("A-1", kind=LOCATION) == "expiry.not_this"
+    assert hand.scan("A-1", kind=LOCATION) == "my_entries.not_this"
     assert hand.feed(Text("tea")) == "count.unknown"
     hand.scan("P1")
     assert hand.feed(Text("soon")) == "expiry.no_date"

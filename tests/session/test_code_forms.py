@@ -404,7 +404,7 @@ def test_a_keyboard_layout_is_told_once(home: StoreFolder) -> None:
         assert EAN in said(first)
         assert told(second) == (GOOD, "pick.picked")
         assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.keyboard_layout")
-        assert said(scan("ç(éàààààà&&à")).startswith("Keyboard layout of the scanner")
+        assert said(scan("ç(éàààààà&&à")).startswith("Set the keyboard layout of the scanner")
         assert picked(home) == {1: 2}
 
 

@@ -111,7 +111,7 @@ def test_a_number_at_scanner_pace_answers_no_question_and_leaves_it(
         assert set("yx") & set(asked[0])
         frame = scan.send(f"{number}\r", PACE_S)
         assert told(frame) == (WRONG, "input.answer_first")
-        assert f"{number} was typed as fast as a scanner" in shown(frame, 80, 24)
+        assert f"{number} came as fast as a scan" in shown(frame, 80, 24)
         assert (listed(frame), quantities(session), session.stack.top.state) == (asked, before, state)
         frame = scan.send("q\r", 0.1)
         assert "1 ignored" not in shown(frame, 80, 24), "it was said"

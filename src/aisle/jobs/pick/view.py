@@ -101,12 +101,7 @@ def _title(state: PickState) -> Msg:
 
 
 def _wait_step(state: PickState) -> Step:
-    missing = [tote for tote in state.totes if not tote.has_lines]
-    note = msg("stores.loading")
-    if state.choices:
-        note = msg("pick.note_answer")
-    elif state.is_batch:
-        note = msg("stores.loading")
+    note = msg("pick.note_answer" if state.choices else "stores.loading")
     return Step(
         state.step_name,
         _title(state),

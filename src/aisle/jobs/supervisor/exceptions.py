@@ -271,9 +271,7 @@ class NegativeStockList(ExceptionList):
         Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
         Column(
             msg("exceptions.head_where"),
-            lambda row: (
-                msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row)
-            ),
+            lambda row: msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row),
         ),
     )
 
