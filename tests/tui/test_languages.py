@@ -41,7 +41,7 @@ ALIKE = {
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
-        Organisation Server Min Max Top In Set Sets Details Web Layout Name Export Start aisle
+        Organisation Server Min Max Top In Set Sets Details Web Layout Name Export Start aisle live
     """,
     "fr": """
         Stock Note Notes Exceptions Actions Classification Position Terminal type aisle Scan

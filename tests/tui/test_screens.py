@@ -330,16 +330,16 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
     ("link", "words"),
     [
         (LinkState("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
-        (LinkState("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
-        (LinkState("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
-        (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0 wacht", "de": "2? 0w", "fr": "2? 0a"}),
+        (LinkState("live", 20.0, 3), {"en": "3 waiting", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
+        (LinkState("live", 20.0, 1), {"en": "1 waiting", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
+        (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0 wacht", "de": "2?", "fr": "2?"}),
         (
             LinkState("none"),
-            {"en": "no data 0 wait", "nl": "start geen data", "de": "leer gesendet", "fr": "0 donnée 0a"},
+            {"en": "no data 0 wait", "nl": "start geen data", "de": "leer gesendet", "fr": "0 donnée"},
         ),
         (
             LinkState("offline", 720.0),
-            {"en": "all sent", "nl": "12m 0 wacht", "de": "gesendet", "fr": "hors ligne 12m 0a"},
+            {"en": "all sent", "nl": "12m 0 wacht", "de": "offline 12 min", "fr": "hors ligne 12m"},
         ),
     ],
 )
@@ -354,7 +354,7 @@ def test_a_handheld_says_what_waits_in_words(link: LinkState, words: dict[str, s
     [
         ("en", "stuck <1m 2 waiting", "not sending for 3 min"),
         ("nl", "vast <1m 2 wachten", "verzendt al 3 min niets"),
-        ("de", "steht <1m 2 warten", "sendet seit 3 min nicht"),
+        ("de", "steht 2 warten", "sendet seit 3 min nicht"),
         ("fr", "bloqué <1m 2 att.", "rien envoyé depuis 3 min"),
     ],
 )

@@ -193,7 +193,7 @@ def _choice_text(choice: OfferedChoice) -> Msg:
 def _hints(state: BatchState) -> tuple[KeyHint, ...]:
     hints = []
     if state.orders and not state.is_removing:
-        hints = [KeyHint("g", msg("hint.start")), KeyHint("t", msg("hint.remove_order"))]
+        hints = [KeyHint("g", msg("hint.go")), KeyHint("t", msg("hint.remove_order"))]
         hints += [KeyHint("P", msg("orders.print"))] if state.is_desk else []
     return (*hints, *PAGE_HINTS, BACK)
 

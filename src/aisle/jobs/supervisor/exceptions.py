@@ -393,7 +393,7 @@ class DifferenceList(ExceptionList):
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: ExceptionsState) -> Actions:
-        mark, has_rows = msg("hint.done" if state.is_marking else "orders.mark"), bool(state.rows)
+        mark, has_rows = msg("orders.mark_end" if state.is_marking else "orders.mark"), bool(state.rows)
         return (
             Action(mark, lambda state, _: list_page_base_class.toggle_marking(state), "m", has_rows),
             Action(msg("orders.mark_all"), _query_all, "a", has_rows),

@@ -181,7 +181,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def actions(self, state: OrdersState) -> Actions:
         is_marking = state.is_marking or bool(state.marked)
-        mark = msg("hint.done" if state.is_marking else "orders.mark")
+        mark = msg("orders.mark_end" if state.is_marking else "orders.mark")
         return (
             Action(msg("hint.filter"), partial(open_page, "filter"), "f", not is_marking),
             Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
