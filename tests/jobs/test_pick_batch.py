@@ -126,7 +126,7 @@ def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
     ("language", "told", "tight"),
     [
         ("en", "Pick 1.5 kg: A1.5", "1.5 kg: A1.5"),
-        ("nl", "Pak 1,5 kg: A1,5", "1,5 kg: A1,5"),
+        ("nl", "Pick 1,5 kg: A1,5", "1,5 kg: A1,5"),
         ("de", "Nehmen 1,5 kg: A1,5", "1,5 kg: A1,5"),
         ("fr", "Prendre 1,5 kg : A1,5", "1,5 kg : A1,5"),
     ],
