@@ -15,7 +15,7 @@ import apsw
 import click
 
 from aisle.cache.people_and_rights_queries import person_name
-from aisle.cache.schema import empty_cache, open_for_reading
+from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.unconfirmed_operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options

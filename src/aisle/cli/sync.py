@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 import apsw
 import click
 
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.reader import CacheReader
-from aisle.cache.schema import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of

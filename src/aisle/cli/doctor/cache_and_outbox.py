@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 
 import apsw
 
-from aisle.cache.schema import SCHEMA_VERSION, open_for_reading
+from aisle.cache.read_only_database import open_for_reading
+from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.courier import log_advice
 from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from aisle.cache.schema import open_for_reading
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
