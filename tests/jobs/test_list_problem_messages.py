@@ -23,8 +23,8 @@ from aisle.jobs.shell.sign_in import SignInJob
 from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
+from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.log_job import LogJob
 from aisle.jobs.supervisor.log_list import LogState
 from aisle.jobs.supervisor.order_board import OrdersJob

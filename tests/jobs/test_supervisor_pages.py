@@ -26,8 +26,8 @@ from aisle.jobs.job import (
     Start,
     Write,
 )
+from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.exceptions import LISTS, ExceptionsJob
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, ExceptionsState
 from aisle.jobs.supervisor.order_action_writes import ACTION_NUMBERS
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,

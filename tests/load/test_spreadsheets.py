@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.barcode_numbers import expected_check_digit
-from aisle.client.csv_load.number_and_date_notation import YEARS_AHEAD, Notation
+from aisle.client.csv_load.local_number_and_date_notation import YEARS_AHEAD, Notation
 from aisle.client.csv_load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.csv_load.report import LoadError
 

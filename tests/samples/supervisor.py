@@ -12,8 +12,8 @@ from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, Re
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
+from aisle.jobs.supervisor.exception_decisions import ExceptionsState
 from aisle.jobs.supervisor.exceptions import ExceptionsJob
-from aisle.jobs.supervisor.exceptions_state import ExceptionsState
 from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionState, Outcome
 from aisle.jobs.supervisor.order_action_writes import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
 from aisle.jobs.supervisor.order_board import OrdersJob

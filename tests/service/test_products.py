@@ -282,6 +282,7 @@ async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> 
 async def test_staff_write_only_the_dates_of_an_expiry_check(world: World) -> None:
     staff = world.client_for("staff", ["S1"])
     dates: dict[str, Any] = dict.fromkeys(("expiry_date_time", "validate_expiry_date_time"), "2026-12-07T00:00:00Z")
+    await levels(world, staff, 403, **dates)  # it is not in the range
     await levels(world, min=1)
     before = await entry(world, "P1")
     await levels(world, staff, **dates)

@@ -26,6 +26,8 @@ WORDS_OF_THEIR_OWN = (
     "home",
     "look_up",
     "locations",
+    "expiry.date",
+    "expiry.confirm",
     "my_entries",
     "count.product",
     "deliveries",

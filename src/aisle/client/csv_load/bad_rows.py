@@ -12,8 +12,8 @@ from aisle.client.csv_load.clean_cells import trim_blanks
 from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.csv_dialect import NAMES, SEPARATORS, CsvDialect, split_first_row, utf8_text
 from aisle.client.csv_load.csv_header import LONE_SURROGATE, normalize_header
-from aisle.client.csv_load.number_and_date_notation import Notation
-from aisle.client.csv_load.parse_cells import NOT_UTF8
+from aisle.client.csv_load.local_number_and_date_notation import Notation
+from aisle.client.csv_load.parse_cleaned_cells import NOT_UTF8
 
 _WORDS = """
 totaal subtotaal aantal bron einde stand afgedrukt pagina som regels artikelen

@@ -20,8 +20,8 @@ from aisle.client.csv_load.clean_cells import (
     restore_digits,
     trim_blanks,
 )
-from aisle.client.csv_load.near_keys import SIGNS, odd_sign
-from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS, Notation
+from aisle.client.csv_load.key_forms import SIGNS, odd_sign
+from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS, Notation
 
 _NOT_INSIDE = re.compile(r"(?<![^\s,;|/])n/a(?![^\s,;|/])", re.IGNORECASE)
 """Word for no value among several codes; it contains a separator itself."""

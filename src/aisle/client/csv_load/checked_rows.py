@@ -27,7 +27,7 @@ from aisle.client.csv_load.csv_dialect import (
     unwrapped,
 )
 from aisle.client.csv_load.csv_header import check_header, normalize_header
-from aisle.client.csv_load.number_and_date_notation import Notation
+from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import CURRENCY_NAMES, currency_of, split_unit, with_cents
 from aisle.client.csv_load.report import FileNotes
 from aisle.client.csv_load.stray_quotation_marks import (

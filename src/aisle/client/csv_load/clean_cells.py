@@ -1,4 +1,4 @@
-"""Values of cells without what spreadsheets and programs put around them: blanks, quotes, errors, lost digits."""
+"""Cleaning of one cell from what spreadsheets and programs put around it: blanks, quotes, errors, lost digits."""
 
 from __future__ import annotations
 

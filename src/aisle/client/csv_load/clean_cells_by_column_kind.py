@@ -28,7 +28,7 @@ from aisle.client.csv_load.clean_cells import (
     unquote,
 )
 from aisle.client.csv_load.date_cells import is_serial_day
-from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS, Notation
+from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS, Notation
 from aisle.client.csv_load.number_cells import (
     cents_alone,
     currency_of,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from aisle.client.csv_load import clean_cells_by_column_kind
-from aisle.client.csv_load.parse_cells import (
+from aisle.client.csv_load.parse_cleaned_cells import (
     Parser,
     parse_boolean,
     parse_free_fields,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PEOPLE, price_of
-from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_difference, fold_key
+from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_difference, fold_key
 from aisle.client.csv_load.report import format_rows
 from aisle.client.csv_load.service_reads import store_numbers
 from aisle.client.errors import ClientError, ServerError, TransportError

@@ -26,12 +26,12 @@ from aisle.client.csv_load.columns import (
 )
 from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.implausible_values import ContainerComparison
+from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
-from aisle.client.csv_load.near_keys import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, warn_of_discounts
-from aisle.client.csv_load.products_not_for_store import warn_of_products_of_other_stores
+from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
 from aisle.client.csv_load.service_reads import (
@@ -48,7 +48,6 @@ from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of
 from aisle.client.csv_load.shared_codes import CodeComparison
 from aisle.client.csv_load.stock_without_location import Placeless
 from aisle.client.csv_load.store_time_zones import zones_of_times
-from aisle.client.csv_load.unknown_product_references import warn_of_unknown_products
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.errors import ContractError

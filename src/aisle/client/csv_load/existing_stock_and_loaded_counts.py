@@ -1,4 +1,7 @@
-"""Stock in the service before a load: which products keep stock, and which counts were loaded before."""
+"""Stock in the service before a load: which products keep stock, and which counts were loaded before.
+
+So an interrupted load counts nothing twice (`load_id`).
+"""
 
 from __future__ import annotations
 

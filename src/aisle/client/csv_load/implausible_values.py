@@ -22,7 +22,7 @@ from aisle.client.csv_load.columns import (
     STOCK,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.near_keys import has_thousands
+from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
 from aisle.client.csv_load.store_time_zones import clock_reason
 from aisle.client.paging import Row

@@ -1,4 +1,6 @@
-"""Keys in two near writings: rows that name a product or store by mistake, and new keys that can be another one.
+"""Search for keys near others: rows that name a product or store by mistake, and new keys that can be another one.
+
+Forms of one key: `key_forms`.
 
 A spreadsheet removes the zeros of `0226` in one file of a load, and another file names `0226`. The row with `226` is
 refused. What depends on it is the same as if it named `0226` and were refused for another reason.
@@ -13,7 +15,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, STORES
 from aisle.client.csv_load.fields_replaced_by_other_file import names_of_shared
-from aisle.client.csv_load.near_keys import bare_codes, comparable_key, fold_key, forms_without_zeros, nearest
+from aisle.client.csv_load.key_forms import bare_codes, comparable_key, fold_key, forms_without_zeros, nearest
 from aisle.client.csv_load.report import unread_error
 from aisle.client.csv_load.service_reads import queries_for
 from aisle.client.errors import ClientError, ServerError, TransportError

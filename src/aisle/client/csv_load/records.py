@@ -32,7 +32,7 @@ from aisle.client.csv_load.implausible_values import (
     warn_of_picked,
     warn_of_state,
 )
-from aisle.client.csv_load.near_keys import fold_key, has_thousands
+from aisle.client.csv_load.key_forms import fold_key, has_thousands
 from aisle.client.csv_load.records_left_out_for_bad_keys import DamagedCount, DamagedLines, damaged_counts
 from aisle.client.csv_load.report import BECOMES, BadRow, LoadError, not_read_reason
 from aisle.client.csv_load.shared_codes import (

@@ -42,9 +42,9 @@ from aisle.client.csv_load.counts_to_send import CountsToSend
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
-from aisle.client.csv_load.interrupted_load import kept_load_name
+from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
-from aisle.client.csv_load.near_keys import are_near, bare_codes, nearest
+from aisle.client.csv_load.load_id import kept_load_name
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import trim_blanks
 from aisle.client.csv_load.columns import Column
-from aisle.client.csv_load.number_and_date_notation import LOCAL_FLAGS
+from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS
 
 _FIGURES = (clean_cells_by_column_kind.NUMBER, clean_cells_by_column_kind.MONEY, clean_cells_by_column_kind.POOL)
 _FIGURE = re.compile(r"[^\w]*(?:[^\W\d_]{1,3}[\s.]*)?\d[\d.,'\u2019\s+-]*[^\w]*(?:[^\W\d_]{1,3}\W*)?")

@@ -26,10 +26,14 @@ from aisle.jobs.receive.view import code_text
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.exception_decisions import (
+    EXCEPTION_KINDS,
     EXCESS_QUERY,
     MANY,
     NOT_REVIEWED,
     ONE,
+    Actions,
+    ExceptionsState,
+    Result,
     acceptance_effects,
     acceptance_verdict,
     apply_decision,
@@ -40,7 +44,6 @@ from aisle.jobs.supervisor.exception_decisions import (
     undone_acceptance_verdict,
     write_at_store,
 )
-from aisle.jobs.supervisor.exceptions_state import EXCEPTION_KINDS, Actions, ExceptionsState, Result
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (

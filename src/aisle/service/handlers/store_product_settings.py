@@ -18,7 +18,7 @@ from aisle.service.domain.refuse_superseded_replays import (
     superseded,
 )
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
-from aisle.service.errors import SUCCESS, unprocessable
+from aisle.service.errors import SUCCESS, forbidden, unprocessable
 from aisle.service.handlers.create_and_list_products import Body, load_products
 from aisle.service.http.request_body import PRICE_FIELDS
 from aisle.service.operation_context import Context, OperationCall, Store
@@ -59,14 +59,21 @@ async def create_store_products(ctx: Context, call: OperationCall) -> bytes:
 async def update_store_products(ctx: Context, call: OperationCall) -> bytes:
     """Change the named fields of products in the store. A product outside its range is added.
 
-    Raise Refusal (403) if the token is one of staff and the request has more than an expiry check.
+    Raise Refusal (403) if the token is one of staff and the request has more than expiry checks of products there.
     """
     if any(body.keys() - _EXPIRY_CHECK for body in call.body):
         require_role(ctx, "supervisor", "integration", "admin")
     levels = ctx.principal.role == "integration"
     if not levels:
         await _keep_latest(ctx, call.body)
-    await change_store_products(ctx, ctx.current_store, enumerate(call.body), "", sets_original_levels=levels)
+    await change_store_products(
+        ctx,
+        ctx.current_store,
+        enumerate(call.body),
+        "",
+        sets_original_levels=levels,
+        may_add=ctx.principal.role != "staff",
+    )
     return SUCCESS
 
 
@@ -100,6 +107,7 @@ async def change_store_products(
     field: str,
     *,
     sets_original_levels: bool = False,
+    may_add: bool = True,
     merge: MergeStoreProduct = _merge_fields,
 ) -> None:
     """Store the named fields of products. A product outside the store's range is added.
@@ -118,6 +126,8 @@ async def change_store_products(
         if product is None:
             raise unprocessable(f"There is no product {item['product_number']}.", f"{item_field}.product_number")
         if item["product_number"] not in old:
+            if not may_add:
+                raise forbidden(f"Product {item['product_number']} is not in the range, and staff may not add it.")
             _check_allowed(store, product, f"{item_field}.product_number")
         before = written.get(item["product_number"]) or old.get(item["product_number"], (0, {}))[1]
         data = _parse_fields(ctx, store, item, item_field)

@@ -1,4 +1,6 @@
-"""Near forms of keys: what two writings of one key can differ by, for all kinds of records.
+"""Forms of one key, made comparable, and words for how two differ; for all kinds of records.
+
+Rows with such keys are looked for in `keys_near_others`.
 
 A spreadsheet takes zeros off and adds signs of thousands; other programs and people change blanks, case, dashes and
 letters that look alike. `fold_key` and `comparable_key` give one form to keys that are never two, `bare_codes` to keys

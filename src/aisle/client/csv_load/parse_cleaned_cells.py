@@ -1,4 +1,7 @@
-"""Parsing of cleaned cells: texts, numbers, lists and objects, as the fields of the interface want them."""
+"""Parsing of cleaned cells: texts, numbers, lists and objects, as the fields of the interface want them.
+
+A local number or date is read before: `local_number_and_date_notation`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import fold_code
-from aisle.client.csv_load.number_and_date_notation import Notation
+from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import no_number_reason
 from aisle.client.paging import Row
 
