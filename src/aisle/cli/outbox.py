@@ -39,8 +39,8 @@ from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
 from aisle.outbox.replay_after_restore import REPORTED
 from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:

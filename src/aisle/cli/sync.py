@@ -39,8 +39,8 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS, request_read
 from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import EMBEDDED
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 T = TypeVar("T")
 

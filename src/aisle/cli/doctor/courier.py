@@ -19,7 +19,7 @@ from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, i
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 LOCKS_FILE = Path("/proc/locks")
 STALE_HEARTBEAT_S = 6 * LINK_HEARTBEAT_S
