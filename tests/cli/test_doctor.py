@@ -42,9 +42,10 @@ from aisle.outbox.retention_and_archive import open_archive
 from aisle.outbox.stored_reasons import excess_reason, store_text
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
-from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import save_last_valid
 from aisle.settings.setting_definitions import EMBEDDED, Settings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
 from tests.service.test_certificate_renewal import made

@@ -16,8 +16,8 @@ from aisle.client import Client, Response
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db.database import Transaction
 from aisle.service.in_process_service import open_service
-from aisle.settings.load_settings import find_data_folder
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
+from aisle.settings.settings_files_and_folders import find_data_folder
 from tests.service.world import prepare
 
 

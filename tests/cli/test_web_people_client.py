@@ -13,7 +13,8 @@ import pytest
 
 from aisle.cli.web_people_client import PeopleClient, StorePerson, identify_person
 from aisle.client import Client
-from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import load_settings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.web.app import SignInError
 from aisle.web.sign_ins import Person
 from tests.client.recording_service import Reply, Service, reply

@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 from aisle.client import paging
 from aisle.client.errors import InvalidResponse
+from aisle.courier.push.decide_after_send import SendDecider
 from aisle.courier.push.decide_arrival_from_lookup import FOUND, MATCHES, Decision, decide
-from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.reconciler import Reconciler
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.stored_reasons import store_text
@@ -20,10 +20,10 @@ from aisle.outbox.stored_reasons import store_text
 def resent_without_looking() -> Iterator[None]:
     """What nobody answered is sent again, as to a service that keeps keys."""
 
-    def again(self: PushLoop, op: Operation, why: str) -> None:
+    def again(self: SendDecider, op: Operation, why: str) -> None:
         self.outbox.retry_later(op.op_id, store_text(why), self.clock() + 1)
 
-    with patch.object(PushLoop, "_mark_in_doubt", again):
+    with patch.object(SendDecider, "mark_in_doubt", again):
         yield
 
 

@@ -36,7 +36,8 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.sessions import Sessions
 from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
-from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import load_settings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from tests.cache import service_rows
 from tests.session.test_help_and_palette import spoken
 from tests.session.test_pin import FEATURES, PIN, Desk

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aisle.cli.service_client import read_token
 from aisle.errors import SettingsError, UsageError
 from aisle.scan.in_store_codes import compile_patterns
-from aisle.settings.load_settings import file_stamps, find_data_folder, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
 from aisle.settings.setting_definitions import (
     EMBEDDED,
@@ -26,6 +26,7 @@ from aisle.settings.setting_definitions import (
     service_url,
     validate_setting,
 )
+from aisle.settings.settings_files_and_folders import file_stamps, find_data_folder
 from aisle.settings.terminal_name import terminal_assigned_at, terminal_name
 
 

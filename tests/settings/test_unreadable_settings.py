@@ -10,8 +10,9 @@ import pytest
 
 from aisle.cli import main
 from aisle.errors import SettingsError
-from aisle.settings.load_settings import find_data_folder, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import read_settings_file, save_last_valid
+from aisle.settings.settings_files_and_folders import find_data_folder
 
 GOOD = 'store = "0042"\nverified = true\n'
 

@@ -18,7 +18,8 @@ from aisle.cache.list_window import QueryResult, WindowRows
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import find_query
-from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION, empty_cache, open_for_reading
+from aisle.cache.read_only_database import empty_cache, open_for_reading
+from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.cache.unread_lists import missing_lists, unread_lists
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, schema_version

@@ -25,6 +25,7 @@ from aisle.cache import parse_order
 from aisle.cache import product_writer as products
 from aisle.cache import store_lists_writer as lists
 from aisle.cache.product_code_writer import delete_orphan_codes
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.row_writing import SkippedRow, WriteResult, parse_rows
 from aisle.cache.schema import (
     ABSENT_ORDERS,
@@ -32,7 +33,6 @@ from aisle.cache.schema import (
     FEED_ENTRIES,
     MAX_KEYED_CHANGES,
     SCHEMA_VERSION,
-    open_for_reading,
 )
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, fetch, fetch_one, schema_version, transaction

@@ -22,7 +22,7 @@ from aisle.contract.request_encoding import build_path, encode_headers, encode_q
 from aisle.errors import ContractError, UsageError
 from aisle.outbox.operation_record import new_id
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 LIST = "list"
 """Word in place of an operation that prints all operations."""

@@ -16,7 +16,7 @@ from aisle.cli.options import SettingValues, json_option, setting_options, setti
 from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

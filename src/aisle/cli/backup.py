@@ -12,8 +12,8 @@ from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import parse_database_url
 from aisle.service.db.sqlite_backup_and_restore import BackupInfo, back_up, restore
-from aisle.settings.load_settings import trusted_data_folder
 from aisle.settings.setting_definitions import EMBEDDED
+from aisle.settings.settings_files_and_folders import trusted_data_folder
 
 
 @click.command()

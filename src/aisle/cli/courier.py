@@ -14,8 +14,8 @@ from aisle.cli.options import SettingValues, setting_options, settings_from_opti
 from aisle.courier.standby import run_with_standby
 from aisle.host.leader_lock import PROGRAM_VERSION, absolute_path
 from aisle.host.store_folder import StoreFolder
-from aisle.settings.load_settings import LoadedSettings, trusted_data_folder
 from aisle.settings.setting_definitions import service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings, trusted_data_folder
 
 if TYPE_CHECKING:
     from aisle.host.leader_lock import LeaderLock

@@ -14,7 +14,7 @@ from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
 from aisle.service.app_options_and_limits import ServiceOptions, keys_kept
 from aisle.service.in_process_service import Service, open_service
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 
 @asynccontextmanager

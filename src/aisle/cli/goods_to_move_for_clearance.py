@@ -15,7 +15,7 @@ import click
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_rows, service_client
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

@@ -18,8 +18,8 @@ from aisle.client.csv_load.report import describe_columns
 from aisle.errors import UsageError
 from aisle.host.store_folder import short_hash
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import EMBEDDED, service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 LOADS_FOLDER = "loads"
 """Subfolder of the data folder with the names of unfinished loads."""

@@ -15,8 +15,9 @@ from aisle.session.profile_from_settings import profile_from_settings
 from aisle.session.profile_in_force import OpenedStore, OpenStore
 from aisle.session.store_access import open_store
 from aisle.session.watch_settings_files import SettingsWatch
-from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.settings.terminal_name import terminal_name
 
 COMMAND_LINE = "the command line"

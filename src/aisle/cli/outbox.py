@@ -15,7 +15,7 @@ import apsw
 import click
 
 from aisle.cache.people_and_rights_queries import person_name
-from aisle.cache.schema import empty_cache, open_for_reading
+from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.unconfirmed_operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
@@ -39,8 +39,8 @@ from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
 from aisle.outbox.replay_after_restore import REPORTED
 from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from aisle.cli.service_client import extension_path, extension_rows, service_cli
 from aisle.client.errors import status_error
 from aisle.errors import UsageError
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 Person = dict[str, Any]
 

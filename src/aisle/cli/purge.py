@@ -30,8 +30,9 @@ from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db import parse_database_url
 from aisle.service.in_process_service import open_service
 from aisle.service.retention import PARTS, least_days, purge
-from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import EMBEDDED, Settings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 OUTBOX, ARCHIVE = "outbox", "archive"
 OF_HOST = {OUTBOX: OPERATION_DAYS, ARCHIVE: JOURNAL_DAYS}

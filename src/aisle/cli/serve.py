@@ -23,9 +23,10 @@ from aisle.service.domain.timestamps import TimeZones
 from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
-from aisle.settings.load_settings import load_settings, trusted_data_folder
+from aisle.settings.load_settings import load_settings
 from aisle.settings.process_time_zone import parse_zone
 from aisle.settings.setting_definitions import EMBEDDED
+from aisle.settings.settings_files_and_folders import trusted_data_folder
 
 log = logging.getLogger("aisle.service")
 

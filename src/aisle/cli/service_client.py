@@ -16,12 +16,13 @@ from aisle.courier.service_features import features_of_headers
 from aisle.errors import SettingsError
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.retention_and_archive import Retention
-from aisle.settings.load_settings import LoadedSettings, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import (
     EMBEDDED,
     effective_language,
     service_url,
 )
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 import apsw
 import click
 
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.reader import CacheReader
-from aisle.cache.schema import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
@@ -39,8 +39,8 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS, request_read
 from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import EMBEDDED
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 T = TypeVar("T")
 

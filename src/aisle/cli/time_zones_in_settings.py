@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 
 from aisle.errors import SettingsError
 from aisle.service.domain.timestamps import TimeZones
-from aisle.settings.load_settings import LoadedSettings, file_stamps, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import read_settings_file
 from aisle.settings.process_time_zone import LOCALTIME, host_variable, parse_zone, set_process_zone
+from aisle.settings.settings_files_and_folders import LoadedSettings, file_stamps
 
 NO_STORE = "-"
 """Store number for processes that serve all stores; no store section matches it."""

@@ -27,8 +27,8 @@ from aisle.service.db.database import Database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.in_process_service import open_service
 from aisle.service.operation_context import Role
-from aisle.settings.load_settings import trusted_data_folder
 from aisle.settings.setting_definitions import EMBEDDED
+from aisle.settings.settings_files_and_folders import trusted_data_folder
 
 DAY = 86400
 _MAX_DAYS = 36_500

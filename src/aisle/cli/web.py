@@ -39,7 +39,7 @@ from aisle.web.app_process import Start
 from aisle.web.windows import Opening
 
 if TYPE_CHECKING:
-    from aisle.settings.load_settings import LoadedSettings
+    from aisle.settings.settings_files_and_folders import LoadedSettings
 
 
 @click.command()

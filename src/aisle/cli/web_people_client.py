@@ -26,7 +26,7 @@ from aisle.web.sign_ins import Person
 if TYPE_CHECKING:
     from aisle.client import Client
     from aisle.client.paging import Row
-    from aisle.settings.load_settings import LoadedSettings
+    from aisle.settings.settings_files_and_folders import LoadedSettings
 
 
 T = TypeVar("T")

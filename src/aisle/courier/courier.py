@@ -30,7 +30,8 @@ from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.push.push_loop import PushEvents, PushLoop
+from aisle.courier.push.push_events import PushEvents
+from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.read_arrival_evidence import Lookup
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.undo_as_booked import UndoAsBooked

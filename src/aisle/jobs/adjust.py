@@ -35,7 +35,7 @@ from aisle.jobs.adjust_view import (
 )
 from aisle.jobs.count import count_lines, count_state, undo_sent_count
 from aisle.jobs.count.count_state import CountLine
-from aisle.jobs.count.undo_sent_count import StockChange
+from aisle.jobs.count.sent_count_types import StockChange
 from aisle.jobs.job import (
     Args,
     Close,

@@ -64,8 +64,8 @@ from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.take_back_scan_lines import ScanUndo
 from aisle.session.typed_for_earlier_page import TypedLine
 from aisle.session.watch_settings_files import SettingsWatch
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import Settings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.supervisor_role import SUPERVISORS
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from aisle.errors import SettingsError
 from aisle.jobs.view import INFO, Msg, Verdict, msg
 from aisle.session.profile_from_settings import POLICY_SETTINGS, Profile, profile_from_settings
-from aisle.settings.load_settings import LoadedSettings, file_stamps, load_settings
+from aisle.settings.load_settings import load_settings
 from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.setting_definitions import Settings
+from aisle.settings.settings_files_and_folders import LoadedSettings, file_stamps
 
 APPLIED_AT_ONCE = (
     *POLICY_SETTINGS,

@@ -18,8 +18,9 @@ from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
 from aisle.service.db import parse_database_url
-from aisle.settings.load_settings import LoadedSettings, find_data_folder, load_settings, settings_files
+from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import settings_from_values
+from aisle.settings.settings_files_and_folders import LoadedSettings, find_data_folder, settings_files
 
 Check = Callable[[LoadedSettings], Iterable[Finding]]
 

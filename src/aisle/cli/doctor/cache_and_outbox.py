@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 
 import apsw
 
-from aisle.cache.schema import SCHEMA_VERSION, open_for_reading
+from aisle.cache.read_only_database import open_for_reading
+from aisle.cache.schema import SCHEMA_VERSION
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.courier import log_advice
 from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong
@@ -25,7 +26,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_states import IN_DOUBT, NEEDS_PERSON, REFUSED
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.replay_after_restore import DETECTED, Restore, list_restores, unfinished_counts
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 OLD_CACHE_S, LATE_OPERATION_S = 3600.0, 900.0
 """Ages in seconds of the cache, and of the oldest waiting operation, above which a note is given."""

@@ -13,9 +13,9 @@ from aisle.cli.service_client import read_token
 from aisle.errors import SettingsError
 from aisle.safe_text import clean
 from aisle.session.profile_from_settings import profile_from_settings
-from aisle.settings.load_settings import MISSING_FILE, LoadedSettings, file_stamps
 from aisle.settings.parse_settings_file import read_settings_file
 from aisle.settings.setting_definitions import EMBEDDED, Settings, service_url
+from aisle.settings.settings_files_and_folders import MISSING_FILE, LoadedSettings, file_stamps
 from aisle.settings.terminal_name import terminal_name
 from aisle.text_cells import width
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from aisle.cache.schema import open_for_reading
+from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
@@ -19,7 +19,7 @@ from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, i
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
-from aisle.settings.load_settings import LoadedSettings
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 LOCKS_FILE = Path("/proc/locks")
 STALE_HEARTBEAT_S = 6 * LINK_HEARTBEAT_S

@@ -25,8 +25,8 @@ from aisle.outbox.retention_and_archive import archive_path
 from aisle.safe_text import supports_utf8
 from aisle.service.db.database import GROWING_TABLES
 from aisle.session.screen_size_and_terminal import colour_count
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import EMBEDDED, service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.settings.terminal_name import terminal_name
 from aisle.tui.message_text import MessageWriter
 from aisle.untrusted_files import untrusted_error

@@ -21,8 +21,8 @@ from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
 from aisle.safe_text import clean
-from aisle.settings.load_settings import LoadedSettings
 from aisle.settings.setting_definitions import EMBEDDED, service_url
+from aisle.settings.settings_files_and_folders import LoadedSettings
 
 TIMEOUT_S = 10.0
 """Seconds that the service may take for a minimal request."""

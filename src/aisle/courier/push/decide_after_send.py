@@ -30,7 +30,7 @@ from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 
 if TYPE_CHECKING:
-    from aisle.courier.push.push_loop import PushEvents
+    from aisle.courier.push.push_events import PushEvents
     from aisle.outbox.operation_record import Evidence
 
 MAX_TRIES = 50

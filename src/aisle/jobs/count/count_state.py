@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.undo_sent_count import SentCount
+from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Policy
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order import NO_WALK_ORDER

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
-from aisle.jobs.count.undo_sent_count import CountedQuantity, SentCount, StockChange
+from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.stock_change_and_count_writes import log_writes, new_log_entry
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict

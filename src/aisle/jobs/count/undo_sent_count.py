@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages, report_refusals
+from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.stock_change_and_count_writes import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aisle.jobs.count.count_state import CountState
+    from aisle.jobs.count.sent_count_types import StockChange
     from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
@@ -26,42 +28,6 @@ BOOKED_QUERY = "booked"
 
 MAX_BOOKED = 1000
 """Number of entries of these products that are read at most."""
-
-
-class StockChange(NamedTuple):
-    """Stock change of one entry in a count that was sent."""
-
-    product: str
-    location: str
-    pool: int
-    quantity: Decimal
-    counted_at: str
-    label: str = ""
-
-
-class CountedQuantity(NamedTuple):
-    """Quantity of a product in a count that was sent."""
-
-    product: str
-    quantity: Decimal
-
-
-class SentCount(NamedTuple):
-    """Count that was sent last, kept for undo."""
-
-    label: str
-    """Location or product."""
-    changes: tuple[StockChange, ...] = ()
-    unknown_count: int = 0
-    """Number of products counted without known stock; those cannot be undone."""
-    counted: tuple[CountedQuantity, ...] = ()
-    listed_kind: str = ""
-    """Kind of the target if a list was counted and more of it was left; else empty."""
-    listed_key: str = ""
-    counted_since: Decimal | None = None
-    """Last count of the same goods that somebody made since, so that these are not undone; None without one."""
-    is_waiting: bool = False
-    """True while the service has not confirmed it: what it books is known later, and only then reversed."""
 
 
 def undo_sent(state: CountState, context: Context) -> Result:

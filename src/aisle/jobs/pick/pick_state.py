@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.undo_sent_count import SentCount, StockChange
+from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.recognise_tote_label import label_of_code

@@ -1,0 +1,42 @@
+"""Row types of a count that was sent, which `undo_sent_count` reverses."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+
+class StockChange(NamedTuple):
+    """Stock change of one entry in a count that was sent."""
+
+    product: str
+    location: str
+    pool: int
+    quantity: Decimal
+    counted_at: str
+    label: str = ""
+
+
+class CountedQuantity(NamedTuple):
+    """Quantity of a product in a count that was sent."""
+
+    product: str
+    quantity: Decimal
+
+
+class SentCount(NamedTuple):
+    """Count that was sent last, kept for undo."""
+
+    label: str
+    """Location or product."""
+    changes: tuple[StockChange, ...] = ()
+    unknown_count: int = 0
+    """Number of products counted without known stock; those cannot be undone."""
+    counted: tuple[CountedQuantity, ...] = ()
+    listed_kind: str = ""
+    """Kind of the target if a list was counted and more of it was left; else empty."""
+    listed_key: str = ""
+    counted_since: Decimal | None = None
+    """Last count of the same goods that somebody made since, so that these are not undone; None without one."""
+    is_waiting: bool = False
+    """True while the service has not confirmed it: what it books is known later, and only then reversed."""
