@@ -187,7 +187,7 @@ def test_far_date_is_sent_once_confirmed() -> None:
     assert hand.sent()[0][EXPIRY] == "2027-01-01"
 
 
-@pytest.mark.parametrize("events", [(Text("3011"),), (Text("+0"),), (Text("28 nov"), Choice(1))])
+@pytest.mark.parametrize("events", [(Text(text), Choice(1)) for text in ("3011", "+0", "28 nov")])
 def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[Event, ...]) -> None:
     hand = Hand()
     hand.scan("P1")

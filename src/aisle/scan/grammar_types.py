@@ -109,6 +109,8 @@ class Accepts(NamedTuple):
     """Number of open choices; 0 for none."""
     text: bool = False
     """True if free text is asked for (a name at the sign-in)."""
+    date: bool = False
+    """True if a date is asked for: typed words and numbers may be one."""
     command_letters: str = ""
     """Command letters of the step."""
     search: bool = False

@@ -332,6 +332,8 @@ class InputHandler:
         meaning = self._resolver.resolve(line.text)
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
+        if self._is_date_after_rejected_scan(meaning):
+            meaning = UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
         if self._pace.is_scanned_number_label(line, meaning) or self._pace.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
@@ -382,6 +384,11 @@ class InputHandler:
         if is_secret and not isinstance(meaning, Back):
             return line._replace(text=""), UnknownCode("")
         return line, meaning
+
+    def _is_date_after_rejected_scan(self, meaning: Meaning) -> bool:
+        """Return whether a typed date may be meant for the scan that was refused before it; it is asked once."""
+        is_date = self._page.accepts().date and isinstance(meaning, Text)
+        return is_date and self._batch.take_rejected_scan(self._page.stack.jobs)
 
     def _is_refused_letter(self, line: Line) -> bool:
         """Return whether the line before was this letter, refused because it may be the label of a location."""

@@ -147,6 +147,12 @@ class InputBatch:
         self._rejected_scan = NO_REJECTED_SCAN
         return AskedNumber(text, quantity, page_identity(stacked_jobs), _quantity_label(stacked_jobs))
 
+    def take_rejected_scan(self, stacked_jobs: Sequence[StackedJob]) -> bool:
+        """Return whether a scan was refused before this input on this page, and forget it."""
+        is_after = self._is_after_rejected_scan(stacked_jobs)
+        self._rejected_scan = NO_REJECTED_SCAN
+        return is_after
+
     def forget_rejected_scan(self) -> None:
         """Ask about no number because of a refused scan: another scan came since."""
         self._rejected_scan = NO_REJECTED_SCAN

@@ -167,6 +167,8 @@ class ScannedOrTyped:
 
         It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
         """
+        if self._resolver.has_scanned_end and self._page.top.job.name not in COUNTS_SCANS:
+            return True
         return (self._resolver.has_scanned_end or is_fast(line)) and find_number(self._store.reader, quantity) is None
 
     def is_unknown_number(self, line: Line) -> bool:

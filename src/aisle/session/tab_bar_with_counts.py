@@ -89,7 +89,7 @@ class Tabs:
     def one_key_letters(self) -> str:
         """Return the letters that act without Enter, none while the page or a question takes words."""
         accepts = self._page.accepts()
-        is_asked = accepts.text or (accepts.search and not accepts.follows_typing)
+        is_asked = accepts.text or accepts.date or (accepts.search and not accepts.follows_typing)
         if not self.are_shown or self._page.top.job.name not in _ONE_KEY_JOBS or is_asked:
             return ""
         return f" bh{accepts.command_letters}"

@@ -136,6 +136,8 @@ def unlikely_reason(day: date, context: Context) -> str:
     today, far = today_of(context), _span(context.policy.expiry_far_days)
     if day < today:
         return "expiry.is_past"
+    if day == today:
+        return "expiry.is_today"
     return "expiry.is_far" if day > today + far else ""
 
 

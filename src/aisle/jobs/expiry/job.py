@@ -51,6 +51,11 @@ class ExpiryJob(PageJob[ExpiryState]):
     def can_undo(self, state: ExpiryState) -> bool:
         return bool(state.sent)
 
+    def quantity_product(self, state: ExpiryState) -> tuple[str, str]:
+        """Return the product that a typed date is for."""
+        is_asked = state.product is not None and state.phase in (DATE, CONFIRM)
+        return (state.product.number, state.product.label) if state.product and is_asked else ("", "")
+
     def uses_product(self, state: ExpiryState, product: str) -> bool:
         return state.product is not None and state.product.number == product
 

@@ -193,6 +193,6 @@ def list_inputs(accepts: Accepts, kinds: Iterable[str], *, raw_input: bool = Fal
         inputs.append("help.choice_letter" if accepts.choice_letters else "help.number")
     if accepts.quantity:
         inputs += ["help.quantity", "help.times"]
-    if accepts.text or accepts.search:
+    if accepts.text or accepts.date or accepts.search:
         inputs.append("help.text")
     return tuple(dict.fromkeys(inputs))
