@@ -146,6 +146,8 @@ class InputHandler:
         self._waiting_number = self._page.take_asked_number()
         jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._apply_key_name(name)
+        if name == "enter":
+            self._typed_line.drop()  # a click chose a row; the words that found it are used
         self._report_number_not_taken()
         self._covered_question.after_input(jobs, verdict)
 

@@ -39,8 +39,8 @@ LOG_LIST = "list-store-product-logs"
 
 
 SINCE_PREFIX, LOSSES_PREFIX = "since/", "losses/"
-"""Prefixes of a read request: a first day (`since/2026-09-01`), or reason codes (`losses/1,2,3`). `ENTRY_PREFIX` is that
-of one entry."""
+"""Prefixes of a read request: a first day (`since/2026-09-01`), or reason codes (`losses/1,2,3`). One entry has
+`ENTRY_PREFIX`."""
 
 
 _LAST_ID_CURSOR, _SPAN_CURSOR, _LOSSES_CURSOR = "logs", "logs_span", "logs_losses"

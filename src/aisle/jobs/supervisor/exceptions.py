@@ -76,7 +76,6 @@ from aisle.scan.grammar_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.inputs import MARK_KEYS
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
@@ -385,7 +384,7 @@ class DifferenceList(ExceptionList):
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in MARK_KEYS:
+        if isinstance(event, CursorKey) and list_page_base_class.is_mark_key(state, event):
             marked = list_page_base_class.mark_with_key(
                 state, event.key, self.page_size(context), self.key, MAX_APPROVALS
             )

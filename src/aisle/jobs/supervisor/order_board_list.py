@@ -30,7 +30,6 @@ from aisle.jobs.supervisor.order_page import OrderState, order_pane
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
 from aisle.scan.grammar_types import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, Text, TypedText, UnknownCode
-from aisle.scan.inputs import MARK_KEYS
 
 MAX_MARKED = 200
 """Most orders for one action."""
@@ -200,7 +199,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 return list_page_base_class.mark_numbers(state, text, self.key, MAX_MARKED)
             case TypedText(text) if state.is_marking and list_page_base_class.is_row_numbers(text):
                 return Turn(state)
-            case CursorKey(key) if key in MARK_KEYS:
+            case CursorKey(key) if list_page_base_class.is_mark_key(state, event):
                 marked = list_page_base_class.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
             case CursorKey(key) if key != "enter":
