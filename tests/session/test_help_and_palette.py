@@ -629,7 +629,8 @@ def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
         if ended_by == "line":
             frame = say(session, typed)
         else:
-            frame = session.take([Key(f"{ROW_KEY}{frame.view.cursor}"), Key("enter")], 3.0)
+            clicked = Key(f"{ROW_KEY}{frame.view.cursor}")
+            frame = session.take([clicked, Key("enter")], 3.0)
             assert session.take([OpenLine(f"{typed}x")], 4.0).typed == "x"
         assert session.stack.top.job.name in ("order", "look_up")
         assert frame.typed == ""
