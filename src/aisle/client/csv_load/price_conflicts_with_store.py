@@ -130,7 +130,9 @@ async def compare_prices(table: CsvTable, client: Client) -> None:
         return
     with as_file_warning(table, "its prices could not be compared with those before"):
         async for row in product_rows(client, set().union(*named.values())):
-            chain[str(row.get("product_number"))] = {name: value for name, value in row.items() if name.endswith("price")}
+            chain[str(row.get("product_number"))] = {
+                name: value for name, value in row.items() if name.endswith("price")
+            }
         for store, products in named.items():
             own = await _store_prices(client, store, products) if store else {}
             for product in products & chain.keys():
