@@ -43,8 +43,8 @@ FIELDS = (
     Field("attention_codes", "storeproduct_attention_codes", CODES, msg("store_product.of_attention")),
     Field("expiry_date_time", "last_expiry_datetime", DAY, msg("store_product.of_expiry")),
     Field("validate_expiry_date_time", "validate_expiry_datetime", DAY, msg("store_product.of_check_expiry")),
-    Field("is_promotion", "is_promotion", FLAG, msg("store_product.of_promotion")),
-    Field("price", "price", MONEY, msg("store_product.of_price")),
+    Field("is_promotion", "is_promotion", FLAG, msg("products.title_promotion")),
+    Field("price", "price", MONEY, msg("label.price")),
     Field("discount_price", "discount_price", MONEY, msg("store_product.of_discount")),
 )
 """Fields in the order of display."""

@@ -190,7 +190,7 @@ def test_unreadable_answers_never_count_as_success(
     assert status == 1
     assert "0 orders" in out
     for called in ("orders", "locations", "deliveries", "stock"):
-        assert f"Not all of {called} could be read: The answer of the service cannot be read" in err
+        assert f"Not all of {called} could be read: The server's answer cannot be read" in err
     status, found = shop.doctor(capsys)
     assert status == 1
     assert any(said.startswith("wrong orders") for said in found["lists"])

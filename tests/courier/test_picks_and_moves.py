@@ -146,7 +146,7 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         frame = session.poll()
         assert frame is not None
         assert frame.verdict is not None
-        assert frame.verdict.text.id == "move.refused"
+        assert frame.verdict.text.id == "receive.refused"
         assert frame.link.needs_person == 1
         (there,) = shop.reads.query("location", {"location_code": UP})[0]
         assert number not in {each["product_number"] for each in there["products"]}

@@ -441,7 +441,7 @@ async def test_empty_200_of_keyed_service_is_resent_with_same_key(rig: Rig, said
 @pytest.mark.parametrize(
     ("status", "body", "why"),
     [
-        (200, {"success": False}, "The service refused it without a reason (200)"),
+        (200, {"success": False}, "The server gave no reason for refusing it (200)"),
         (400, {"success": False, "message": "x" * 900}, "x" * 300),
         (502, None, "Another server answered, not the service (502)"),
     ],

@@ -230,7 +230,7 @@ def test_the_last_losses_are_taken_back_by_their_opposites() -> None:
     assert hand.feed(Command("u")) == "adjust.undone"
     assert hand.feed(Command("u")) == "adjust.undone"
     assert hand.feed(Command("u")) == "adjust.undone"
-    assert hand.feed(Command("u")) == "count.nothing_to_undo"
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
     assert [entry["stock_pool_2"] for entry in hand.entries] == [-2, 2, -2, 2, -2, 2]
     assert [entry.get("reason_code") for entry in hand.entries] == [1, 5, 1, None, None, None]
     assert [entry.get("reference") for entry in hand.entries] == [None] * 3 + ["undo-2026-11-20T10:00:00Z"] * 3
@@ -249,9 +249,9 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
         "adjust.choice_expected_quantity",
         "adjust.choice_whole_quantity",
-        "adjust.choice_count",
+        "move.choice_count",
     ]
-    assert hand.feed(Back()) == "count.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     assert hand.job.accepts(hand.state).choice_letters == ""
     assert hand.feed(Quantity(Decimal(50))) == "adjust.which_reason"
     hand.feed(Choice(1))
@@ -332,7 +332,7 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     assert hand.entries[-1]["stock_pool_1"] == -4
     hand.feed(Command("u"))
     assert hand.verdict
-    assert writer.write(hand.verdict.text) == "Undo asked: stock +4 of Product P6, A-1 (Web)"
+    assert writer.write(hand.verdict.text) == "Being undone: stock +4 of Product P6, A-1 (Web)"
 
 
 @pytest.mark.parametrize("is_location_first", [True, False])
@@ -382,11 +382,11 @@ def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(0))) == "adjust.none"
-    assert hand.scan("P2") == "adjust.one_at_a_time"
-    assert hand.scan("P1", "0.5") == "count.whole_number_only"
-    assert hand.scan("X", kind=ORDER) == "count.not_this"
-    assert hand.feed(Back()) == "adjust.dropped"
-    assert hand.scan("P1", "0.5") == "count.whole_number_only"
+    assert hand.scan("P2") == "count.product_first"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("X", kind=ORDER) == "move.not_this"
+    assert hand.feed(Back()) == "session.dropped"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     assert hand.job.step_name(hand.state) == "adjust.product"
     assert not hand.entries
 
@@ -476,18 +476,19 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    answers = "at_location dropped found how_many lost none one_at_a_time exceeds_expected none_expected undone"
+    answers = "at_location found how_many lost none exceeds_expected none_expected undone"
     answers += " which_location which_reason"
     wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
     wanted += [
         "count.answer_first",
-        "count.dropped",
+        "session.dropped",
         "adjust.back_to_quantity",
-        "count.not_this",
-        "count.nothing_to_undo",
+        "move.not_this",
+        "pick.nothing_to_undo",
+        "count.product_first",
     ]
-    wanted += ["count.number_of_order", "count.number_of_location", "count.number_of_product"]
-    wanted += ["count.confirm_quantity", "count.unknown", "count.whole_number_only"]
+    wanted += ["count.number_of_other", "count.number_of_location", "count.number_of_other"]
+    wanted += ["count.confirm_quantity", "count.unknown", "pick.whole_number_only"]
     assert {name: reached[name] for name in wanted if reached[name] < tries(5, 100)} == {}
 
 
@@ -499,7 +500,7 @@ def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:
     hand.refused = ({"body": {"storeproductlog": hand.entries[:1]}, "why": "No such place", "label": "P1"},)
     assert hand.feed(Command("u")) == "receive.refused"
     assert len(hand.entries) == 1
-    assert hand.feed(Command("u")) == "count.nothing_to_undo"
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
 
 
 @pytest.mark.parametrize(("later_count", "told"), [(Decimal(9), "my_entries.later_count"), (None, "adjust.undone")])
@@ -513,7 +514,7 @@ def test_a_loss_after_which_somebody_counted_is_not_undone(later_count: Decimal 
     hand.logged = ({**row, "said": to_utc_text(entry["scanned_datetime"]), "later_count": later_count},)
     assert hand.feed(Command("u")) == told
     assert len(hand.entries) == (1 if later_count else 2)
-    assert hand.feed(Command("u")) == "count.nothing_to_undo"
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
 
 
 @pytest.mark.parametrize(("quantity", "reason"), [("7", ""), ("305", ""), ("4101", ""), ("6", "2")])
@@ -524,7 +525,7 @@ def test_undo_drops_the_question(quantity: str, reason: str) -> None:
     if reason:
         hand.feed(Choice(int(reason)))
     assert "u" in hand.job.accepts(hand.state).command_letters
-    assert hand.feed(Command("u")) in ("count.dropped", "count.not_so_many")
+    assert hand.feed(Command("u")) in ("session.dropped", "count.not_so_many")
     assert not hand.job.accepts(hand.state).choices
     assert "u" not in hand.job.accepts(hand.state).command_letters
 

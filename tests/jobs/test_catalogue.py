@@ -115,7 +115,7 @@ def test_a_scan_opens_and_what_is_no_product_does_not() -> None:
     desk.said(Scan((Match(PRODUCT, "P2", "Rye bread", code="1"),)))
     assert (desk.state.product_number, desk.state.pages_below) == ("P2", ("P1",))
     desk.said(Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)))
-    assert desk.verdict == "products.not_this"
+    assert desk.verdict == "my_entries.not_this"
     desk.said(Command("n"), Resumed(), Changed("product", "P2"))
     assert desk.state.page == 1
     desk.said(Text("P3"))
@@ -142,5 +142,5 @@ def test_every_field_of_the_resource_is_on_the_page() -> None:
         parse_catalogue_product(PRODUCT_PAGE_ROW | {"catalogue": strange, "price": 18.25}, CONTEXT.now)
     )
     assert blocks[-1].rows == ((raw("shop_note"), raw("a 1")),)
-    own_price = (msg("product.price"), msg("money", value=Decimal("18.25")))
+    own_price = (msg("label.price"), msg("money", value=Decimal("18.25")))
     assert blocks[0].rows[0] == own_price  # as this store has it

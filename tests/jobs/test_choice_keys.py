@@ -39,7 +39,7 @@ def test_many_orders_that_are_given_at_once_are_asked_about_by_and_by(count: int
         assert len(hand.view.choice_letters) == shown + 1
         left = left[shown:]
         hand.effects.clear()
-        assert hand.feed(Choice(shown + 1)) == "pick.dropped"
+        assert hand.feed(Choice(shown + 1)) == "session.dropped"
         assert [effect.name for effect in hand.effects if isinstance(effect, Query)] == ["assigned_orders"]
     assert hand.feed(given(*ORDERS[:count])) == ""
 

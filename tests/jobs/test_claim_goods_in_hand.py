@@ -43,17 +43,17 @@ def lasts(hand: Hand) -> Close:
 @pytest.mark.parametrize("quantity", [2, 5])
 def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     hand = taken_over(quantity)
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
     assert hand.view.prompt.id == "prompt.letter"
     assert hand.job.orders_in_work(hand.state) == ("1042",), "its goods are here until that is answered"
-    assert hand.feed(Choice(2)) == "pick.put_back_done"
+    assert hand.feed(Choice(2)) == "pick.choice_put_back_all"
     assert last(hand) == (quantity, 0, False)
     assert hand.updates[-1]["is_picked"] is False
     assert hand.moves() == []
     assert hand.job.orders_in_work(hand.state) == ()
-    assert hand.feed(Command("u")) == "pick.put_back_undone"
+    assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert last(hand) == (0, quantity, quantity == 5)
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
 
 
 def test_what_is_handed_over_stays_picked() -> None:
@@ -70,7 +70,7 @@ def test_goods_to_be_handed_over_are_asked_about_before_a_scan_is_taken() -> Non
     hand = taken_over()
     assert hand.scan("P1") == "pick.answer_first"
     assert hand.feed(Back()) == "pick.leave_with_goods"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned", "pick.choice_leave_with_goods"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "pick.choice_leave_with_goods"]
     hand.feed(Choice(2))
     assert last(hand) == (2, 0, False)
 
@@ -84,7 +84,7 @@ def test_what_is_handed_over_leaves_what_has_to_go_back() -> None:
     hand.feed(order(full, number="O2", assigned_to="ben", assigned_name="Ben", assigned_on=LATER))
     assert hand.feed(Choice(1)) == "pick.handed_over"
     assert ([back.order for back in hand.state.to_return], hand.choices()) == (["O1"], ["pick.choice_put_back"])
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
     assert hand.all_sent["O2", 1] == 2
 
@@ -104,11 +104,11 @@ def test_take_over_does_not_ask_about_others_goods_in_hand() -> None:
     hand = opened()
     both = line(1, "P1", 5, picked_quantity=2, **SHELF)
     assert hand.feed(order(both, **BEN, claimed_on=LATER, at_work=[OTHER])) == "pick.taken_over"
-    assert "0 in your hand" in hand.told
+    assert "You have 0 in hand" in hand.told
     hand.scan("P1")
     both = line(1, "P1", 5, picked_quantity=3, **SHELF)
     assert hand.feed(order(both, **BEN, claimed_on=LATEST, at_work=[OTHER])) == "pick.taken_over"
-    assert "1 in your hand" in hand.told
+    assert "You have 1 in hand" in hand.told
     assert hand.feed(Choice(2)) == "pick.removed_with_goods"
     assert [back.quantity for back in hand.state.to_return] == [1]
     hand.feed(Choice(2))
@@ -211,10 +211,10 @@ def test_what_found_no_room_is_not_asked_for_twice() -> None:
     assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
     hand.feed(Choice(1))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, **SHELF), **BEN, claimed_on=LATER, at_work=[OTHER]))
-    assert "0 in your hand" in hand.told
+    assert "You have 0 in hand" in hand.told
 
 
 def test_an_order_that_its_picker_comes_back_to_is_in_his_hand() -> None:
     hand = Hand(line(1, "P1", 5, picked_quantity=2, **SHELF), is_claimed=True, claimed_by=CONTEXT.user)
     hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **BEN, claimed_on=LATER))
-    assert "2 in your hand" in hand.told
+    assert "You have 2 in hand" in hand.told

@@ -31,9 +31,9 @@ def test_who_takes_an_order_over_is_told_that_the_other_is_still_in_it() -> None
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, is_claim_active=True, at_work=[OTHER]))
     hand.feed(Choice(1))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, is_claim_active=True, at_work=[OTHER]))
-    assert "Ben Okafor picks order 1042 too" in hand.told
+    assert "Ben Okafor is picking order 1042 too" in hand.told
     assert "Order 1042: 1 line to pick" in hand.told
-    assert beside(hand) == ["Ben Okafor picks it too"]
+    assert beside(hand) == ["Ben Okafor is picking it too"]
     assert hand.feed(order(line(1, "P1", 5), at_work=[ME, OTHER])) == ""
     hand.feed(order(line(1, "P1", 5), at_work=[ME]))
     assert "Ben Okafor has left order 1042" in hand.told
@@ -46,7 +46,7 @@ def test_previous_holder_on_other_host_is_shown_as_possibly_active() -> None:
     hand.feed(taken)
     hand.feed(Choice(1))
     hand.feed(taken)
-    assert "Ben Okafor had order 1042 and may still pick it" in hand.told
+    assert "Ben Okafor had order 1042 and may still be picking it" in hand.told
     assert beside(hand) == []
 
 
@@ -107,7 +107,7 @@ def test_a_question_that_others_have_settled_is_said_to_be_off() -> None:
 @pytest.mark.parametrize("others", [[], [OTHER]], ids=["alone", "with another"])
 def test_a_round_says_whose_tote_another_picks_too(others: list[dict[str, str]]) -> None:
     hand = Hand(orders={"O1": [line(1, "P1", 2)], "O2": [line(1, "P1", 1)]}, at_work=[ME, *others])
-    wanted = ["Tote A: Ben Okafor picks it too", "Tote B: Ben Okafor picks it too"] if others else []
+    wanted = ["Tote A: Ben Okafor is picking it too", "Tote B: Ben Okafor is picking it too"] if others else []
     assert beside(hand) == wanted
     assert hand.verdict is not None
     assert hand.verdict.kind != ASK
@@ -180,10 +180,10 @@ def test_goods_of_a_picker_on_another_host_are_not_put_down(begin: Callable[[], 
     ("begin", "note"),
     [
         (ann_took_over, []),
-        (ben_took_over, ["Ben Okafor picks it too"]),
-        (ben_answered, ["Ben Okafor picks it too"]),
-        (ben_picks, ["Another picker picks it too"]),
-        (ben_picks_and_says_so, ["Ben Okafor picks it too"]),
+        (ben_took_over, ["Ben Okafor is picking it too"]),
+        (ben_answered, ["Ben Okafor is picking it too"]),
+        (ben_picks, ["Another picker is picking it too"]),
+        (ben_picks_and_says_so, ["Ben Okafor is picking it too"]),
     ],
 )
 def test_a_picker_on_another_host_is_shown(begin: Callable[[], Hand], note: list[str]) -> None:

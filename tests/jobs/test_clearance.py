@@ -165,7 +165,7 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
     unheard = Hand(
         "clearance", clearance_permission=[{"is_known": False, "people": False, "listed": False, "role": ""}]
     )
-    assert unheard.feed(Text("backroom")) == "clearance.not_loaded"
+    assert unheard.feed(Text("backroom")) == "stores.loading"
     there = Hand("clearance", clearance_permission=[{"is_known": True, "people": False, "listed": False, "role": ""}])
     there.feed(Choice(1))
     there.feed(Command("d"))
@@ -177,16 +177,16 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
     [
         (typed("backroo"), "clearance_request.not_the_tag"),
         (typed("Backroom"), "clearance_request.not_the_tag"),
-        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clearance_request.scan_not_accepted"),
+        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "input.scan_not_accepted"),
         (typed("]Q0backroom"), "clearance_request.wrong_text"),
-        (typed("backroom", dropped="\x02"), "clearance_request.scan_not_accepted"),
+        (typed("backroom", dropped="\x02"), "input.scan_not_accepted"),
         (
             RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99),
-            "clearance_request.scan_not_accepted",
+            "input.scan_not_accepted",
         ),
         (
             RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99),
-            "clearance_request.scan_not_accepted",
+            "input.scan_not_accepted",
         ),
         (typed("1", meaning=Choice(1)), "clearance_request.wrong_text"),
         (typed("7391"), "clearance_request.wrong_text"),
@@ -206,7 +206,7 @@ def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, pe
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
         assert hand.feed(typed(tag)) in ("clearance_request.not_the_tag", "clearance_request.wrong_text")
-    assert hand.feed(typed(wanted, pace_ms=0)) == "clearance_request.scan_not_accepted"
+    assert hand.feed(typed(wanted, pace_ms=0)) == "input.scan_not_accepted"
     assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
     hand.feed(typed(wanted))
     assert hand.state.phase == "wait"
@@ -251,7 +251,7 @@ def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
     hand = Hand("clearance_request", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
-    assert hand.feed(typed("backroom")) == "clearance_request.requested"
+    assert hand.feed(typed("backroom")) == "pin.asked"
     (ask,) = hand.of(Request)
     assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
     assert (ask.needs_supervisor, ask.secret) == (True, ""), "the PIN is asked for by its own page"
@@ -265,9 +265,9 @@ def asked(**rows: Any) -> Hand:
     [
         ("answered", {"how": "done", "fresh": 1}, "clearance_request.new_tasks", "done"),
         ("answered", {"how": "done", "fresh": None}, "clearance_request.done", "done"),
-        ("answered", {"how": "refused", "why": "No."}, "clearance_request.refused", "refused"),
+        ("answered", {"how": "refused", "why": "No."}, "store_product.refused", "refused"),
         ("answered", {"how": "role", "why": ""}, "clearance_request.role_denied", "role"),
-        ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_reached", "not_sent"),
+        ("answered", {"how": "not_sent", "why": "down"}, "pin.not_reached", "not_sent"),
         ("expired", {}, "clearance_request.expired", "expired"),
         ("unknown", {}, "clearance_request.unknown", "unknown"),
     ],
@@ -343,7 +343,7 @@ def test_move_refused_after_job_end_is_reported_to_its_author(page: str) -> None
     hand.rows["refused_operations"] = [others]
     assert hand.feed(Changed("outbox", "")) == ""
     hand.rows["refused_operations"] = [refused, others]
-    assert hand.feed(Changed("outbox", "")) == "move.refused"
+    assert hand.feed(Changed("outbox", "")) == "receive.refused"
     assert hand.feed(Changed("outbox", "")) == "", "once"
     earlier = Hand(page, refused_operations=[refused])
     assert earlier.feed(Closed("move")) == "", "the move job has told it"

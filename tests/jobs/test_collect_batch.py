@@ -211,7 +211,7 @@ def test_nothing_is_left_to_take() -> None:
 def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> None:
     hand = Hand()
     hand.feed(UnknownCode("4"))
-    assert hand.feed(Command("t")) == "batch.which_to_remove"
+    assert hand.feed(Command("t")) == "batch.prompt_remove"
     assert hand.job.accepts(hand.state).choices == 4
     assert [row[0].args[0][1] for row in hand.view.blocks[0].rows] == ["A", "B", "C", "D"]
     assert hand.feed(Choice(2)) == "batch.order_removed"
@@ -227,9 +227,9 @@ def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> Non
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"is_rejected": True}, "batch.rejected"),
-        ({"is_active": False}, "batch.finished"),
-        ({"lines": []}, "batch.empty"),
+        ({"is_rejected": True}, "pick.rejected"),
+        ({"is_active": False}, "pick.handed_over_now"),
+        ({"lines": []}, "pick.empty"),
         ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "batch.picked"),
         ({"is_claimed": True, "claimed_by": "bob"}, "batch.claimed"),
         ({"is_claimed": True}, "batch.claimed_plain"),
@@ -242,7 +242,7 @@ def test_orders_that_cannot_be_picked_stay_out_and_say_why(change: dict[str, Any
     hand.scan("4101")
     assert hand.scan("4102") == told
     assert hand.gathered == ["4101"]
-    assert hand.scan("4999") == "batch.no_order"
+    assert hand.scan("4999") == "pick.no_order"
 
 
 def test_an_order_of_somebody_else_comes_in_when_that_is_meant() -> None:
@@ -289,7 +289,7 @@ def test_batch_claimed_by_others_asks_up_to_available_letters() -> None:
 
 def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     hand = Hand()
-    assert hand.feed(UnknownCode("TOTE-1")) == "batch.unknown"
+    assert hand.feed(UnknownCode("TOTE-1")) == "count.unknown"
     hand.scan("4101")
     assert hand.feed(UnknownCode("TOTE-1")) == "batch.tote"
     hand.scan("4102")
@@ -304,7 +304,7 @@ def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
     """Else the screen would send goods to `B` that lie in another tote on which there is a B."""
     hand = Hand()
     hand.scan("4101")
-    assert hand.feed(UnknownCode("B")) == "batch.unknown", "the next order has it"
+    assert hand.feed(UnknownCode("B")) == "count.unknown", "the next order has it"
     hand.scan("4102")
     assert hand.feed(UnknownCode("A")) == "batch.tote_twice"
     assert hand.feed(UnknownCode("B")) == "batch.tote"
@@ -402,7 +402,7 @@ def test_other_things_say_what_they_are() -> None:
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P1234"})
     assert hand.scan("A-1", LOCATION) == "batch.is_location"
-    assert hand.scan("bob", PERSON) == "batch.is_person"
+    assert hand.scan("bob", PERSON) == "orders.is_person"
 
 
 def test_back_drops_several_orders_only_when_it_is_meant() -> None:

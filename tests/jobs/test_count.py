@@ -265,7 +265,7 @@ def test_a_refused_scan_leaves_the_page_and_its_location(keys: str) -> None:
     for key in keys:
         hand.say(key)
     step, line = hand.step, hand.state.current_line
-    assert hand.scan("P1", "0.5") == "count.whole_number_only"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     assert (hand.step, hand.state.current_line, hand.state.location) == (step, line, "A-1")
 
 
@@ -280,7 +280,7 @@ def test_scans_add_digits_set_and_stars_multiply() -> None:
     hand.type(6)
     hand.scan("P5")
     assert hand.state.current_line.counted == 7
-    assert hand.scan("P5", "0.5") == "count.whole_number_only"
+    assert hand.scan("P5", "0.5") == "pick.whole_number_only"
     assert hand.state.current_line.counted == 7
 
 
@@ -727,7 +727,7 @@ def test_undo_goes_back_step_by_step_and_says_what_it_undid() -> None:
     assert hand.state.current_line is not None
     assert (hand.state.current_line.product, hand.state.current_line.counted) == ("P1", Decimal(1))
     assert hand.say("u") == "count.undone_all"
-    assert hand.say("u") == "count.nothing_to_undo"
+    assert hand.say("u") == "pick.nothing_to_undo"
     assert not hand.state.counted_lines
 
 
@@ -749,7 +749,7 @@ def test_a_sent_count_is_taken_back_by_the_opposite_of_what_it_changed() -> None
         ("P3", -1),
     ]
     assert {each["reference"] for each in write.body["storeproductlog"]} == {"undo-2026-11-20T10:00:00Z"}
-    assert hand.say("u") == "count.nothing_to_undo"
+    assert hand.say("u") == "pick.nothing_to_undo"
     hand.place("A-1")
     count_all(hand)
     hand.say("d")
@@ -829,8 +829,8 @@ def test_opened_for_one_place_it_closes_when_that_is_sent() -> None:
 def test_things_that_cannot_be_counted_say_why() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")
-    assert hand.scan("1042", kind=ORDER) == "count.not_this"
-    assert hand.scan("bob", kind=PERSON) == "count.not_this"
+    assert hand.scan("1042", kind=ORDER) == "move.not_this"
+    assert hand.scan("bob", kind=PERSON) == "move.not_this"
     assert hand.feed(UnknownCode("4711")) == "count.unknown"
     assert hand.place("a-1") == "count.this_location"
     assert hand.say("k") == "count.one_pool"
@@ -869,7 +869,7 @@ def test_count_list_follows_walk_order_and_sends_each_location() -> None:
     places = {"A-10": [product("P1", 1)], "A-2": [product("P2", 1)], "B-1": [product("P3", 1)]}
     hand = Hand(places, {"P9": wide({"B-1": 1}, 1)})
     hand.walk = {"B-1": 1}
-    assert hand.type(3) == "count.list_started"
+    assert hand.type(3) == "count.to_list"
     assert hand.say("d") == "count.list_empty"
     assert [hand.scan("P9"), hand.place("A-10"), hand.place("A-2"), hand.place("B-1")] == ["count.listed"] * 4
     assert hand.place("a-2") == "count.listed_before"
@@ -1119,21 +1119,21 @@ def leave(hand: Hand) -> None:
 VERDICTS = {
     "count.recount_needed", "count.nothing_sent_to_undo", "count.sent_undone",
     "count.list_empty", "count.list_kept", "count.listed", "count.listed_before",
-    "count.list_started", "count.missing_at", "count.missing_without_location", "count.number_of_location",
-    "count.number_of_order",
-    "count.number_of_product", "count.removed_from_list", "count.scan_location_first", "count.all_stops",
+    "count.to_list", "count.missing_at", "count.missing_without_location", "count.number_of_location",
+    "count.number_of_other",
+    "count.removed_from_list", "count.scan_location_first", "count.all_stops",
     "count.answer_first",
     "count.at_empty_location",
     "count.at_location", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
-    "count.differ_value", "count.dropped", "count.go_on", "count.has_locations", "count.last_stop", "count.later",
+    "count.differ_value", "session.dropped", "count.go_on", "count.has_locations", "count.last_stop", "count.later",
     "count.later_without_location",
-    "count.leave", "count.left", "count.missing", "count.new_stop", "count.not_this", "count.nothing",
-    "count.no_pool", "count.nothing_to_undo", "count.other_product", "count.pool_chosen",
+    "count.leave", "count.left", "count.missing", "count.new_stop", "move.not_this", "count.nothing",
+    "count.no_pool", "pick.nothing_to_undo", "count.other_product", "count.pool_chosen",
     "count.recount_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
     "count.this_location",
     "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown",
     "count.which_pool",
-    "count.whole_number_only",
+    "pick.whole_number_only",
 }  # fmt: skip
 """All answers of the job, but for those to stores with one pool, to products opened without a scan, and the last."""
 
@@ -1238,7 +1238,7 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         before = len(hand.entries)
         assert hand.say("u") in (("count.sent_undone", "count.sent_undone_many") if entries else ("receive.refused",))
         assert len(hand.entries) == before + entries
-        assert hand.say("u") == "count.nothing_to_undo"
+        assert hand.say("u") == "pick.nothing_to_undo"
 
 
 @pytest.mark.parametrize("outcome", ["confirmed", "queued"])
@@ -1365,7 +1365,7 @@ def test_undo_drops_the_question_of_a_line(question: str) -> None:
     if question == "number":
         hand.say("u")
         hand.type(4101)
-        assert hand.say("u") == "count.dropped"
+        assert hand.say("u") == "session.dropped"
         assert hand.step == "count.missing"
         return
     assert hand.say("u") == "count.undone_all"

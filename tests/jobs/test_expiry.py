@@ -175,7 +175,7 @@ def test_unlikely_date_is_asked_back(text: str, asked: str) -> None:
     assert hand.scan("P2") == "count.answer_first"
     assert hand.feed(Text("7 dec")) == "expiry.saved"  # the last date counts
     hand.scan("P2")
-    assert hand.feed(Text(text), Choice(2)) == "count.dropped"
+    assert hand.feed(Text(text), Choice(2)) == "session.dropped"
     assert hand.step == "expiry.date"
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-07"]
 
@@ -242,7 +242,7 @@ def test_number_of_something_is_no_date_without_asking() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.scan("0712", kind=ORDER, code="0712") == "expiry.number_of"
-    assert hand.feed(Choice(2)) == "count.dropped"
+    assert hand.feed(Choice(2)) == "session.dropped"
     assert hand.scan("0712", kind=ORDER, code="0712") == "expiry.number_of"
     assert hand.feed(Choice(1)) == "expiry.saved"
     hand.scan("P2")
@@ -258,7 +258,7 @@ def test_undo_gives_back_the_values_before() -> None:
     hand.scan("P2", "2026-12-21")
     hand.scan("P2")
     hand.feed(Choice(1))
-    assert [hand.feed(Command("u")) for _ in range(4)] == [*["expiry.undone"] * 3, "count.nothing_to_undo"]
+    assert [hand.feed(Command("u")) for _ in range(4)] == [*["expiry.undone"] * 3, "pick.nothing_to_undo"]
     assert hand.rows == before
     assert set(hand.sent()[-1]) == {"product", EXPIRY, CHECK}
 
@@ -291,7 +291,7 @@ def test_service_of_the_document_alone_undoes_only_what_it_shows() -> None:
 def test_what_is_no_product_of_the_store_is_refused() -> None:
     hand = Hand()
     assert hand.scan("P4") == "store_product.not_ranged"
-    assert hand.scan("A-1", kind=LOCATION) == "expiry.not_this"
+    assert hand.scan("A-1", kind=LOCATION) == "my_entries.not_this"
     assert hand.feed(Text("tea")) == "count.unknown"
     hand.scan("P1")
     assert hand.feed(Text("soon")) == "expiry.no_date"

@@ -95,7 +95,7 @@ def test_the_headline_of_today_says_it() -> None:
     drawn = _drawn(view, UNREAD)
     assert "The orders are not loaded yet." in drawn
     assert "52" not in drawn
-    assert "State of this host" in drawn
+    assert "This computer" in drawn
 
 
 WHY = kept("stored_reason.status_with_text", status=403, why="no role for it")

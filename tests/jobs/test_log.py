@@ -308,10 +308,10 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
     hand.feed(Rows("log", (), 0))
-    assert hand.view.empty == msg("log.no_match", text="A1")
+    assert hand.view.empty == msg("look_up.no_match", text="A1")
     hand.feed(Text("mature"))
     hand.feed(Rows("log", (), 0))
-    assert hand.view.empty == msg("log.no_match", text="A1 mature")
+    assert hand.view.empty == msg("look_up.no_match", text="A1 mature")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -344,8 +344,8 @@ def test_several_filters_are_named_where_there_is_room() -> None:
     hand.feed(Scan((Match(PRODUCT, "42526", "Tea", code="42526"),)))
     hand.feed(Scan((Match(PERSON, "U2", "Ann", code="U2"),)))
     assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: Ann"
-    assert MessageWriter().fit_line(hand.view.title, 80) == "The log, 7 days: Product: 42526, Done by: Ann"
-    assert MessageWriter().fit_line(hand.view.title, 20).endswith(", 2x")
+    assert MessageWriter().fit_line(hand.view.title, 80) == "Log: Product: 42526, Done by: Ann, 7 days"
+    assert MessageWriter().fit_line(hand.view.title, 20) == "2 filters"
 
 
 def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
@@ -423,7 +423,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "log.exported", "log.not_exported", "log.no_name"}
-    wanted |= {"log.not_this", "log.at_location", "log.unknown", "log.no_range"}
+    wanted |= {"log.not_this", "log.at_location", "deliveries.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

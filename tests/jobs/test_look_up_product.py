@@ -261,12 +261,12 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     ids = [block.title.id for block in hand.view.blocks]
     assert ids == [
         *(
-            "look_up.locations",
+            "home.locations",
             "look_up.pools",
             "look_up.with_age",
             "look_up.orders",
             "look_up.expected_deliveries",
-            "look_up.facts",
+            "deliveries.about",
         ),
         "look_up.codes",
     ]
@@ -290,17 +290,20 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     assert all(query.is_live for query in hand.did(Query))
 
 
+PRICE_LABELS = ("label.price", "product.special_price", "store_product.of_discount", "product.old_price")
+
+
 @pytest.mark.parametrize(
     ("prices", "shown"),
     [
         ({"price": 2}, {"label.price": "2"}),
         (
             {"price": 2, "promotion_price": Decimal("1.5"), "old_price": 3, "special_price": 0},
-            {"label.price": "2", "product.discount_price": "1.5", "product.old_price": "3"},
+            {"label.price": "2", "store_product.of_discount": "1.5", "product.old_price": "3"},
         ),
         (
             {"price": 2, "special_price": Decimal("1.8"), "promotion_price": 1, "discount_price": Decimal("1.2")},
-            {"label.price": "2", "product.special_price": "1.8", "product.discount_price": "1.2"},
+            {"label.price": "2", "product.special_price": "1.8", "store_product.of_discount": "1.2"},
         ),
         *(({"price": Decimal("1.95"), "old_price": old}, {"label.price": "1.95"}) for old in (0, 1, Decimal("1.95"))),
         ({"price": 2, "discount_price": 1, "is_promotion": False, "promotion_price": 1}, {"label.price": "2"}),
@@ -309,7 +312,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
 def test_each_price_is_shown_with_its_label(prices: dict[str, Any], shown: dict[str, str]) -> None:
     sheet: Any = SHEET | prices
     facts = look_up_product._fact_rows(parse_product(sheet, CONTEXT.now), "P1")
-    assert {row[0].id: str(dict(row[1].args)["value"]) for row in facts if "price" in row[0].id} == shown
+    assert {row[0].id: str(dict(row[1].args)["value"]) for row in facts if row[0].id in PRICE_LABELS} == shown
 
 
 def test_ages_are_those_of_the_data() -> None:
@@ -336,12 +339,12 @@ def test_what_is_due_is_marked_when_it_is_past() -> None:
 def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     for rows, told in (
-        ((), "loading"),
-        (({**AROUND, "refused": "404"},), "refused"),
-        (({**AROUND, "stores": []},), "none"),
+        ((), "stores.loading"),
+        (({**AROUND, "refused": "404"},), "look_up.nearby_refused"),
+        (({**AROUND, "stores": []},), "look_up.nearby_none"),
     ):
         hand.feed(Rows("around", rows, len(rows)), live=True)
-        assert f"look_up.nearby_{told}" in texts(hand.view)
+        assert told in texts(hand.view)
 
 
 def test_a_product_that_the_cache_does_not_know_says_so() -> None:
@@ -381,7 +384,7 @@ def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
     hand.say(Text("tea 12"))
     assert hand.state.product_number == "P12"
     before = hand.view
-    assert hand.say(UnknownCode("0815")) == "look_up.not_found"
+    assert hand.say(UnknownCode("0815")) == "home.not_found"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert hand.view == before
@@ -408,7 +411,7 @@ def test_typing_lists_at_once_and_what_is_no_word_does_not() -> None:
 
 def test_orders_that_need_it_are_choices_for_the_job_below() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
-    assert [dict(choice.args)["key"] for choice in hand.view.choices] == ["P2", "41", "42"]
+    assert [choice.args[0][1] for choice in hand.view.choices] == ["P2", "41", "42"]
     hand.say(Choice(2))
     (close,) = hand.did(Close)
     assert (close.event_for_below.matches[0].kind, close.event_for_below.matches[0].key) == (ORDER, "41")
@@ -543,7 +546,7 @@ def test_the_list_is_searched_and_scrolled() -> None:
     hand.say(Back())
     assert hand.view.name == "locations.list"
     assert hand.say(Text("a-1")) == "locations.found"
-    assert hand.say(Text("zzz")) == "locations.not_found"
+    assert hand.say(Text("zzz")) == "home.not_found"
     assert hand.view.total == 4
 
 
@@ -698,6 +701,7 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
     assert set(reached) <= {
         *wanted,
         "look_up.not_yet_found",
+        "home.not_found",
         "my_entries.not_this",
         "",
     }  # what a short word beside others is told

@@ -41,7 +41,7 @@ def test_quantities_are_scanned_typed_or_all() -> None:
     assert hand.held == {"P1": 5}
     hand.scan("P3", "0.5")
     assert hand.held == {"P1": 5, "P3": Decimal("0.5")}
-    assert hand.scan("P1", "0.5") == "move.whole_number_only"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     hand.say("B-1")
     assert len(hand.sent) == 1
     assert [item[:2] for item in hand.items] == [("P1", 5), ("P3", Decimal("0.5"))]
@@ -284,7 +284,7 @@ def test_scan_keeps_the_question_about_a_location_after_an_undo(scans: tuple[str
     hand = Hand()
     hand.say("A-1", "P1", "=3", "B-1", "u", "A-2")
     sent = len(hand.sent)
-    assert hand.say(*scans) == "move.answer_first"
+    assert hand.say(*scans) == "count.answer_first"
     assert (hand.choices, hand.held) == (["move.choice_take_there", "move.choice_put"], {"P1": 3})
     hand.say("l")
     assert (hand.state.location, hand.held, len(hand.sent)) == ("A-2", {}, sent)
@@ -367,7 +367,7 @@ def test_goods_in_hand_are_not_left_without_a_word() -> None:
 def test_what_does_not_belong_here_says_so() -> None:
     hand = Hand()
     assert hand.scan("bob", kind=PERSON) == "move.not_this"
-    assert hand.feed(UnknownCode("4711")) == "move.unknown"
+    assert hand.feed(UnknownCode("4711")) == "count.unknown"
     assert hand.say("4109") == "move.no_known_location"
     hand = Hand()
     hand.say("A-1", "P1")
@@ -401,7 +401,7 @@ def test_a_refusal_is_told_once() -> None:
     hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
     body = hand.sent[0].body
     refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
-    assert hand.feed(refused) == "move.refused"
+    assert hand.feed(refused) == "receive.refused"
     assert hand.feed(refused) == ""
     assert hand.say("u", "u", "u") == "move.take_undone"
     assert hand.say("u") == "pick.nothing_to_undo"
@@ -416,7 +416,7 @@ def test_refusal_during_question_leaves_question_open() -> None:
     asked = hand.state.choices
     body = hand.sent[0].body
     refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
-    assert hand.feed(refused) == "move.refused"
+    assert hand.feed(refused) == "receive.refused"
     assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"
     assert hand.held == {"P1": 2}
@@ -464,7 +464,7 @@ def test_where_it_comes_from_is_no_target_but_how_many_stays_open() -> None:
     hand = Hand()
     hand.say("A-1", "P1")
     assert hand.scan("A-1") == "move.same_location"
-    assert (hand.choices, hand.view.prompt.id) == (["move.choice_put_back"], "prompt.choose_or_many")
+    assert (hand.choices, hand.view.prompt.id) == (["move.put_back"], "prompt.choose_or_many")
     assert hand.say("=4") == "move.taken"
     assert hand.held == {"P1": 4}
 
@@ -551,7 +551,7 @@ def test_undo_of_pool_change_reverts_each_location() -> None:
 def test_large_location_reads_only_touched_products() -> None:
     goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MAX_PRODUCTS + 50)}
     hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
-    assert hand.scan("S-1") == "move.at_location"
+    assert hand.scan("S-1") == "count.at_location"
     assert dict(hand.verdicts[-1].text.args)["count"] == MAX_PRODUCTS + 50
     assert hand.scan("G240") == "move.taken"
     assert hand.say("=4") == "move.exceeds_expected"
@@ -595,7 +595,7 @@ def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str, before: 
     hand = Hand()
     hand.say(*before)
     assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
-    assert hand.feed(UnknownCode(f"{number}0000")) == "move.unknown"
+    assert hand.feed(UnknownCode(f"{number}0000")) == "count.unknown"
 
 
 @pytest.mark.parametrize("again", [("P1", "P1", "P1", "P1", "P1"), ("=6",), ("=30",)])

@@ -36,7 +36,7 @@ def test_whose_goods_are_is_said_before_another_scan() -> None:
     assert hand.say("PU", "P4") == "move.which_order"
     for code in ("A-2", "4101"):
         assert hand.say(code) == "move.answer_first_quantity", code
-    assert hand.say("P4") == "move.answer_first"
+    assert hand.say("P4") == "count.answer_first"
     hand.say("e", "A-2")
     assert hand.items == [("P4", 1, ("PU", 0, "4101", 2), ("A-2", 0, "4101", 2))]
 
@@ -61,7 +61,7 @@ def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> N
         assert hand.verdict is not None
         assert dict(hand.verdict.text.args)["quantity"] == quantity
     asked = hand.state
-    assert hand.scan("P1", "0.5") == "move.whole_number_only"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     assert hand.state == asked
     assert hand.say("=9", "P1") == "move.exceeds_expected"
     hand.say("y", "B-1")

@@ -162,8 +162,8 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
     ("fields", "why"),
     [
         ({}, "order_actions.not_in_batch"),
-        ({"picker": "U2"}, "order_actions.already_picker"),
-        ({"is_picked": True}, "order_actions.order_picked"),
+        ({"picker": "U2"}, "order_actions.already_claimed"),
+        ({"is_picked": True}, "batch.picked"),
     ],
 )
 def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:

@@ -116,7 +116,7 @@ def test_undo_takes_back_the_number_that_is_too_many() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
-    assert hand.feed(Command("u")) == "pick.dropped"
+    assert hand.feed(Command("u")) == "session.dropped"
     assert picked(hand) == {1: 1}
     assert hand.feed(Command("u")) == "pick.undone"
 
@@ -186,7 +186,7 @@ def test_things_that_do_not_belong_here_say_why() -> None:
     hand = Hand(line(1, "P1", 1))
     assert hand.scan("P9") == "pick.not_here"
     assert hand.scan("bob", kind=PERSON) == "pick.person"
-    assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
+    assert hand.feed(UnknownCode("47110815")) == "count.unknown"
     assert hand.scan("1042", kind=ORDER) == "pick.this_order"
     assert hand.scan("P1", "1.5") == "pick.whole_number_only"
     assert hand.verdict is not None
@@ -207,7 +207,7 @@ def test_next_leaves_a_line_for_later_and_comes_round_again() -> None:
     hand.scan("P2")
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P1"
-    assert hand.feed(Command("n")) == "pick.last_stop"
+    assert hand.feed(Command("n")) == "locations.last_location"
 
 
 def test_undo_goes_back_step_by_step_and_says_when_there_is_nothing_left() -> None:
@@ -251,7 +251,7 @@ def test_undo_drops_the_question_about_a_location_to_put_down_at() -> None:
     hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"))
     hand.scan("P1")
     hand.scan("A-1", kind=LOCATION)
-    assert hand.feed(Command("u")) == "pick.dropped"
+    assert hand.feed(Command("u")) == "session.dropped"
     assert hand.sent[1] == 1
     assert hand.feed(Command("u")) == "pick.undone"
 
@@ -282,7 +282,7 @@ def test_the_bar_counts_what_is_measured_as_one_piece_and_the_note_names_its_wei
 def test_number_without_open_quantity_differs_from_unknown_code() -> None:
     hand = Hand(line(1, "P1", 2))
     assert hand.feed(UnknownCode("5")) == "pick.no_quantity"
-    assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
+    assert hand.feed(UnknownCode("47110815")) == "count.unknown"
 
 
 def test_a_refresh_keeps_the_walk_and_the_open_question() -> None:
@@ -346,7 +346,7 @@ def test_lines_that_are_not_here_yet_are_waited_for() -> None:
 
 @pytest.mark.parametrize(
     ("head", "told"),
-    [({"is_rejected": True}, "pick.rejected"), ({"is_active": False}, "pick.finished"), ({}, "pick.empty")],
+    [({"is_rejected": True}, "pick.rejected"), ({"is_active": False}, "pick.handed_over_now"), ({}, "pick.empty")],
 )
 def test_orders_that_cannot_be_picked_close_with_the_reason(head: dict[str, Any], told: str) -> None:
     hand = Hand()
@@ -360,7 +360,7 @@ def test_orders_that_cannot_be_picked_close_with_the_reason(head: dict[str, Any]
 def test_back_drops_a_question_before_it_leaves_the_order() -> None:
     hand = Hand(line(1, "P1", 1))
     hand.scan("P1", "3")
-    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     hand.feed(Back())
     close = hand.effects[-1]
     assert isinstance(close, Close)
@@ -446,7 +446,7 @@ def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
 
 
 @pytest.mark.parametrize(("kind", "way"), [("product", "count.choice_product"), ("location", "count.choice_location"),
-    ("order", "move.choice_is_order"), ("reference", "move.choice_is_order"), ("delivery", "count.choice_other"),
+    ("order", "order.title"), ("reference", "order.title"), ("delivery", "count.choice_other"),
     ("person", "count.choice_other")])  # fmt: skip
 def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, way: str) -> None:
     hand = Hand(line(1, "P1", 5000))

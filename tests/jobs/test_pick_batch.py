@@ -125,8 +125,8 @@ def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
 @pytest.mark.parametrize(
     ("language", "told", "tight"),
     [
-        ("en", "Take 1.5 kg: A1.5", "1.5 kg: A1.5"),
-        ("nl", "Pak 1,5 kg: A1,5", "1,5 kg: A1,5"),
+        ("en", "Pick 1.5 kg: A1.5", "1.5 kg: A1.5"),
+        ("nl", "Pick 1,5 kg: A1,5", "1,5 kg: A1,5"),
         ("de", "Nehmen 1,5 kg: A1,5", "1,5 kg: A1,5"),
         ("fr", "Prendre 1,5 kg : A1,5", "1,5 kg : A1,5"),
     ],
@@ -216,7 +216,7 @@ def test_a_stop_left_for_later_comes_round_again() -> None:
     hand.scan("P4", "2")
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P1"
-    assert hand.feed(Command("n")) == "pick.last_stop"
+    assert hand.feed(Command("n")) == "locations.last_location"
     assert hand.scan("P1", "8") == "pick.batch_all_picked"
 
 
@@ -235,7 +235,7 @@ def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
     moves = [effect for effect in hand.effects if isinstance(effect, Write) and effect.operation == "create-movement"]
     assert [move.lanes[0] for move in moves] == ["order/O1", "order/O2", "order/O3"]
     assert sum(quantity for _, quantity, _, _ in hand.moves()) == 12
-    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_batch"
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
     assert hand.feed(Command("u")) == "pick.for_tote"
     assert sum(quantity for _, quantity, came, _ in hand.moves() if came == "PU-1") == 12
     assert hand.feed(Command("u")) == "pick.for_tote"
@@ -244,13 +244,13 @@ def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
 def test_a_tote_named_first_is_put_down_alone() -> None:
     hand = finished()
     assert hand.choices() == ["pick.choice_tote"] * 3
-    assert hand.feed(Choice(2)) == "pick.tote"
+    assert hand.feed(Choice(2)) == "pick.choice_tote"
     assert hand.view.prompt.id == "pick.prompt_tote"
     hand.scan("PU-1", kind=LOCATION)
     assert hand.told == "Tote B is put down at PU-1"
-    assert hand.scan("O3", kind=ORDER) == "pick.tote"
-    assert hand.feed(Back()) == "pick.dropped"
-    assert hand.scan("O3", kind=ORDER) == "pick.tote"
+    assert hand.scan("O3", kind=ORDER) == "pick.choice_tote"
+    assert hand.feed(Back()) == "session.dropped"
+    assert hand.scan("O3", kind=ORDER) == "pick.choice_tote"
     hand.scan("PU-2", kind=LOCATION)
     assert hand.told == "Tote C is put down at PU-2"
     assert not hand.choices()
@@ -264,7 +264,7 @@ def test_a_tote_label_that_is_a_location_too_is_asked() -> None:
     hand.books["location_use B"] = {"tags": ["pick-up"], "goods": 0}
     assert hand.feed(UnknownCode("B")) == "pick.tote_or_location"
     assert not hand.state.only_order
-    assert hand.feed(Choice(1)) == "pick.tote"
+    assert hand.feed(Choice(1)) == "pick.choice_tote"
     assert hand.feed(UnknownCode("B")) == "pick.tote_or_location"
     hand.feed(Choice(2))
     assert {to for _, _, _, to in hand.moves()} == {"B"}
@@ -272,9 +272,9 @@ def test_a_tote_label_that_is_a_location_too_is_asked() -> None:
 
 def test_undo_takes_back_the_choice_of_a_tote_first() -> None:
     hand = finished()
-    assert hand.feed(UnknownCode("B")) == "pick.tote"
+    assert hand.feed(UnknownCode("B")) == "pick.choice_tote"
     before = len(hand.updates)
-    assert hand.feed(Command("u")) == "pick.dropped"
+    assert hand.feed(Command("u")) == "session.dropped"
     assert not hand.state.only_order
     assert len(hand.updates) == before
     assert hand.feed(Command("u")) == "pick.for_tote"
@@ -288,7 +288,7 @@ def test_the_code_of_a_tote_names_it() -> None:
     assert hand.feed(Text("tote-7")) == "pick.this_tote"
     for product, quantity in (("P1", "8"), ("P2", "1"), ("P3", "1"), ("P4", "2")):
         hand.scan(product, quantity)
-    assert hand.feed(UnknownCode("TOTE-7")) == "pick.tote"
+    assert hand.feed(UnknownCode("TOTE-7")) == "pick.choice_tote"
     assert hand.state.only_order == "O1"
 
 
@@ -315,23 +315,23 @@ def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
     assert hand.job.accepts(hand.state).labels == "ABC"
     assert hand.feed(UnknownCode("B")) == "pick.this_tote"
     hand = finished()
-    assert hand.feed(UnknownCode("B")) == "pick.tote"
+    assert hand.feed(UnknownCode("B")) == "pick.choice_tote"
     assert hand.state.only_order == "O2"
-    assert hand.feed(UnknownCode("C")) == "pick.tote", "another one is meant after all"
+    assert hand.feed(UnknownCode("C")) == "pick.choice_tote", "another one is meant after all"
     hand.scan("PU-1", kind=LOCATION)
     assert hand.told == "Tote C is put down at PU-1"
     assert hand.feed(UnknownCode("C")) == "pick.nothing_in_hand"
-    assert hand.feed(UnknownCode("D")) == "pick.unknown"
+    assert hand.feed(UnknownCode("D")) == "count.unknown"
     alone = Hand(line(1, "P1", 1))
     alone.scan("P1")
     assert alone.job.accepts(alone.state).labels == ""
-    assert alone.feed(UnknownCode("A")) == "pick.unknown"
+    assert alone.feed(UnknownCode("A")) == "count.unknown"
 
 
 def test_leaving_unfinished_batch_needs_confirmation() -> None:
     hand = Hand(orders=three())
     assert hand.feed(Back()) == "pick.leave_batch"
-    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     hand.feed(Back())
     hand.feed(Choice(1))
     assert isinstance(hand.effects[-1], Close)
@@ -347,7 +347,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.removed_with_goods"
-    assert hand.told == "Tote B, O2, was rejected; the others continue: 3 in hand"
+    assert hand.told == "Tote B, O2, was rejected; you keep the other totes. You have 3 in hand for that order"
     assert hand.view.name == "pick.return"
     assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
@@ -356,7 +356,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     ]
     assert hand.scan("P1") == "pick.picked_for_tote"
     assert totes(hand) == {"A": 3, "C": 1}
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert hand.view.name == "pick.product"
     assert [tote.letter for tote in hand.state.totes] == ["A", "C"]
     assert ("O2", 1) in hand.all_sent
@@ -365,7 +365,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
 
 def test_finished_and_handed_over_orders_leave_nothing_in_hand() -> None:
     hand = Hand(orders=three())
-    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.removed_finished"
+    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.removed_handed_over"
     claimed = {"is_claimed": True, "claimed_by": "bob", "claimed_name": "Bob", "claimed_on": "2099-01-01T00:00:00Z"}
     assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.taken_over"
     assert hand.feed(Choice(2)) == "pick.removed_claimed"
@@ -381,7 +381,7 @@ def test_the_last_order_that_leaves_closes_the_round() -> None:
     assert hand.feed(order(number="O1", is_rejected=True)) == "pick.removed_with_goods"
     assert hand.view.name == "pick.return"
     assert hand.scan("P1") == "pick.put_back_first"
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -397,7 +397,7 @@ def test_goods_of_rejected_order_are_put_back_and_undo_picks_them_again() -> Non
     assert isinstance(write, Write)
     assert write.lanes == ("order/O2", "product/P1")
     assert "customer_order_number" not in write.body[0]["from_location"]
-    assert hand.feed(Command("u")) == "pick.put_back_undone"
+    assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert hand.moves()[1:] == [("P1", Decimal(3), "A-1", "")]
     assert (hand.view.name, len(hand.state.to_return)) == ("pick.return", 1)
     hand.feed(Choice(1))
@@ -411,7 +411,7 @@ def test_undo_stays_open_after_only_order_is_put_back() -> None:
     hand.feed(order(is_rejected=True))
     hand.feed(Choice(1))
     assert (hand.view.name, hand.view.prompt.id, hand.choices()) == ("pick.return", "pick.prompt_return_done", [])
-    assert hand.feed(Command("u")) == "pick.put_back_undone"
+    assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert hand.scan("P1") == "pick.put_back_first"
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1"), ("P1", Decimal(2), "A-1", ""), ("P1", Decimal(2), "", "A-1")]
@@ -427,7 +427,7 @@ def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     hand.feed(order(is_rejected=True))
     assert hand.feed(Back()) == "pick.leave_with_goods"
     assert hand.choices() == ["pick.choice_put_back", "pick.choice_leave_with_goods"]
-    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     assert hand.view.name == "pick.return"
     hand.feed(Back())
     hand.feed(Choice(1))
@@ -436,7 +436,7 @@ def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None
-    assert (close.verdict.kind, close.verdict.text) == (GOOD, msg("pick.put_back_done"))
+    assert (close.verdict.kind, close.verdict.text) == (GOOD, msg("pick.choice_put_back_all"))
     round_ = Hand(orders=three())
     round_.scan("P1", "6")
     round_.feed(order(*three()["O2"], number="O2", is_rejected=True))
@@ -490,8 +490,8 @@ def test_less_than_in_totes_is_asked_and_may_mean_more() -> None:
     assert hand.feed(Quantity(Decimal(1))) == "pick.fewer_than_picked"
     assert hand.told == "Only 1 of Product P1 in all? 7 of 8 are in the totes."
     assert [MessageWriter().write(choice) for choice in hand.view.choices] == [
-        "There are 1 in all",
-        "There are 8 in all",
+        "The total is 1",
+        "The total is 8",
     ]
     assert hand.feed(Choice(2)) == "pick.set_totes"
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
@@ -694,7 +694,7 @@ def test_actions_before_order_left_are_not_undone_after_return() -> None:
     hand.scan("P1")
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 3, picked_quantity=2), number="O1", is_rejected=True))
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     hand.scan("O1", kind=ORDER)
     hand.feed(Choice(1))
     assert hand.feed(order(line(1, "P1", 3), number="O1")) == "pick.joined"

@@ -28,7 +28,7 @@ def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     assert hand.scan("P9") == "pick.goods_first_scan"
     hand.feed(Back())
     hand.scan("P9")
-    assert hand.choices() == ["pick.choice_look_up"]
+    assert hand.choices() == ["look_up.title"]
     hand.feed(Command("w"))
     assert hand.choices() == TAKEN_OVER
     hand.feed(Choice(2))
@@ -61,5 +61,5 @@ def test_second_assigned_order_is_offered_after_first_choices() -> None:
     hand.feed(Choice(1))
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
     assert hand.choices() == ["pick.choice_add_order", "pick.choice_later"]
-    assert hand.feed(Choice(2)) == "pick.dropped"
+    assert hand.feed(Choice(2)) == "session.dropped"
     assert hand.choices() == []

@@ -132,7 +132,7 @@ def test_a_letter_to_leave_the_stop_leaves_the_question(question: Any, letter: s
 def test_undo_takes_back_the_question_only(question: Any) -> None:
     hand = one_scanned()
     question(hand)
-    assert hand.feed(Command("u")) == "pick.dropped"
+    assert hand.feed(Command("u")) == "session.dropped"
     assert not hand.state.choices
     assert not hand.state.is_pack_asked
     assert picked(hand) == {1: 0, 2: 0, 3: 1}
@@ -144,7 +144,7 @@ def test_closed_lines_are_in_question_too() -> None:
     hand = one_scanned()
     hand.state = hand.state._replace(choices=(PickChoice("reopen", GOUDA, "Gouda"),))
     assert hand.feed(Command("n")) == "pick.goods_first"
-    assert hand.feed(Command("u")) == "pick.dropped"
+    assert hand.feed(Command("u")) == "session.dropped"
     assert picked(hand)[3] == 1
 
 
@@ -159,7 +159,7 @@ def test_an_unknown_code_leaves_the_question(question: Any) -> None:
     hand = one_scanned()
     question(hand)
     before = hand.state
-    assert hand.feed(UnknownCode("4711 x")) == "pick.unknown"
+    assert hand.feed(UnknownCode("4711 x")) == "count.unknown"
     assert hand.state == before
 
 
@@ -175,7 +175,7 @@ def test_back_from_the_place_of_a_pack_leaves_numbers_to_the_stop() -> None:
     """Salt is on the screen with one picked: a number is its total, and no weight of the pack of nuts."""
     hand = one_scanned()
     where_and_how_much(hand)
-    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     hand.feed(Quantity(Decimal(2)))
     assert picked(hand) == {1: 0, 2: 0, 3: 2}
 
@@ -183,7 +183,7 @@ def test_back_from_the_place_of_a_pack_leaves_numbers_to_the_stop() -> None:
 def test_an_unknown_code_leaves_the_scanned_place() -> None:
     hand = cheese()
     hand.scan("X-02", kind=LOCATION)
-    assert hand.feed(UnknownCode("4711 x")) == "pick.unknown"
+    assert hand.feed(UnknownCode("4711 x")) == "count.unknown"
     assert hand.scan(NUTS, "0.25") == "pick.which_location"
 
 
@@ -229,7 +229,7 @@ def test_the_scan_of_something_else_leaves_the_question(question: Any, kind: str
     before = hand.state
     assert hand.scan(key, kind=kind) == "pick.goods_first_scan"
     assert hand.state == before
-    assert "Answer what to do" in hand.told
+    assert "First answer what to do" in hand.told
 
 
 NUMBERS = [
@@ -259,7 +259,7 @@ def test_an_unknown_number_leaves_the_question(question: Any) -> None:
     hand = one_scanned()
     question(hand)
     before = hand.state
-    assert hand.feed(Quantity(Decimal(123456))) == "pick.unknown"
+    assert hand.feed(Quantity(Decimal(123456))) == "count.unknown"
     assert hand.state == before
 
 
@@ -272,7 +272,7 @@ def test_the_number_of_the_product_in_question_says_what_is_not_taken(scanned: b
     hand.scan(GOUDA, "5") if scanned else hand.feed(Quantity(Decimal(5)))
     assert hand.feed(Quantity(Decimal(GOUDA))) == "pick.picked"
     assert picked(hand)[1] == 2
-    assert hand.told.endswith("1 not taken: 5")
+    assert hand.told.endswith("1 ignored: 5")
 
 
 def test_a_number_of_a_place_that_may_be_the_quantity_keeps_the_goods() -> None:
@@ -338,7 +338,7 @@ def test_back_drops_the_scanned_place() -> None:
     hand = cheese()
     hand.scan("X-02", kind=LOCATION)
     hand.scan("999999")
-    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     assert not hand.state.choices
 
 
@@ -349,9 +349,9 @@ def test_a_number_that_a_scan_drops_is_said() -> None:
     assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
     assert hand.scan(GOUDA) == "pick.picked"
     assert picked(hand)[1] == 2
-    assert hand.told.endswith("1 not taken: 5")
+    assert hand.told.endswith("1 ignored: 5")
     assert hand.scan(SALT) == "pick.picked"
-    assert "not taken" not in hand.told
+    assert "ignored" not in hand.told
 
 
 @pytest.mark.parametrize(
@@ -368,16 +368,16 @@ def test_a_number_that_another_input_drops_is_said(event: Any) -> None:
     hand.scan(GOUDA)
     hand.feed(Quantity(Decimal(5)))
     hand.feed(event)
-    assert hand.told.endswith("1 not taken: 5")
+    assert hand.told.endswith("1 ignored: 5")
     hand.scan(SALT)
-    assert "not taken" not in hand.told
+    assert "ignored" not in hand.told
 
 
 def test_goods_that_a_scan_of_the_same_product_drops_are_said() -> None:
     hand = Hand(line(1, GOUDA, 3))
     assert hand.scan(GOUDA, "5") == "pick.more_than_ordered"
     assert hand.scan(GOUDA) == "pick.picked"
-    assert hand.told.endswith("1 not taken: 5")
+    assert hand.told.endswith("1 ignored: 5")
 
 
 @pytest.mark.parametrize("event", [Quantity(Decimal(2)), Choice(1), Back(), Command("u")])
@@ -385,4 +385,4 @@ def test_an_answer_drops_no_number(event: Any) -> None:
     hand = Hand(line(1, GOUDA, 3), line(2, SALT, 2))
     assert hand.scan(GOUDA, "5") == "pick.more_than_ordered"
     hand.feed(event)
-    assert "not taken" not in hand.told
+    assert "ignored" not in hand.told

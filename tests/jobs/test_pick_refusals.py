@@ -42,7 +42,7 @@ def test_a_foreign_product_is_asked_about_once_and_can_be_looked_up() -> None:
     assert told(hand) == "pick.not_here"
     asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.name == "unexpected_product"]
     assert [effect.args for effect in asked] == [{"product_number": "P9", "orders": ["1042"], "products": ["P1", "P2"]}]
-    assert hand.choices() == ["pick.choice_look_up"]
+    assert hand.choices() == ["look_up.title"]
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P9"})
 
@@ -64,7 +64,7 @@ def test_a_finished_order_says_that_it_is_not_on_it_and_offers_the_look() -> Non
     assert hand.view.name == "pick.done"
     assert told(hand) == "pick.not_here"
     assert "Put it back" not in hand.told
-    assert hand.choices() == ["pick.choice_look_up"]
+    assert hand.choices() == ["look_up.title"]
 
 
 def test_a_product_that_another_open_order_needs() -> None:
@@ -72,12 +72,12 @@ def test_a_product_that_another_open_order_needs() -> None:
     needing = [{"order_number": "O7", "customer_name": "Ms Bell"}]
     assert told(hand, orders=needing) == "pick.for_other"
     assert hand.told == "Product P9 is not needed here; O7 needs it"
-    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_add_order", "pick.choice_look_up"]
+    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_add_order", "look_up.title"]
     hand.feed(Choice(1))
     assert hand.effects[-1] == Close(start=Start("pick", {"order_number": "O7"}))
     hand = round_of_two()
     told(hand, orders=needing)
-    assert hand.choices() == ["pick.choice_add_order", "pick.choice_look_up"]
+    assert hand.choices() == ["pick.choice_add_order", "look_up.title"]
     hand.feed(Choice(1))
     assert hand.state.totes[-1].order == "O7"
 
@@ -91,25 +91,25 @@ def test_a_product_of_another_order_of_the_round_is_just_taken() -> None:
 @pytest.mark.parametrize(
     ("row", "id_", "ways"),
     [
-        ({"is_template": True}, "pick.template", ["pick.choice_look_up"]),
-        ({"deprecation_date": "20261101"}, "pick.ended", ["pick.choice_look_up"]),
-        ({"deprecation_date": "2026-11-01T00:00:00"}, "pick.ended", ["pick.choice_look_up"]),
-        ({"is_active": False}, "pick.not_sold", ["pick.choice_look_up"]),
-        ({"deprecation_date": "20261201"}, "pick.not_here", ["pick.choice_look_up"]),
+        ({"is_template": True}, "pick.template", ["look_up.title"]),
+        ({"deprecation_date": "20261101"}, "pick.ended", ["look_up.title"]),
+        ({"deprecation_date": "2026-11-01T00:00:00"}, "pick.ended", ["look_up.title"]),
+        ({"is_active": False}, "pick.not_sold", ["look_up.title"]),
+        ({"deprecation_date": "20261201"}, "pick.not_here", ["look_up.title"]),
         (
             {"deprecation_date": "20261101", "referral": "P10", "referral_label": "New"},
             "pick.replaced",
-            ["pick.choice_look_up_this", "pick.choice_look_up"],
+            ["pick.choice_look_up_this", "look_up.title"],
         ),
         (
             {"wholes": [{"product_number": "P2", "label": "Gift box"}]},
             "pick.part_of",
-            ["pick.choice_this_one", "pick.choice_look_up"],
+            ["pick.choice_this_one", "look_up.title"],
         ),
         (
             {"parts": [{"product_number": "P1", "label": "Cup"}]},
             "pick.is_set",
-            ["pick.choice_this_one", "pick.choice_look_up"],
+            ["pick.choice_this_one", "look_up.title"],
         ),
     ],
 )
@@ -140,8 +140,8 @@ def test_picking_from_other_location_works_unless_pool_forbids() -> None:
     hand = one()
     hand.books["stock_at_location B-9"] = {"pools": {"3": 5}, "quantity": 5}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
-    assert hand.told == "Product P1 at B-9 is in pool 3; this order takes from 1, 2"
-    assert hand.choices() == ["pick.choice_look_up"]
+    assert hand.told == "Product P1 at B-9 is in pool 3; this order is picked from 1, 2"
+    assert hand.choices() == ["look_up.title"]
     hand.books["stock_at_location B-8"] = {"pools": {"2": 5, "3": 1}, "quantity": 6}
     assert hand.scan("B-8", kind=LOCATION) == "pick.wrong_location"
     hand.feed(Choice(1))
@@ -243,7 +243,7 @@ def test_one_scan_takes_goods_of_one_place_alone() -> None:
     hand = Hand(*lines, verified=True)
     hand.scan("A-1", kind=LOCATION)
     assert hand.scan("P1", "5") == "pick.more_than_needed_here"
-    assert "2 still needed of Product P1 from A-1" in hand.told
+    assert "Product P1 needs only 2 more from A-1" in hand.told
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
     assert hand.scan("P1", "3") == "pick.location_first_scan"
@@ -263,7 +263,7 @@ def test_product_needed_at_other_locations_is_not_shown_as_ordered_here_only() -
     hand = Hand(*lines)
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(5))) == "pick.more_than_needed_here"
-    assert hand.told == "5 is too many: 2 still needed of Product P1 from A-1"
+    assert hand.told == "5 is too many: Product P1 needs only 2 more from A-1"
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
 
@@ -281,7 +281,7 @@ def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     assert pool(hand) == "Shop floor"
     hand.books["stock_at_location B-9"] = {"pools": {"3": 5}}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
-    assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
+    assert "is in pool 3; this order is picked from Shop floor, Reserve" in hand.told
 
 
 def test_skipped_line_keeps_location_verified_for_other_lines() -> None:

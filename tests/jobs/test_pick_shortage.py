@@ -81,7 +81,7 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     args = {"location_code": "A-1", "product_number": "P1", "label": "Product P1"}
     assert hand.effects[-1] == Start("count", args)
     assert hand.scan("P1") == "pick.was_closed_short"
-    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Back()) == "session.dropped"
     assert hand.feed(Command("u")) == "pick.for_tote"
     assert [each["is_picked"] for body in hand.updates[-2:] for each in body["order_lines"]] == [False, False]
     assert hand.scan("P1") == "pick.picked_for_tote"

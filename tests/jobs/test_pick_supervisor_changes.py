@@ -54,7 +54,7 @@ def test_the_last_urgent_stop_can_be_left_for_later() -> None:
     hand.feed(order(*ROUND["4102"][:1], number="4102", is_priority=True))
     hand.scan("P1", "2")
     assert product(hand) == "P3"
-    assert hand.feed(Command("n")) == "pick.last_stop"
+    assert hand.feed(Command("n")) == "locations.last_location"
 
 
 GIVEN: dict[str, Any] = {
@@ -70,7 +70,7 @@ def test_reassigned_order_leaves_batch_and_tote_is_handed_over() -> None:
     hand.scan("P3")
     assert news(hand, "4102", **GIVEN) == "pick.removed_with_goods"
     assert [tote.order for tote in hand.state.totes] == ["4101"]
-    assert (hand.view.name, hand.choices()) == ("pick.return", ["pick.choice_handed_over", "pick.choice_returned"])
+    assert (hand.view.name, hand.choices()) == ("pick.return", ["pick.choice_handed_over", "pick.choice_put_back"])
     assert "pick.note_return_reassigned" in [each.text.id for each in hand.view.lines]
     assert hand.state.to_return[0].letter == "B"
     assert hand.job.orders_in_work(hand.state) == ("4101", "4102"), (
@@ -112,7 +112,7 @@ def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
 def test_it_can_wait(said: Any) -> None:
     hand = Hand(*ROUND["4101"])
     hand.feed(COMES)
-    assert hand.feed(said) == "pick.dropped"
+    assert hand.feed(said) == "session.dropped"
     assert not hand.view.choices
     assert len(hand.state.totes) == 1
 
@@ -170,7 +170,7 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
     hand = done()
     hand.feed(Text("PU-1"))
     assert hand.feed(Rows("pickup_locations", (), 0)) == "pick.no_location_at_all"
-    assert hand.feed(Text("cola zero")) == "pick.unknown"
+    assert hand.feed(Text("cola zero")) == "count.unknown"
 
 
 def test_a_movement_that_was_refused_is_told_with_why() -> None:
@@ -236,7 +236,7 @@ def test_goods_in_hand_of_reassigned_order_can_be_put_down_for_it() -> None:
     assert [each.text.id for each in hand.view.lines] == ["pick.put_down"]
     assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert hand.moves()[1:] == [("P1", Decimal(2), "PU-01", "")]
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -254,7 +254,7 @@ def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
     assert hand.feed(Rows("refused", (row,), 1)) == "", "what he has put down himself is told to him"
     row["user"] = CONTEXT.user
     assert hand.feed(Rows("refused", (row,), 1)) == "pick.put_down_refused"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
     assert hand.feed(Rows("refused", (row,), 1)) == ""
     assert hand.scan("PU-02", kind=LOCATION) == "pick.put_down"
     hand.feed(Command("u"))
@@ -269,7 +269,7 @@ def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
 def test_putting_down_at_source_or_sales_location_asks_first() -> None:
     hand = given_away()
     assert hand.scan("A-1", kind=LOCATION) == "pick.put_down_at_source"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned", "pick.choice_put_down_here"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "pick.choice_put_down_here"]
     hand.books["location_use B-7"] = {"goods": 3}
     assert hand.scan("B-7", kind=LOCATION) == "pick.put_down_at_stock"
     assert hand.moves() == []
@@ -293,7 +293,7 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     assert hand.feed(laid(0)) == ""
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
     assert hand.feed(laid(5, picked=5)) == "pick.put_down_by_other_at"
-    assert "Somebody else booked 2 of order 1042, which you have in hand, at PU-01" in hand.told
+    assert "Somebody else already booked at PU-01 the 2 of order 1042 in your hand" in hand.told
     assert hand.choices() == ["pick.choice_is_put_down"]
     assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other_at"
     assert hand.feed(laid(5, picked=5)) == ""
@@ -338,7 +338,7 @@ def test_what_the_other_takes_back_is_in_hand_again() -> None:
     hand = given_away()
     hand.feed(laid(2))
     assert hand.feed(laid(0)) == "pick.not_put_down_by_other"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
     hand.feed(Choice(2))
     assert hand.all_sent == {("1042", 1): 0}
 

@@ -83,7 +83,7 @@ def test_who_is_no_supervisor_there_does_nothing() -> None:
     hand.asked()
     assert hand.answered(how="role", why="") == ""
     (close,) = hand.effects
-    assert (close.event_for_below, close.verdict.text.id) == (None, "pin.role_denied")
+    assert (close.event_for_below, close.verdict.text.id) == (None, "clearance_request.role_denied")
 
 
 @pytest.mark.parametrize(

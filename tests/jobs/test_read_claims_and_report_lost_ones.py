@@ -138,7 +138,7 @@ def test_holder_of_picked_order_is_told_who_took_it_over() -> None:
     assert hand.scan("P1") == "pick.all_picked"
     taken = order(line(1, "P1", 1, picked_quantity=1), **{**BEN, "claimed_on": LATER})
     assert hand.feed(taken) == "pick.taken_over"
-    assert "Ben Okafor took over order 1042; 1 in your hand" in hand.told
+    assert "Ben Okafor took over order 1042. You have 1 in hand" in hand.told
     assert [way.id for way in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
 
 
@@ -149,7 +149,7 @@ def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> Non
     hand.feed(Opened({"order_number": "1042"}))
     full = line(1, "P1", 2, picked_quantity=2, moved_quantity=2)
     short = line(2, "P2", 2, picked_quantity=1, moved_quantity=1, is_picked=True)
-    assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "pick.already"
+    assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "batch.picked"
     assert (hand.choices(), hand.claims) == (["pick.choice_hand_over_order"], [])
 
 
@@ -185,7 +185,7 @@ def test_order_left_with_open_question_is_notified_and_reopened_by_key() -> None
     hand = Hand()
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
     assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
-    assert "Order 1042 is free now: 1 opens it" in hand.told
+    assert "Order 1042 is free now: 1 to pick it" in hand.told
     assert (hand.view.name, hand.choices(), hand.claims) == ("pick.wait", ["pick.choice_open_free"], [])
     assert hand.feed(order(line(1, "P1", 5))) == ""
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER)) == "pick.claimed_at"
@@ -224,7 +224,7 @@ def test_who_is_taken_over_is_told_once_and_may_go_on() -> None:
     hand.scan("P1", "2")
     mine = line(1, "P1", 5, picked_quantity=2)
     assert hand.feed(order(mine, **BEN, claimed_on=LATER)) == "pick.taken_over"
-    assert "Ben Okafor took over order 1042; 2 in your hand" in hand.told
+    assert "Ben Okafor took over order 1042. You have 2 in hand" in hand.told
     assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     hand.feed(Choice(1))
     assert hand.feed(order(mine, **BEN, claimed_on=LATER)) == ""
@@ -248,7 +248,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.feed(Command("w")) == "pick.question_repeated"
     assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     assert hand.feed(Choice(2)) == "pick.removed_with_goods"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
 
 
 def test_quantity_after_scan_does_not_release_taken_over_order() -> None:
@@ -336,10 +336,10 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert any(isinstance(effect, Query) and effect.id == EXCESS_QUERY for effect in hand.effects)
     hand.scan("P1", "2")
     assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
-    assert "is already 3 of 3 (ben); 2 too many in your hand" in hand.told
+    assert "3 of 3 Product P1 already picked, also by ben; you have 2 too many" in hand.told
     assert hand.view.name == "pick.return"
     assert hand.scan("P1") != "pick.picked"
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert [effect.op_id for effect in hand.effects if isinstance(effect, Resolve)] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.feed(refused("OTHER", 2, number=9)) == ""
@@ -408,7 +408,7 @@ def test_undo_gives_back_no_excess(scans: tuple[int, ...], excess: int, undone: 
     before = len(hand.updates)
     hand.feed(refused("OP", excess))
     assert hand.feed(Command("u")) == "pick.put_back_first"
-    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     for _ in scans:
         hand.feed(Command("u"))
     lines = [body["order_lines"][0] for body in hand.updates[before:]]

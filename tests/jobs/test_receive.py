@@ -124,7 +124,7 @@ def test_the_heading_is_where_goods_are_booked_beside_their_usual_location(locat
     hand = Hand(context=CONTEXT._replace(policy=Policy(receiving_location="")))
     hand.say("D-1", *filter(None, [location]), "P1")
     texts = [line.text for line in hand.view.lines]
-    heading = msg("receive.to_location", place=location) if location else msg("receive.no_location")
+    heading = msg("move.to", place=location) if location else msg("receive.no_location")
     assert texts[0] == heading
     assert (msg("receive.suggested_location", place="A-2") in texts) == (location != "A-2")
     hand.say("P2")
@@ -311,7 +311,7 @@ def test_each_step_is_undone_by_its_opposite() -> None:
     assert hand.store.received("D-1", "P1") == 0
     assert hand.say("u") == "receive.undone_scan"
     assert hand.state.in_hand is None
-    assert hand.say("u") == "receive.nothing_to_undo"
+    assert hand.say("u") == "pick.nothing_to_undo"
     hand.say("P1", "=10", "P2")
     hand.say("u", "u")
     assert hand.entries() == [("P1", 1, -6, "DOCK"), ("P1", 3, -4, "DOCK")]
@@ -336,14 +336,14 @@ def test_undo_of_wrong_put_down_returns_goods_to_hand() -> None:
 def test_why_not_offers_ways_on() -> None:
     hand = Hand()
     hand.say("D-1")
-    assert hand.feed(UnknownCode("99999")) == "receive.unknown"
+    assert hand.feed(UnknownCode("99999")) == "count.unknown"
     assert [choice.id for choice in hand.view.choices] == ["receive.choice_find", "receive.choice_set_aside"]
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"search": "99999"})
     hand.feed(UnknownCode("99999"))
     assert hand.say("n") == "receive.set_aside"
-    assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "receive.not_this"
-    assert hand.scan("P1", "0.5") == "receive.whole_number_only"
+    assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "move.not_this"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
     assert hand.verdicts[-1].kind == WRONG
     hand = Hand()
     assert hand.say("D-9") == "receive.received_before"
@@ -417,7 +417,7 @@ def test_words_find_deliveries() -> None:
     assert [row.key for row in hand.view.rows] == ["D-2"]
     hand.feed(Back())
     assert hand.feed(Text("supplier")) == "receive.found"
-    assert hand.feed(Text("zzz")) == "receive.unknown"
+    assert hand.feed(Text("zzz")) == "count.unknown"
     assert len(hand.view.rows) == 3
     assert hand.feed(Text("of d-2")) == "receive.opened"
     hand = Hand()
@@ -438,7 +438,7 @@ def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
     hand.say("D-1", "P2", "A-1")
     row = {"op_id": "X", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
     assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
-    assert hand.say("u") == "receive.nothing_to_undo"
+    assert hand.say("u") == "pick.nothing_to_undo"
     count = len(hand.verdicts)
     hand.feed(Rows("refused_operations", (row,), 1))
     assert len(hand.verdicts) == count
@@ -519,12 +519,12 @@ def test_goods_in_hand_stay_when_more_is_set_aside() -> None:
 def test_none_in_all_leaves_none_in_hand_whatever_is_asked() -> None:
     hand = Hand()
     hand.say("D-1", "P2", "P2")
-    assert hand.say("=0") == "receive.none"
+    assert hand.say("=0") == "move.none_taken"
     hand.say("P1")
     assert not hand.sent
     hand = Hand()
     hand.say("D-1", "P1", "=10", "P1")
-    assert hand.say("=0") == "receive.none"
+    assert hand.say("=0") == "move.none_taken"
     hand.say("DOCK")
     assert not hand.sent
 
@@ -535,7 +535,7 @@ def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str) -> None:
     hand.say("D-1")
     assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
     assert not hand.view.choices
-    assert hand.feed(UnknownCode(f"{number}0000")) == "receive.unknown"
+    assert hand.feed(UnknownCode(f"{number}0000")) == "count.unknown"
 
 
 @pytest.mark.parametrize("again", [("P5",), ("=13",), ("=30",)])

@@ -76,7 +76,7 @@ def test_number_of_an_extra_product_is_what_is_in_hand() -> None:
     hand = Hand()
     hand.say("D-1", "P5")
     hand.say(hand.job.accepts(hand.state).choice_letters[0], "=3", "A-1", "P5")
-    assert told(hand) == "1 in hand, 4 in all · Product P5, not announced"
+    assert told(hand) == "1 in hand, 4 in all · Product P5, not expected"
     hand.say("=2")
     assert in_hand(hand) == 2
 
@@ -171,7 +171,7 @@ def test_goods_that_others_have_received_are_asked_about_before_another_input_bo
 def test_receiver_is_told_when_goods_in_hand_become_too_many() -> None:
     hand = received_by_both()
     assert hand.verdict == "receive.surplus_in_hand"
-    assert told(hand) == "Product P5: 12 of 12 are received by now, and 12 in your hand"
+    assert told(hand) == "Product P5: 12 of 12 already received, and you have 12 in hand"
     assert dict(hand.view.progress.args) == {"done": 12, "total": 15, "more": 12}
 
 
@@ -180,7 +180,7 @@ def test_receiver_is_told_when_others_received_what_is_booked() -> None:
     hand.say("D-2", "P5", "=12", "A-1")
     hand.store.deliveries["D-2"][0]["received"] = Decimal(24)
     hand.feed(Changed("delivery", "D-2"))
-    assert told(hand) == "Product P5: 24 are received, 12 announced; others received it too"
+    assert told(hand) == "Product P5: 24 received, 12 expected; others received it too"
     assert dict(hand.view.progress.args) == {"done": 12, "total": 15, "more": 12}
     told_before = len(hand.verdicts)
     hand.feed(Changed("delivery", "D-2"))
@@ -201,9 +201,9 @@ def test_receiver_is_told_who_has_the_delivery_open() -> None:
     store = SharedDeliveries()
     hand = Hand(store)
     hand.say("D-2")
-    assert told(hand).startswith("Ben receives this delivery too · ")
+    assert told(hand).startswith("Ben is receiving this delivery too · ")
     assert "receive.other_receiver" in [line.text.id for line in hand.view.lines]
     assert hand.job.orders_in_work(hand.state) == ("delivery/D-2",)
     store.at_work = ("ann", "ben", "cleo")
     hand.feed(Changed("delivery", "D-2"))
-    assert told(hand) == "Cleo receives this delivery too"
+    assert told(hand) == "Cleo is receiving this delivery too"

@@ -270,7 +270,7 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
     hand.say(Choice(6))
     assert hand.say(Back()) == "session.dropped"
     assert not hand.closed
-    assert hand.say(Back()) == "shortage.dropped"
+    assert hand.say(Back()) == "session.dropped"
     assert hand.closed
     assert hand.answer is None
 
@@ -334,8 +334,8 @@ def test_anything_else_says_why_not() -> None:
     assert hand.effects == [Start("look_up", {"product_number": "P2"})]
     assert hand.scan("O7", ORDER) == "shortage.answer_first"
     assert hand.scan("ann", PERSON) == "shortage.is_person"
-    assert hand.say(UnknownCode("999")) == "shortage.unknown"
-    assert hand.say(Text("tea")) == "shortage.unknown"
+    assert hand.say(UnknownCode("999")) == "count.unknown"
+    assert hand.say(Text("tea")) == "count.unknown"
     hand.say(Choice(6))
     assert hand.scan("Z-9") == "shortage.answer_first"
     assert not hand.closed
@@ -488,7 +488,7 @@ VERDICTS = {
         "shortage.closed",
         "shortage.closed_on_host",
         "shortage.rejected",
-        "shortage.dropped",
+        "session.dropped",
     ),
     *(
         "shortage.which_order",
@@ -498,7 +498,7 @@ VERDICTS = {
         "shortage.other_product",
         "shortage.answer_first",
     ),
-    *("shortage.is_person", "shortage.unknown", "shortage.confirm_reject", "session.dropped"),
+    *("shortage.is_person", "count.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 
 Pick = Callable[[Sequence[Any]], Any]

@@ -136,7 +136,7 @@ def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> Non
     loading = (
         StoreProductJob().handle(StoreProductState(), Opened({"product_number": "P1", "label": "Tea"}), CONTEXT).state
     )
-    assert StoreProductJob().view(loading).lines[-1].text.id == "store_product.loading"  # type: ignore[union-attr]
+    assert StoreProductJob().view(loading).lines[-1].text.id == "stores.loading"  # type: ignore[union-attr]
     assert Hand(None).view.lines[-1].text.id == "look_up.unknown"
     bare = Hand(row(is_ranged=False))
     assert bare.view.lines[-1].text.id == "store_product.not_ranged"
@@ -199,7 +199,7 @@ def test_no_codes_is_a_choice() -> None:
         ("expiry_date_time", Text("soon"), "store_product.how_day"),
         ("attention_codes", Text("x" * 21), "store_product.how_codes"),
         ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.finish_change_first"),
-        ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "store_product.not_this"),
+        ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "my_entries.not_this"),
     ],
 )
 def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: str) -> None:
@@ -230,7 +230,7 @@ def test_without_a_percentage_or_a_start_nothing_binds() -> None:
 def test_staff_look_and_change_nothing() -> None:
     hand = Hand(row(may_edit=False))
     assert hand.job.accepts(hand.state).choices == 0
-    assert hand.view.lines[-1].text.id == "store_product.role_denied"
+    assert hand.view.lines[-1].text.id == "clearance.role_denied"
     assert Hand(row()).job.accepts(hand.state).choices == 0
     assert len(Hand(row()).state.product.editable_fields) == len(FIELDS)  # type: ignore[union-attr]
 
@@ -255,7 +255,7 @@ def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
     hand.pick("price")
     hand.feed(Quantity(Decimal(3)))
     hand.row = row(may_edit=False)
-    assert hand.feed(Choice(1)) == "store_product.role_denied"
+    assert hand.feed(Choice(1)) == "clearance.role_denied"
     assert not any(isinstance(each, Write) for each in hand.effects)
 
 

@@ -67,7 +67,7 @@ def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
 
 def test_the_command_line_has_the_words_and_the_detail() -> None:
     assert reason_text(store_message("stored_reason.not_reached", detail="Connection refused")) == (
-        "The service could not be reached (Connection refused)"
+        "The server could not be reached (Connection refused)"
     )
     assert reason_text("more than ordered") == "more than ordered"
     assert reason_text(NO_MESSAGE) == ""

@@ -160,7 +160,7 @@ def test_pools_are_told_once_however_many_fields_name_them() -> None:
 
 def test_a_page_says_all_that_the_interface_has_and_what_it_does_not_know() -> None:
     found = blocks({"is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]})
-    assert (msg("store.is_active_data_exchange"), msg("stores.no")) in found["stores.organisation"]
+    assert (msg("store.is_active_data_exchange"), msg("unconfirmed.no")) in found["stores.organisation"]
     assert found["stores.technical"][-2:] == (
         (raw("new_field"), raw("1, a 2.5")),
         (raw("something_new"), raw("12")),

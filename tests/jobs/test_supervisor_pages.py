@@ -467,7 +467,7 @@ def test_a_line_of_a_rejected_order_is_not_open(rejected: bool) -> None:
     fields = {"is_rejected": rejected, "status": "rejected" if rejected else "open"}
     page = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)]))
     told = str(page.job.view(page.state))
-    assert ("order.line_rejected" in told, "order.line_open" in told) == (rejected, not rejected)
+    assert ("order.line_rejected" in told, "orders.status_open" in told) == (rejected, not rejected)
 
 
 @pytest.mark.parametrize("kind", ["", *LISTS])
@@ -510,7 +510,7 @@ def test_undo_of_line_action_names_the_product() -> None:
     again = [{"order": "O1", "kind": "reopen_line", "line": 1}]
     hand = Hand("order_actions", {"undo": again}, World([order_row(1, lines=[closed])]))
     (close,) = hand.of(Close)
-    assert close.verdict.text.id == "order_actions.done_reopen_line"
+    assert close.verdict.text.id == "pick.reopened"
     assert dict(close.verdict.text.args)["label"] == "Nappies"
 
 

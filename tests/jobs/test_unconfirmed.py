@@ -203,7 +203,7 @@ def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
     view = JOB.view(hand.state)
     assert isinstance(view, DetailView)
     assert view.lines[0].text.id == "unconfirmed.describe_store_product"
-    assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "store_product.of_promotion"]
+    assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "products.title_promotion"]
     assert [choice.id for choice in view.choices] == [
         "unconfirmed.choice_close_by_hand",
         "unconfirmed.choice_open_store_product",

@@ -75,7 +75,7 @@ def test_a_move_of_several_products_is_undone_by_name() -> None:
     hand = mover()
     hand.say("A-1", "w", "B-1", "u")
     assert said(hand) == (
-        "Undone: 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 from B-1 back to A-1; in hand"
+        "Undone: 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 from B-1 in hand, booked back at A-1"
     )
     hand.say("A-1")
     assert "132 of" not in said(hand)
@@ -88,7 +88,9 @@ def test_a_move_of_goods_of_two_places_names_both() -> None:
     hand.say("A-1")
     hand.scan("P1", "100")
     hand.say("P5", "e", "B-1", "u")
-    assert said(hand) == "Undone: 2 products: 100 of Product P1, 1 of Product P5 from B-1 back to A-1, A-2; in hand"
+    assert (
+        said(hand) == "Undone: 2 products: 100 of Product P1, 1 of Product P5 from B-1 in hand, booked back at A-1, A-2"
+    )
 
 
 def test_a_whole_place_that_is_put_back_is_named() -> None:

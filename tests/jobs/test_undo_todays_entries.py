@@ -144,9 +144,9 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
     hand.feed(Choice(1))
     assert hand.feed(Choice(1)) == "my_entries.ask_undo"
     assert hand.job.step_name(hand.state) == "my_entries.undo"
-    assert hand.feed(Choice(2)) == "count.dropped"
+    assert hand.feed(Choice(2)) == "session.dropped"
     hand.feed(Choice(1))
-    assert hand.feed(Choice(1)) == "my_entries.undone"
+    assert hand.feed(Choice(1)) == "adjust.undone"
     (write,) = hand.writes
     assert write.query == {"appUserName": "ann", "is_counted_quantity": False}
     assert write.lanes == ("product/P1",)

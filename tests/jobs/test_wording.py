@@ -16,7 +16,7 @@ WORDS = {
     "en": ("2 to send, 1 to resolve", "2 h ago", "Not started"),
     "nl": ("2 sturen, 1 oplossen", "Niet begonnen"),
     "de": ("2 senden, 1 klären", "Nicht begonnen", "Fertig"),
-    "fr": ("2 à envoyer, 1 à régler", "Pas commencées"),
+    "fr": ("2 à envoyer, 1 à résoudre", "Pas commencées"),
 }
 
 
@@ -53,7 +53,7 @@ def test_orders_of_today_add_up_to_the_open_orders() -> None:
 def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str, word: str) -> None:
     assert word in "".join(message_lengths("order_actions.release", language))
     for id_ in (
-        "home.clearance",
+        "clearance_request.title",
         "clearance.title",
         "clearance.title_of",
         "clearance_request.title",

@@ -96,7 +96,7 @@ def _request(text: str, verdict: Verdict | None, link: LinkState = LIVE_LINK, ty
 
 
 def _confirm(text: str) -> Frame:
-    return _request(text, Verdict(WRONG, msg("clearance_request.scan_not_accepted", tag=text or "backroom")))
+    return _request(text, Verdict(WRONG, msg("input.scan_not_accepted")))
 
 
 def _confirm_by_token(text: str) -> Frame:
@@ -104,9 +104,7 @@ def _confirm_by_token(text: str) -> Frame:
 
 
 def _wait(text: str) -> Frame:
-    return _request(
-        text, Verdict(INFO, msg("clearance_request.requested")), LinkState("offline", 70.0, 1), phase="wait"
-    )
+    return _request(text, Verdict(INFO, msg("pin.asked")), LinkState("offline", 70.0, 1), phase="wait")
 
 
 def _done(text: str) -> Frame:
@@ -118,7 +116,7 @@ def _done(text: str) -> Frame:
 def _refused(text: str) -> Frame:
     why = text or "This token may not do that."
     return _request(
-        text, Verdict(WRONG, msg("clearance_request.refused", why=why)), phase="done", outcome="refused", why=why
+        text, Verdict(WRONG, msg("store_product.refused", why=why)), phase="done", outcome="refused", why=why
     )
 
 

@@ -128,7 +128,7 @@ def _plan(text: str) -> Frame:
 
 
 def _empty_plan(text: str) -> Frame:
-    verdict = Verdict(INFO, msg("count.list_started"))
+    verdict = Verdict(INFO, msg("count.to_list"))
     return _frame(CountJob().view(CountState("list")), verdict, LinkState("live", 12.0), 17)
 
 

@@ -226,7 +226,7 @@ def _location_state(text: str) -> LocationsState:
 
 def location(text: str) -> Frame:
     """Show the stock of one location."""
-    verdict = Verdict(INFO, msg("locations.shown", place=text or "A-03-2"))
+    verdict = Verdict(INFO, msg("look_up.shown", label=text or "A-03-2"))
     return Frame(LocationsJob().view(_location_state(text)), LinkState("live", 3.0), verdict, "", "0042", "Anna", 3)
 
 

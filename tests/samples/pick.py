@@ -166,7 +166,9 @@ def _pick_returned(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = GoodsToReturn("A", "rejected", number, text or label, Decimal(of), place, order=text or "100042")
     state = PickState((), phase="done", history=(UndoStep(returned=(back,)),))
-    return _frame(PickJob().view(state), Verdict(GOOD, msg("pick.put_back_done")), LinkState("live", 1.0), serial=9)
+    return _frame(
+        PickJob().view(state), Verdict(GOOD, msg("pick.choice_put_back_all")), LinkState("live", 1.0), serial=9
+    )
 
 
 def _batch_wait(text: str) -> Frame:
@@ -298,7 +300,7 @@ def _new_batch_added(text: str) -> Frame:
 def _new_batch_remove(text: str) -> Frame:
     state = _new_batch_state(text, 6)._replace(is_removing=True)
     return _frame(
-        BatchJob().view(state), Verdict(ASK, msg("batch.which_to_remove")), LinkState("offline", 900.0), serial=6
+        BatchJob().view(state), Verdict(ASK, msg("batch.prompt_remove")), LinkState("offline", 900.0), serial=6
     )
 
 

@@ -170,7 +170,7 @@ def _other(text: str) -> Frame:
 def _unknown(text: str) -> Frame:
     code = text or "8712345678906"
     choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
-    verdict = Verdict(WRONG, msg("receive.unknown", code=code))
+    verdict = Verdict(WRONG, msg("count.unknown", code=code))
     return _frame(_state(text, 8)._replace(choices=choices), verdict, LinkState("live", 2.0), 8)
 
 
@@ -289,7 +289,7 @@ def _delivery_with_excess(text: str) -> Frame:
 
 def _awaited(text: str) -> Frame:
     state = DeliveriesState(delivery_number=text or "PO-2026-9999")
-    verdict = Verdict(WRONG, msg("deliveries.not_here", delivery=state.delivery_number))
+    verdict = Verdict(WRONG, msg("home.not_found", text=state.delivery_number))
     return _deliveries_frame(state, verdict, LinkState("live", 4.0), 4)
 
 

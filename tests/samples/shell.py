@@ -67,7 +67,7 @@ LIVE = LinkState("live", 12.0)
 
 LETTERS = (
     KeyHint("n", msg("hint.next_page")),
-    KeyHint("s", msg("hint.shortage")),
+    KeyHint("s", msg("shortage.title")),
     KeyHint("u", msg("hint.undo")),
     KeyHint("b", msg("hint.back")),
 )
@@ -176,7 +176,7 @@ def _pin_frame(
 
 
 def _pin_asked(text: str) -> Frame:
-    return _pin_frame(text, Verdict(ASK, msg("pin.enter_pin")), typed="***")
+    return _pin_frame(text, Verdict(ASK, msg("pin.prompt")), typed="***")
 
 
 def _pin_wrong(text: str) -> Frame:

@@ -115,7 +115,7 @@ def _list(text: str) -> Frame:
 
 def _near(text: str) -> Frame:
     state = StoresState("near", rows=_rows(text)[2:], total=3)
-    return _frame(state, Verdict(INFO, msg("stores.title_near")), LinkState("offline", 5400.0, 4), 2)
+    return _frame(state, Verdict(INFO, msg("look_up.nearby")), LinkState("offline", 5400.0, 4), 2)
 
 
 def _nothing(text: str) -> Frame:

@@ -98,7 +98,7 @@ def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Stor
         for columns, rows in ((30, 16), (40, 20), (80, 24)):
             assert "Pound ham" in prompt(frame, columns, rows), (columns, shown(frame, columns, rows))
             assert "lb" in prompt(frame, columns, rows)
-        assert "1 not taken: Kilo cheese" in shown(frame)
+        assert "1 ignored: Kilo cheese" in shown(frame)
         scan.rest(1.0)
         scan.send("0.5\r", 0.1)
         assert quantities(session) == {"P2": Decimal("0.5")}
@@ -110,8 +110,8 @@ def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: St
         begun(session, job)
         say(session, f"010{TAPE}3142000250")
         frame = say(session, f"010{TAPE}3922599")
-        assert "5.99" in shown(frame).split("not taken")[0]
-        assert "Metre tape, label 2.5 m²" in shown(frame, 140, 30).split("not taken")[1]
+        assert "5.99" in shown(frame).split("ignored")[0]
+        assert "Metre tape, label 2.5 m²" in shown(frame, 140, 30).split("ignored")[1]
         say(session, "3")
         assert quantities(session) == {"P3": Decimal(3)}
 
@@ -121,7 +121,7 @@ def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: StoreFo
         begun(session, "count")
         frame = say(session, GROSS_CHEESE, f"010{TAPE}3142000250", GROSS_HAM)
         assert frame.verdict
-        assert "2 not taken" in MessageWriter().write(frame.verdict.text)
+        assert "2 ignored" in MessageWriter().write(frame.verdict.text)
         assert "Pound ham" in prompt(frame, 40, 20)
 
 
@@ -134,7 +134,7 @@ def test_what_the_screen_said_is_not_taken_is_counted_once(home: StoreFolder, jo
         for text, lost in ((GROSS_CHEESE, ""), (GROSS_HAM, "Kilo"), (GROSS_CHEESE, "Pound"), (TEA, "Kilo")):
             frame = scan.send(f"{text}\r", pace)
             scan.rest(1.0)
-            assert (f"1 not taken: {lost}" in shown(frame, 80, 24)) == bool(lost), shown(frame, 80, 24)
+            assert (f"1 ignored: {lost}" in shown(frame, 80, 24)) == bool(lost), shown(frame, 80, 24)
 
 
 CONVERTED = [
@@ -190,7 +190,7 @@ def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: StoreFol
         begun(session, "count")
         say(session, GROSS_CHEESE)
         frame = say(session, page)
-        assert "not taken: Kilo cheese" in shown(frame) or "Kilo cheese" in prompt(frame, 40, 20), shown(frame)
+        assert "ignored: Kilo cheese" in shown(frame) or "Kilo cheese" in prompt(frame, 40, 20), shown(frame)
 
 
 def booked(session: Session) -> dict[str, Decimal]:
@@ -288,7 +288,7 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreF
         begun(session, job)
         say(session, GROSS_CHEESE)
         frame = say(session, said)
-        first, _, dropped = shown(frame, 80, 24).partition("not taken:")
+        first, _, dropped = shown(frame, 80, 24).partition("ignored:")
         assert MEANWHILE[said] in first.split("─")[-1]
         assert "Kilo cheese" in dropped.replace("#3 ", "")
         assert not session.page.question.measured_scan, "the question is over, and the screen does not ask it"

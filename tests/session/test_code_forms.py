@@ -299,7 +299,7 @@ def test_a_label_that_is_asked_about_can_be_dropped(home: StoreFolder) -> None:
         assert told(scan("0")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
         frame = scan(EAN)
-        assert "not taken" in said(frame)
+        assert "ignored" in said(frame)
         assert counted(scan(EAN)) == 2
         assert counted(scan("3*0109520001100505" + "3103000500")) == Decimal("1.5")
 
@@ -371,7 +371,7 @@ def test_a_label_of_a_store_that_no_setting_describes_is_told_apart(home: StoreF
         assert frame.verdict is not None
         assert hint in (frame.verdict.text, frame.verdict.detail), frame.verdict
         if job == "4101":
-            assert told(frame) == (WRONG, "pick.unknown")
+            assert told(frame) == (WRONG, "count.unknown")
             assert "is unknown" in said(frame)
         for other in (EAN[:-1] + "0", "4006381333931", "2812345015002", "20000004", "2811", "X28123450150", "0"):
             verdict = scan(other).verdict
@@ -404,7 +404,7 @@ def test_a_keyboard_layout_is_told_once(home: StoreFolder) -> None:
         assert EAN in said(first)
         assert told(second) == (GOOD, "pick.picked")
         assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.keyboard_layout")
-        assert said(scan("ç(éàààààà&&à")).startswith("Keyboard layout of the scanner")
+        assert said(scan("ç(éàààààà&&à")).startswith("Set the keyboard layout of the scanner")
         assert picked(home) == {1: 2}
 
 

@@ -110,7 +110,7 @@ def test_a_label_of_digits_says_where_goods_were_picked(home: StoreFolder) -> No
         assert told(frame) == (ASK, "pick.which_location")
         frame = say(session, "4712")
         assert told(frame) == (GOOD, "pick.picked")
-        assert "No stock is known at 4712" in shown(frame, 80, 24)
+        assert "No stock known at 4712" in shown(frame, 80, 24)
 
 
 @pytest.mark.parametrize("code", ["99", "9999"])
@@ -132,7 +132,7 @@ def test_the_label_of_a_location_that_is_read_twice_is_one_scan(home: StoreFolde
         frame = scan.send(f"{code}\r{code}\r", pace)
         assert told(frame) == (GOOD, "move.moved")
         assert entries(home) == 1
-        assert told(scan.send(f"{code}\r", pace)) == (GOOD, "move.at_location"), "later it is another scan"
+        assert told(scan.send(f"{code}\r", pace)) == (GOOD, "count.at_location"), "later it is another scan"
 
 
 # Undo

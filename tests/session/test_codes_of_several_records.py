@@ -63,9 +63,9 @@ def session(aisle_home: Path) -> Iterator[Session]:
     ("job", "scans", "offered"),
     [
         ("move", ("X-01", COLA), ["Cola", "Order 04500"]),
-        ("count", ("X-01", COLA), ["The product Cola", "Not a quantity: order 04500"]),
-        ("adjust", (COLA,), ["The product Cola", "Not a quantity: order 04500"]),
-        ("receive", ("D-1", COLA), ["The product Cola", "Not a quantity: order 04500"]),
+        ("count", ("X-01", COLA), ["Product Cola", "Not a quantity: order 04500"]),
+        ("adjust", (COLA,), ["Product Cola", "Not a quantity: order 04500"]),
+        ("receive", ("D-1", COLA), ["Product Cola", "Not a quantity: order 04500"]),
     ],
 )
 def test_all_that_a_number_fits_is_offered(
@@ -75,7 +75,7 @@ def test_all_that_a_number_fits_is_offered(
     open_job(session, scan, "count" if job == "adjust" else job)
     frame = scan(*(("1",) if job == "adjust" else ()), *scans, "0004500")
     assert told(frame)[0] == ASK, said(frame)
-    assert choices(frame) == ["The quantity 4500", "Location 004500", *offered]
+    assert choices(frame) == ["Quantity 4500", "Location 004500", *offered]
     letters = getattr(frame.view, "choice_letters", "")
     assert len(letters) == len(offered) + 2
 

@@ -55,5 +55,5 @@ def test_any_other_scan_is_not_taken_and_the_question_stays(home: StoreFolder, s
         before = session.frames.build().view
         frame = say(session, scan)
         assert frame.verdict is not None
-        assert MessageWriter().write(frame.verdict.text) == f"Not taken: {what}. Answer first: 1 is yes, 2 is no"
+        assert MessageWriter().write(frame.verdict.text) == f"Ignored: {what}. Answer first: 1 is yes, 2 is no"
         assert (frame.verdict.detail, frame.view) == (None, before)

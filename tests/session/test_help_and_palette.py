@@ -104,7 +104,7 @@ def test_a_scan_goes_on_with_the_job(home: StoreFolder, page: str) -> None:
         assert told(frame) == (GOOD, "pick.picked")
         assert frame.view.name == "pick.product"
         wrong = say(session, page, "87654321")
-        assert (wrong.view.name, told(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
+        assert (wrong.view.name, told(wrong)) == ("pick.product", (WRONG, "count.unknown"))
     assert sent(home) == {1: 1, 2: 2, 3: 1}
 
 

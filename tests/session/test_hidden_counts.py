@@ -44,8 +44,8 @@ def test_a_part_of_a_piece_is_refused(home: StoreFolder) -> None:
         scan = Scanner(session)
         scan.send(f"{LABEL}\r")
         frame = scan.send("1.5\r", 0.1)
-        assert "1.5 is not taken" in shown(frame)
-        assert "1 not taken: Tea" in shown(frame)
+        assert "1.5 is not possible" in shown(frame)
+        assert "1 ignored: Tea" in shown(frame)
         assert not any(quantities(session).values())
 
 

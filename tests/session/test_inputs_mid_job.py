@@ -68,9 +68,9 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
 @pytest.mark.parametrize(
     ("job", "scans", "code", "why", "what"),
     [
-        ("receive", ("7001",), "BADGE-U2", "receive.not_this", "the badge of Anna Berg"),
-        ("receive", ("7001",), "4102", "receive.not_this", "order 4102"),
-        ("count", (), "4102", "count.not_this", "order 4102"),
+        ("receive", ("7001",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
+        ("receive", ("7001",), "4102", "move.not_this", "order 4102"),
+        ("count", (), "4102", "move.not_this", "order 4102"),
         ("count", ("2",), "A-1", "my_entries.not_this", "location A-1"),
         ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
         ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
@@ -137,11 +137,11 @@ def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: 
         frame = left(session, f"n{BARCODES[0]}", 1)
         assert told(frame) == (GOOD, "session.typed_dropped_message")
         assert frame.verdict
-        assert "“n” was typed before: not taken" in MessageWriter().write(frame.verdict.text)
+        assert "“n” was typed too early: ignored" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.lines[0].picked == 1
-        assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "pick.unknown"), "a scan of that is another code"
-        assert told(left(session, "n123456789", 1)) == (WRONG, "pick.unknown")
-        assert told(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "pick.unknown")
+        assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "count.unknown"), "a scan of that is another code"
+        assert told(left(session, "n123456789", 1)) == (WRONG, "count.unknown")
+        assert told(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "count.unknown")
         assert session.stack.top.state.lines[0].picked == 1
 
 

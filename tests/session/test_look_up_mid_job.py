@@ -106,7 +106,7 @@ def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way:
             assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
         frame = say(session, "?zzzz")
-        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "look_up.not_found"))
+        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "home.not_found"))
         assert say(session, "?elsewhere").view.name == "look_up.product"
         assert say(session, "?").view.rows == ()  # type: ignore[union-attr]
         assert session.take(BACK, 0.0).view == before
@@ -231,7 +231,7 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: StoreFol
 
 SCAN_ON = (
     "pick.prompt_choice",
-    "receive.prompt_choice",
+    "pick.prompt_choice",
     "prompt.letter_or_scan",
     "prompt.choose_or_many",
     "prompt.choose_or_how_many",
@@ -280,7 +280,7 @@ def test_a_product_of_no_line_is_wrong_and_one_digit_away(home: StoreFolder) -> 
         before = say(session, "4101").view
         frame = say(session, ELSEWHERE)
         assert told(frame) == (WRONG, "pick.not_here")
-        assert [choice.id for choice in frame.view.choices] == ["pick.choice_look_up"]
+        assert [choice.id for choice in frame.view.choices] == ["look_up.title"]
         frame = say(session, "f")
         assert (frame.view.name, frame.view.title.args) == ("look_up.product", (("number", "P9"),))
         assert session.take(BACK, 0.0).view == before

@@ -135,9 +135,9 @@ def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where
             courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
         frame = session.poll()
         assert frame is not None
-        assert (frame.view.name, told(frame)) == (page, (WRONG, "move.refused"))
+        assert (frame.view.name, told(frame)) == (page, (WRONG, "receive.refused"))
         for key in ("b", "b"):
-            assert told(say(session, key)) != (WRONG, "move.refused"), "once"
+            assert told(say(session, key)) != (WRONG, "receive.refused"), "once"
 
 
 def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> None:
@@ -150,7 +150,7 @@ def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> 
             courier._apply_event(operation.op_id, "reject", why="Only 3 of P1 can be moved from there.")
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (WRONG, "move.refused")
+        assert told(frame) == (WRONG, "receive.refused")
         assert frame.link.needs_person == 1
         assert quantity(frame)["Product 1"] == 10
         assert told(say(session, "u")) == (WRONG, "pick.nothing_to_undo")

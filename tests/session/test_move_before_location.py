@@ -82,6 +82,6 @@ def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: StoreFolder) -
 def test_another_product_before_the_place_is_said_not_to_be_taken(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "move", TEA)
-        assert told(say(session, SALT)) == (WRONG, "move.answer_first")
+        assert told(say(session, SALT)) == (WRONG, "count.answer_first")
         say(session, "b", SALT, "2")
         assert quantities(session) == {"P2": Decimal(1)}

@@ -249,7 +249,7 @@ def test_a_report_of_a_scan_that_was_not_taken_goes_with_the_next_key(home: Stor
 @pytest.mark.parametrize("length", range(3))
 def test_no_sentence_ends_with_two_full_stops(language: str, length: int) -> None:
     writer = MessageWriter(language=language)
-    unknown = msg("pick.unknown", code="X1")
+    unknown = msg("count.unknown", code="X1")
     for said in (unknown, msg("move.where_from", label="Tea"), msg("session.store_label"), raw("Dr.")):
         text = writer.write(msg("frame.and_more", what=said, more=msg("session.store_label")), length)
         assert not re.search(r"[.?!] ?[.,]", text), text
@@ -270,7 +270,7 @@ def test_two_products_of_one_name_are_told_apart(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "adjust", "A-1", TEA)
         frame = say(session, UNKNOWN)
-        assert told(frame)[1] == "adjust.one_at_a_time"
+        assert told(frame)[1] == "count.product_first"
         assert "First Tea P1, then Tea P7" in shown(frame)
 
 

@@ -178,7 +178,7 @@ def test_number_that_is_not_typed_again_is_told_as_not_taken(home: StoreFolder, 
         assert told(scanner.send("4\r", 0.2)) == (ASK, "input.number_after_refused_scan")
         scanner.rest(1.5)
         frame = scanner.send(f"{text.replace(SAME, P2 if job == 'pick' else P1)}\r", 0.2)
-        assert "1 not taken: 4" in MessageWriter().write(frame.verdict.text, 2) if frame.verdict else False
+        assert "1 ignored: 4" in MessageWriter().write(frame.verdict.text, 2) if frame.verdict else False
         if text == "d":
             assert Decimal(4) not in (quantities(session) or before).values()
 

@@ -79,7 +79,7 @@ def test_anything_between_it_and_y_drops_it(home: StoreFolder, between: str) -> 
         scan.rest(2.5)
         assert told(scan.send("120\r")) == (ASK, "input.confirm_fast_number")
         frame = scan.send(between)
-        assert "1 not taken: 120" in re.sub(r"#\d+ ", "", shown(frame, 80, 24))  # without the number of the scan
+        assert "1 ignored: 120" in re.sub(r"#\d+ ", "", shown(frame, 80, 24))  # without the number of the scan
         assert "y takes" not in shown(frame, 80, 24)
         scan.rest(2.5)
         scan.send("y\r")

@@ -158,7 +158,7 @@ def test_a_number_under_the_last_question_is_not_said_to_be_dropped(store: Store
         assert (frame.verdict, frame.view) == (asked.verdict, asked.view)
         say(session, UNKNOWN)
         say(session, "5")
-        assert f"not taken: {SHORT}" in shown(say(session, "y"))
+        assert f"ignored: {SHORT}" in shown(say(session, "y"))
         assert quantity(session) == 5
 
 

@@ -85,7 +85,7 @@ def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreF
     frame = says(session, "4101", "3", "22 of it were damp", "1")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "order_actions.done_reject"
-    assert notes(frame) == ["order_actions.one_order", "order.progress", "order.rejected_why", "order.last_queued"]
+    assert notes(frame) == ["order.title", "order.progress", "order.rejected_why", "unconfirmed.note_queued"]
     (said,) = orders(home)
     assert (said["is_rejected"], said["rejection_reason_code_description"]) == (True, "22 of it were damp")
     assert states(says(session, "b")) == [

@@ -126,7 +126,7 @@ def test_dropped_pack_leaves_what_is_picked(session: Session, drop: str) -> None
     say(session, "4101")
     for each in (UNITS["kg"], "1", UNITS["kg"], drop):
         frame = say(session, each)
-    assert told(frame)[1] == "pick.dropped"
+    assert told(frame)[1] == "session.dropped"
     assert picked(session) == [Decimal(1)]
     assert "Loose kg" not in prompt(frame, 80, 24)
     say(session, "1.2")

@@ -61,7 +61,7 @@ def test_a_label_after_another_place(aisle_home: Path, verified: bool, code: str
         assert told(say(session, label)) == (ASK, "pick.which_location")
         for letter in "ns":
             assert told(say(session, letter)) == (WRONG, "pick.location_first")
-        assert told(say(session, "u")) == (INFO, "pick.dropped")
+        assert told(say(session, "u")) == (INFO, "session.dropped")
         assert not picked(session)
         say(session, "X-02")
         assert told(say(session, label)) == (ASK, "pick.which_location")

@@ -51,7 +51,7 @@ def test_a_list_leaves_its_quantity_out(home: StoreFolder) -> None:
         view = say(session, "2", "product").view
         assert isinstance(view, ListView)
         stock = {row.key: row.cells[1].id for row in view.rows}
-        assert (stock["P1"], stock["P2"]) == ("look_up.estimate", "raw")
+        assert (stock["P1"], stock["P2"]) == ("estimate", "raw")
 
 
 PAGES: dict[str, tuple[tuple[str, ...], str, str]] = {

@@ -146,7 +146,7 @@ def test_a_choice_that_changed_a_moment_ago_is_refused(home: StoreFolder, monkey
         assert told(say(session, "1"))[1] == "input.choices_changed"
         later = session.context.clock() + REACTION_S
         session.context.clock = lambda: later
-        assert told(say(session, "1"))[1] == "pick.tote"
+        assert told(say(session, "1"))[1] == "pick.choice_tote"
 
 
 def test_news_stands_after_the_question(home: StoreFolder) -> None:

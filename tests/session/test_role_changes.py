@@ -44,7 +44,7 @@ def clearance(session: Session) -> str:
     for text in ("7", "9"):
         frame = say(session, text)
     choices = [choice.id for choice in frame.view.choices]
-    return words(say(session, str(choices.index("home.clearance") + 1)))
+    return words(say(session, str(choices.index("clearance_request.title") + 1)))
 
 
 def product(session: Session) -> str:
@@ -52,7 +52,7 @@ def product(session: Session) -> str:
 
 
 @pytest.mark.parametrize(
-    ("opened", "denied"), [(clearance, "clearance.role_denied"), (product, "store_product.role_denied")]
+    ("opened", "denied"), [(clearance, "clearance.role_denied"), (product, "clearance.role_denied")]
 )
 def test_a_changed_role_is_so_on_the_page_that_is_open(home: StoreFolder, opened: Any, denied: str) -> None:
     ready(home)

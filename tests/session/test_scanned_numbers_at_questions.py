@@ -111,10 +111,10 @@ def test_a_number_at_scanner_pace_answers_no_question_and_leaves_it(
         assert set("yx") & set(asked[0])
         frame = scan.send(f"{number}\r", PACE_S)
         assert told(frame) == (WRONG, "input.answer_first")
-        assert f"{number} was typed as fast as a scanner" in shown(frame, 80, 24)
+        assert f"{number} came as fast as a scan" in shown(frame, 80, 24)
         assert (listed(frame), quantities(session), session.stack.top.state) == (asked, before, state)
         frame = scan.send("q\r", 0.1)
-        assert "1 not taken" not in shown(frame, 80, 24), "it was said"
+        assert "1 ignored" not in shown(frame, 80, 24), "it was said"
         assert session.stack.top.state == state
 
 
@@ -147,7 +147,7 @@ def test_a_refused_number_is_not_hidden_by_what_follows_in_one_read(home: StoreF
     with at(home, user="U1") as session:
         scan = begun(session, "move", "A-1", "210005")
         frame = scan.send("17\r4000000000006\r")
-        assert "2 lines are not taken" in shown(frame, 80, 24)
+        assert "2 lines are ignored" in shown(frame, 80, 24)
 
 
 @pytest.mark.parametrize("job", [("receive", "7001", BUTTER), ("count", "35", ZERO)])
@@ -160,7 +160,7 @@ def test_the_words_do_not_deny_the_question_that_stands(home: StoreFolder, job: 
             scan.rest(2.5)
             frame = scan.send(text, PACE_S)
             assert listed(frame) == asked
-            assert "not taken: " not in shown(frame, 80, 24).replace("and is not taken: answer first", "")
+            assert "ignored: " not in shown(frame, 80, 24).replace("and is ignored: answer first", "")
 
 
 @pytest.mark.parametrize("size", [(20, 16), (40, 20), (80, 24)])
@@ -186,7 +186,7 @@ def test_a_product_that_is_not_counted_next_is_said_not_to_be_taken(home: StoreF
         assert told(frame) == (ASK, "count.other_product")
         scan.rest(2.5)
         frame = scan.send(text, PACE_S)
-        assert "1 not taken: Meadow Butter" in shown(frame, 80, 24)
+        assert "1 ignored: Meadow Butter" in shown(frame, 80, 24)
         scan.rest(2.5)
         assert "Butter" not in shown(scan.send(f"{MUESLI}\r", PACE_S), 80, 24), "it is said once"
 
@@ -199,7 +199,7 @@ def test_a_product_that_is_asked_about_still_is_not_said_to_be_lost(home: StoreF
         scan.rest(2.5)
         frame = scan.send(text, PACE_S)
         assert listed(frame) == asked
-        assert "not taken" not in shown(frame, 80, 24)
+        assert "ignored" not in shown(frame, 80, 24)
 
 
 DELIVERIES = [delivery(number, line(1, "210005", 40), line(2, "110001", 40)) for number in ("7001", "7002")]
@@ -212,7 +212,7 @@ ORDER = service_rows.order("4101", service_rows.line(1, "110001", 2, picked_quan
         (("receive", BUTTER), MUESLI, "count.answer_first"),
         (("receive", BUTTER), "35", "count.answer_first"),
         (("receive", "7001", "7002"), MUESLI, "count.answer_first"),
-        (("move", MUESLI), "4101", "move.answer_first"),
+        (("move", MUESLI), "4101", "count.answer_first"),
     ],
 )
 def test_a_scan_that_is_asked_about_is_not_dropped_by_another(
@@ -298,7 +298,7 @@ def test_another_number_says_that_the_scanned_one_is_not_taken(home: StoreFolder
         scan = begun(session, "count", "35", ZERO)
         scan.send("0226\r", PACE_S)
         frame = scan.send(f"{number}\r", 0.2)
-        assert "1 not taken: 0226" in shown(frame, 80, 24)
+        assert "1 ignored: 0226" in shown(frame, 80, 24)
 
 
 def test_the_other_locations_are_back_after_a_label_was_asked_about(home: StoreFolder) -> None:

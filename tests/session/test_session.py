@@ -218,7 +218,7 @@ def test_a_code_of_another_product_is_wrong_and_the_next_scan_goes_on(home: Stor
     with at(home, user="U1") as session:
         assert told(say(session, "4101", "96385074")) == (WRONG, "pick.not_here")
         assert session.bells == 3
-        assert told(say(session, "12345678")) == (WRONG, "pick.unknown")
+        assert told(say(session, "12345678")) == (WRONG, "count.unknown")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
 
 
@@ -230,7 +230,7 @@ def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: StoreFol
         assert session.bells == 3
         for columns, rows in ((20, 16), (40, 20), (80, 24)):
             shown = " ".join(" ".join(plain_lines(layout_screen(frame, columns, rows))).split())
-            assert "2 not taken: " in shown, shown
+            assert "2 ignored: " in shown, shown
             assert "Elsewhere" in shown, shown
         assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
         assert told(say(session, "12345678", "h")) == (WRONG, "session.input_not_applied")
@@ -243,7 +243,7 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
         frame = say(session, BARCODES[0], *["12345678"] * 5)
         assert told(frame) == (WRONG, "session.input_not_applied")
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 80, 24))).split())
-        assert "5 not taken: " in shown
+        assert "5 ignored: " in shown
         assert shown.count("12345678 is unknown") == 1
     assert sent(home) == {1: Decimal(1)}
 
@@ -274,7 +274,7 @@ def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: S
         assert isinstance(frame.view, Step)
         assert frame.view.choices
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 20, 16))).split())
-        assert "2 not taken: " in shown
+        assert "2 ignored: " in shown
         assert "Elsewhere" in shown
         assert "12345678" not in shown
 
@@ -407,7 +407,7 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> 
         (BARCODES[1][3:], f"[{BARCODES[1][:3]}", (GOOD, "pick.picked")),
         ("X-7-7", "[B", (WRONG, "input.incomplete_scan")),
         ("3", "[A", (GOOD, "pick.picked")),
-        ("cheese", "[A", (WRONG, "pick.unknown")),
+        ("cheese", "[A", (WRONG, "count.unknown")),
         (BARCODES[1], "[Z", (WRONG, "input.incomplete_scan")),
     ],
     ids=["place", "key", "barcode", "unknown", "typed", "words", "either"],

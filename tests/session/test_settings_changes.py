@@ -110,7 +110,7 @@ def test_what_has_changed_is_said_once_and_in_force_at_once(home: StoreFolder) -
         write(home, 'verified = true\nblind = true\nreasons = ["7 - Lost"]\nrecount_units = 3\nrecount_value = 0\n')
         assert told(session.poll()) == told(frame), "what a scan was just answered with is not hidden"
         text = told(rested(session))[1]
-        assert text.startswith("Settings changed: blind counts are on; new thresholds of recounts; new reasons · ")
+        assert text.startswith("Settings changed: blind counts are on; new limits for recounts; new reasons · ")
         assert text.endswith(told(frame)[1])
         write(home, "")
         assert "verified picking is off; blind counts are off" in told(session.poll())[1]
@@ -226,7 +226,7 @@ def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: StoreFolder
         write(home, wrong)
         kind, text = told(session.poll())
         assert kind == INFO
-        assert text.startswith("Settings stay: ")
+        assert text.startswith("Settings not changed: ")
         assert "settings.toml" in text
         assert str(home.root) not in text
         frame = say(session, "4101")
@@ -246,7 +246,7 @@ def test_what_is_wrong_or_asked_stays_until_somebody_does_something(home: StoreF
         assert told(rested(session)) == asked
         assert told(rested(session)) == asked
         assert told(say(session, "A-1"))[0] == GOOD
-        assert told(rested(session))[1].startswith("Settings stay: ")
+        assert told(rested(session))[1].startswith("Settings not changed: ")
         write(home, "verified = true\n")
         asked = told(say(session, "rubbish"))
         assert told(rested(session)) == asked
@@ -339,7 +339,7 @@ def test_session_starting_with_wrong_settings_file_reports_and_works(home: Store
     with at(home) as session:
         assert told(session.poll()) == (
             INFO,
-            "Settings stay: settings.toml:2 has a mistake. aisle doctor says where",
+            "Settings not changed: settings.toml:2 has a mistake. aisle doctor says where",
         )
         assert told(session.poll())[0] == INFO
         say(session, "4101")

@@ -120,7 +120,7 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: S
         frame = say(session, OTHER)
         assert told(frame) == (ASK, "session.not_applied"), "where it was is asked"
         assert frame.verdict
-        assert "1 not taken: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
+        assert "1 ignored: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.line.product == "P2"
         say(session, "b", CODE)
         assert told(say(session, "1"))[1] != "session.not_applied_first"

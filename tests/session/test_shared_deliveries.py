@@ -42,7 +42,7 @@ def test_second_receiver_is_told_of_the_first(shared: tuple[Session, Session]) -
     assert told(say(first, "D-7")) == ("good", "receive.opened")
     frame = say(second, "D-7")
     assert frame.verdict
-    assert MessageWriter().write(frame.verdict.text).startswith("Anna Kovac receives this delivery too")
+    assert MessageWriter().write(frame.verdict.text).startswith("Anna Kovac is receiving this delivery too")
     say(first, "b")
     say(second, "b")
     assert told(say(second, "D-7")) == ("good", "receive.opened")

@@ -58,7 +58,7 @@ def test_a_label_is_that_of_the_tote(home: StoreFolder, label: str, pace: float)
         assert state(session).totes[0].code == LABELS[label]
         assert told(Scanner(session, 200.0).send(f"{label}\r", pace))[1] in (
             "pick.this_tote",
-            "pick.tote",
+            "pick.choice_tote",
             "pick.no_tote",
         )
 

@@ -126,7 +126,7 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
         say(session, "7001", BARCODES[0])
         assert told(say(session, "45"))[1] == "receive.more_than_announced"
         for digit in ("1", "2", "3"):
-            assert told(say(session, "4102"))[1] == "receive.number_of"
+            assert told(say(session, "4102"))[1] == "move.number_of"
             assert told(say(session, digit))[1] == "receive.taken", "a digit is the quantity"
             assert told(say(session, "45"))[1] == "receive.more_than_announced"
         say(session, "4102")

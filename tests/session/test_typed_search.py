@@ -136,12 +136,12 @@ def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
     home: StoreFolder, text: str, way: tuple[str, ...]
 ) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, *way, text)) == (WRONG, f"{'look_up' if way else 'home'}.not_found")
+        assert told(say(session, *way, text)) == (WRONG, "home.not_found")
     put(home, 1000, *["Mixz"] * 120)
     with at(home, user="U1") as session:
         frame = say(session, *way, text)
         assert told(frame) == (WRONG, "look_up.not_yet_found")
-        assert told(say(session, "xylophone")) == (WRONG, f"{'look_up' if way else 'home'}.not_found")
+        assert told(say(session, "xylophone")) == (WRONG, "home.not_found")
         if way:
             assert listed(typed(session, text)).empty.id == "look_up.not_yet_found"
             assert listed(typed(session, "xylo")).empty.id == "look_up.no_match"

@@ -163,7 +163,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     app.take(f"{first.total - 1}*{first.code}", "pick.product", "pick.picked_for_tote")
     walk(app, others, verified=False)
     arrived(app, shop)
-    app.take("2", "pick.done", "pick.tote")
+    app.take("2", "pick.done", "pick.choice_tote")
     app.take("PU-02", "pick.done", "pick.put_down_totes")
     app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("R-2")), START_S)
     assert not any(line.moved for order in ("R-1", "R-3") for line in shop.lines(order))
@@ -192,7 +192,7 @@ def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     app.terminal.wait_for(lambda _: sum(shop.picked("R-2").values()) == 2, START_S)
     shop.ask("update-customer-order", {"orders": {"order_number": "R-2", "is_rejected": True}})
     app.shows("put back 2 where it was", shared.place)
-    app.take("y", "pick.product", "pick.put_back_done")
+    app.take("y", "pick.product", "pick.choice_put_back_all")
     for each in goods:
         if each is not shared:
             count = each.total - (1 if "B1" in each.takes else 0)

@@ -126,7 +126,7 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
     app.take("2", "my_entries.entry", "")
     app.shows("Undo this")
     app.take("1", "my_entries.undo", "my_entries.ask_undo")
-    app.take("1", "my_entries.entry", "my_entries.undone")
+    app.take("1", "my_entries.entry", "adjust.undone")
     assert awaited(app, shop, 4)[-1]["reference"].startswith("undo-")
     assert shop.balances() == {**before, number: before[number] - 3}
     app.shows("undone")

@@ -83,7 +83,7 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
     found = logged(app, served, 2)
     assert [(row["product_number"], row["quantity"]) for row in found] == [("P1", -1), ("P2", 0)]
     assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
-    app.take("3", "count.list", "count.list_started")
+    app.take("3", "count.list", "count.to_list")
     app.take("P3", "count.list", "count.listed")
     app.take("P1", "count.list", "count.listed")
     app.take("d", "count.product", "count.no_location")

@@ -104,7 +104,7 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
     assert hands.did == {"S": 1, "K": 1}
     ways = (
         ("", "pick.product", "0 taken"),
-        ("Count", "count.start", "Counts of today"),
+        ("Count", "count.start", "Today's counts"),
         ("Move", "move.from", "comes from"),
     )
     for job, step, shown in ways:
@@ -147,7 +147,7 @@ def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], 
     hands.enter("u", "adjust.product", "adjust.undone")
     app.go_home()
     open_job(app, "Move", "move.from")
-    app.take(place, "move.take", "move.at_location")
+    app.take(place, "move.take", "count.at_location")
     app.take(first["barcode"], "move.take", "move.taken")
     app.take(empty_place(shop), "move.take", "move.moved")
     hands.enter("u", "move.take", "move.undone")

@@ -25,7 +25,7 @@ def test_help_and_commands_in_the_middle_of_an_order(
     app.take("HELP-1", "pick.product", "pick.opened")
     lines = shop.lines("HELP-1")
     assert app.enter("h")["step"] == "help"
-    app.shows("Help", "1/", "Take the product")
+    app.shows("Help", "1/", "Pick the product")
     app.enter("n")
     app.shows("2/")
     app.take(lines[0].code, "pick.product", "pick.picked")

@@ -26,7 +26,7 @@ def test_a_line_is_picked_in_german_and_the_next_in_dutch(
     app.take("TAAL-1", "pick.product", "pick.opened")
     app.shows("0 genommen", "Artikel scannen")
     lines = shop.lines("TAAL-1")
-    app.take("4006381333931", "pick.product", "pick.unknown")
+    app.take("4006381333931", "pick.product", "count.unknown")
     app.shows("NEIN", "ist unbekannt")
     app.take(lines[0].code, "pick.product", "pick.picked")
     app.shows("1/2", "b Zurück")

@@ -80,7 +80,7 @@ def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
     assert app.scans == 1
     app.terminal.write(b"\x7f")
     app.stands_at(before)
-    app.take("99999999", "pick.product", "pick.unknown")
+    app.take("99999999", "pick.product", "count.unknown")
     app.read()
     app.take(f"?{first.place}", "locations.location", "")
     app.take(first.code, "pick.product", "pick.picked")
@@ -134,7 +134,7 @@ def test_a_service_of_the_document_alone(aisle_home: Path, tmp_path: Path, picke
         app.take("1", "home", "sign_in.done")
         app.shows(DOCUMENT_ORDER, "live")
         app.take("P1", "look_up.product", "")
-        around = ("0900 (warehouse)", "≈ 7") if surrounding else ("Not available from this service",)
+        around = ("0900 (warehouse)", "≈ 7") if surrounding else ("Not available",)
         app.shows("Product P1", "≈ 10", "needs 3", *around)
         app.take("1", "pick.product", "pick.opened")
         app.take("?P2", "look_up.product", "")

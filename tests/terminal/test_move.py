@@ -67,7 +67,7 @@ def test_first_product_moves_in_three_scans_next_in_two_undo_by_letter(
     app.shows("live")
     open_move(app)
     app.scans = 0
-    app.take(place, "move.take", "move.at_location")
+    app.take(place, "move.take", "count.at_location")
     app.take(first["barcode"], "move.take", "move.taken")
     app.take(to, "move.take", "move.moved")
     assert app.scans == 3
@@ -95,7 +95,7 @@ def test_a_cart_survives_a_kill_and_is_put_away(shop: Shop, goods: list[dict[str
     open_move(app)
     app.take("c", "move.load", "move.load_cart")
     for row in goods:
-        app.take(row["place"], "move.load", "move.at_location")
+        app.take(row["place"], "move.load", "count.at_location")
         app.take(f"2*{row['barcode']}", "move.load", "move.taken")
     app.terminal.kill(signal.SIGKILL)
     app.terminal.wait_exit()
@@ -124,7 +124,7 @@ def test_goods_go_to_an_order_and_from_it(shop: Shop, goods: list[dict[str, Any]
     app.sign_in()
     app.shows("MOVE-1", "live")
     open_move(app)
-    app.take(goods[0]["place"], "move.take", "move.at_location")
+    app.take(goods[0]["place"], "move.take", "count.at_location")
     app.take(f"3*{goods[0]['barcode']}", "move.take", "move.taken")
     app.take("MOVE-1", "move.where", "move.where_put")
     app.take("PU-02", "move.take", "move.moved")

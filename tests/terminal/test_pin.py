@@ -52,7 +52,7 @@ def test_supervisor_enters_pin_once_and_again_after_courier_death(
     shop: Shop, picker: Callable[..., Picker], demo_home: Path
 ) -> None:
     app = at_the_board(picker, shop, 3)
-    reject(app, "PIN-1", "pin", "pin.enter_pin")
+    reject(app, "PIN-1", "pin", "pin.prompt")
     assert typed(app, "9999", "****")["raw"] == ""
     app.shows("Wrong PIN: nothing was done", "Type your PIN")
     assert not rejected(shop, "PIN-1")
@@ -68,7 +68,7 @@ def test_supervisor_enters_pin_once_and_again_after_courier_death(
     os.kill(holder.pid, signal.SIGKILL)
     until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM user_token") == [(0,)])
     app.shows("live")
-    reject(app, "PIN-3", "pin", "pin.enter_pin")
+    reject(app, "PIN-3", "pin", "pin.prompt")
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("Rejected: Customer called off", "all sent")
     until(app, lambda: rejected(shop, "PIN-3"))

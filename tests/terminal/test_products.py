@@ -54,7 +54,7 @@ def test_a_product_and_a_store_are_read_whole_and_worked_in(shop: Shop, picker: 
     app.take("fern", "stores.page", "")
     app.shows("40 Church Street", "Tuesday", "10:15", "closed", "1 Change this terminal")
     app.take("1", "stores.change", "")
-    app.take("1", "pin", "pin.enter_pin")
+    app.take("1", "pin", "pin.prompt")
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("Store 0003 · Fred Harper", "live")
     change(app, STORE, "session.switched_store")

@@ -120,7 +120,7 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     take_all(app, rest, wanted)
     less, more = wanted[short["product_number"]] - 1, wanted[over["product_number"]] + 2
     app.take(code(short), "receive.goods", "receive.taken")
-    app.take(str(less + 0), "receive.goods", "receive.taken" if less else "receive.none", typed=True)
+    app.take(str(less + 0), "receive.goods", "receive.taken" if less else "move.none_taken", typed=True)
     app.take(f"{more}*{code(over)}", "receive.goods", "receive.more_than_announced")
     app.take("y", "receive.goods", "receive.taken")
     app.take(code(extra), "receive.goods", "receive.not_announced")

@@ -79,7 +79,7 @@ def steps(lines: list[Line]) -> Steps:
         (ORDER, f"Scan location {first.place}"),
         (first.place, "Scan the product"),
         (first.code, "Scan 2 more"),
-        (f"5*{first.code}", "r Take the 2 still needed"),
+        (f"5*{first.code}", "r Pick the 2 still needed"),
         ("r", f"Scan location {second.place}"),
         (second.place, "0 taken"),
         (second.code, "Put down: scan where"),

@@ -31,4 +31,4 @@ def test_a_device_is_told_of_its_settings_while_it_works(
     app.enter("b")
     app.take("SET-2", "pick.location", "pick.opened")
     (aisle_home / "settings.toml").write_text("verifed = true\n")
-    app.shows("Settings stay: settings.toml has a mistake. aisle doctor says where")
+    app.shows("Settings not changed: settings.toml has a mistake. aisle doctor says where")

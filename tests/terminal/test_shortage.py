@@ -138,7 +138,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     assert app.seen()[-1]["step"].startswith("pick.")
     assert said(shop, 1)["rejection_reason_code"] == "20"
     app.take("u", "pick.product", "count.sent_undone")
-    app.shows(f"Undo asked: the count of {first.place}")
+    app.shows(f"Being undone: the count of {first.place}")
     app.terminal.wait_for(lambda _: lying(shop, first.product, first.place) == there - 1, START_S)
     app.take("u", "pick.product", "pick.reopened")
     app.terminal.wait_for(lambda _: not said(shop, 1)["is_picked"], START_S)

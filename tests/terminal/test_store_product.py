@@ -34,12 +34,12 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.shows("1 Min", "2-6", "Order by", "2030")
     app.take("1", "store_product.value", "")
     app.take("9", "store_product.value", "store_product.out_of_range")
-    app.shows("2 to 6 is allowed here")
+    app.shows("Only 2 to 6 is allowed")
     app.take("5-12", "store_product.confirm", "")
     app.shows("Minimum from 4 to 5", "Maximum from 10 to 12")
-    app.take("y", "pin", "pin.enter_pin")
+    app.take("y", "pin", "pin.prompt")
     typed(app, SUPERVISOR_PIN, "****")
-    app.terminal.wait_for(lambda glass: "Confirmed by the service" in glass.text, START_S)
+    app.terminal.wait_for(lambda glass: "Confirmed by the server" in glass.text, START_S)
     (row,) = shop.ask("list-store-products-stock", store_number=shop.store, product_number=number)["list"]
     assert (row["min"], row["max"], row["last_minmax_updatedby"]) == (5, 12, "U6")
     app.take("g", "store_product.chart", "")
@@ -50,7 +50,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.sign_in("BADGE-U1")
     app.take(f"?{number}", "look_up.product", "")
     app.take("e", "store_product", "")
-    app.shows("Only a supervisor changes this.", "12")
+    app.shows("Only a supervisor may do this.", "12")
 
 
 @pytest.mark.full

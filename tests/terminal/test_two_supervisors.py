@@ -50,7 +50,7 @@ PROMPT = re.compile("Type the number of an action|Read, and b goes back")
 CONCERNS = ("claim", "reject", "split", "priority", "no_priority")
 """What is told to whoever has the order in hand; a release where the claim was his own."""
 
-LAID = ("pick.put_down", "pick.dropped", "pick.nothing_in_hand")
+LAID = ("pick.put_down", "session.dropped", "pick.nothing_in_hand")
 """What is said where nothing is to be put down any more."""
 
 WORDS = """
@@ -130,7 +130,7 @@ def picks(world: World, terminal: str) -> Script:
     seen: Seen = yield "1"
     while not (world.over and seen["step"] == "home"):
         step = seen["step"]
-        if step in ("pick.product", "pick.location") and seen["verdict"] not in ("pick.not_here", "pick.dropped"):
+        if step in ("pick.product", "pick.location") and seen["verdict"] not in ("pick.not_here", "session.dropped"):
             mine = {row[0] for row in world.held() if row[1] == terminal}
             seen = yield world.rng.choice(world.codes) if world.rng.random() < 0.97 else "b"
             if seen["verdict"] in ("pick.picked", "pick.all_picked"):
@@ -140,7 +140,7 @@ def picks(world: World, terminal: str) -> Script:
             seen = yield "PU-03"
             if seen["verdict"].startswith("pick.put_down_at"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
-        elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
+        elif step == "pick.return" and seen["verdict"] == "pick.choice_put_back_all":
             seen = yield "b"
         else:
             seen = yield {"home": "1", "pick.return": "o"}.get(step, "b")
@@ -270,9 +270,9 @@ def give_pin(app: Picker) -> None:
     app.go_home()
     open_job(app, "Other", "home")
     app.take(numbered(app, "Chain"), "home", "")
-    app.take(numbered(app, "PIN"), "pin", "pin.enter_pin")
+    app.take(numbered(app, "PIN"), "pin", "pin.prompt")
     typed(app, SUPERVISOR_PIN, "****")
-    app.shows("The PIN is right")
+    app.shows("PIN accepted")
     open_job(app, "Other", "home")
     app.take(numbered(app, "All orders"), "orders", "")
 

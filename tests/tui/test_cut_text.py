@@ -88,7 +88,7 @@ def test_empty_list_message_is_shown_whole() -> None:
     empty = ListView(
         "unconfirmed", raw("To resolve"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
     )
-    assert " ".join(drawn(empty)).startswith("All sent: the service has everything.")
+    assert " ".join(drawn(empty)).startswith("All sent, nothing to resolve.")
 
 
 def test_a_letter_of_a_name_at_the_end_of_a_row_is_left_out() -> None:
@@ -166,7 +166,7 @@ def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
-@pytest.mark.parametrize("title", [msg("log.unfiltered", period=msg("log.month")), msg("locations.title")])
+@pytest.mark.parametrize("title", [msg("log.unfiltered", period=msg("log.month")), msg("home.locations")])
 def test_title_of_long_list_leaves_room_for_row_range(title: Msg, language: str) -> None:
     rows = tuple(Row(str(at), (raw(f"A-01-{at}"),)) for at in range(5))
     view = ListView("log", title, raw("Scan"), (raw("Place"),), rows, 0, 120)

@@ -33,6 +33,7 @@ SPEAKERS = (
     "web",
     "cli/web.py",
     "cli/web_people_client.py",
+    "store_product_settings.py",
 )
 STYLES = {
     "": {""},

@@ -330,16 +330,16 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
     ("link", "words"),
     [
         (LinkState("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
-        (LinkState("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
-        (LinkState("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
-        (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0 wacht", "de": "2? 0w", "fr": "2? 0a"}),
+        (LinkState("live", 20.0, 3), {"en": "3 waiting", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
+        (LinkState("live", 20.0, 1), {"en": "1 waiting", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
+        (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0 wacht", "de": "2?", "fr": "2?"}),
         (
             LinkState("none"),
-            {"en": "no data 0 wait", "nl": "start geen data", "de": "leer gesendet", "fr": "0 donnée 0a"},
+            {"en": "no data 0 wait", "nl": "start geen data", "de": "leer gesendet", "fr": "0 donnée"},
         ),
         (
             LinkState("offline", 720.0),
-            {"en": "all sent", "nl": "12m 0 wacht", "de": "gesendet", "fr": "hors ligne 12m 0a"},
+            {"en": "all sent", "nl": "12m 0 wacht", "de": "offline 12 min", "fr": "hors ligne 12m"},
         ),
     ],
 )
@@ -352,9 +352,9 @@ def test_a_handheld_says_what_waits_in_words(link: LinkState, words: dict[str, s
 @pytest.mark.parametrize(
     ("language", "narrow", "wide"),
     [
-        ("en", "stuck <1m 2 wait", "not sending for 3 min"),
+        ("en", "stuck <1m 2 waiting", "not sending for 3 min"),
         ("nl", "vast <1m 2 wachten", "verzendt al 3 min niets"),
-        ("de", "steht <1m 2 warten", "sendet seit 3 min nicht"),
+        ("de", "steht 2 warten", "sendet seit 3 min nicht"),
         ("fr", "bloqué <1m 2 att.", "rien envoyé depuis 3 min"),
     ],
 )
@@ -366,7 +366,7 @@ def test_a_courier_that_stands_still_does_not_start(language: str, narrow: str, 
 
 def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
     people = [msg("raw", text=name) for name in ("Anna Berg", "Ben Okafor", "Chloë Martin", "Dev Patel", "Ewa Nowak")]
-    asked = Step("sign_in", msg("sign_in.title"), msg("sign_in.choose"), choices=tuple(people))
+    asked = Step("sign_in", msg("sign_in.title"), msg("unconfirmed.choose"), choices=tuple(people))
     shown = plain_lines(layout_screen(Frame(asked, SAMPLES[0].build("").link), 20, 6))
     assert [line for line in shown if "1 Anna Berg" in line]
     assert [line for line in shown if line.endswith("…")]

@@ -235,7 +235,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if known:
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     if meaning.quantity % 1 and not fresh.allows_decimals:
-        return reply(state, WRONG, "count.whole_number_only", label=label, quantity=meaning.quantity)
+        return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=meaning.quantity)
     candidates = tuple(item for item in known if item.location or item.expected)
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
@@ -277,7 +277,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        return reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
     if meaning.kind == LOCATION:
         return _scan_location(state, meaning)
     item = state.line
@@ -286,11 +286,11 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
     if meaning.key != item.product:
         labels = quantity_or_record.distinct_labels(item.label, item.product, meaning)
-        return reply(state, WRONG, "adjust.one_at_a_time", **labels)
+        return reply(state, WRONG, "count.product_first", **labels)
     if state.phase != "quantity":
         return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
-        return reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=meaning.quantity)
+        return reply(state, WRONG, "pick.whole_number_only", label=item.label, quantity=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
@@ -420,7 +420,7 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
         return _drop_quantity(state)
     match = matches[number - 2]
     if match.kind in count_state.UNCOUNTABLE_KINDS:  # nothing is lost of these kinds; it was meant for another page
-        return reply(_clear_question(state), INFO, "count.dropped")
+        return reply(_clear_question(state), INFO, "session.dropped")
     return _handle_scan(_clear_question(state), (match,))
 
 
@@ -506,7 +506,7 @@ def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str
 
 def _ask_undo(state: AdjustState, context: Context) -> Result:
     if not state.sent:
-        return reply(state, WRONG, "count.nothing_to_undo")
+        return reply(state, WRONG, "pick.nothing_to_undo")
     return Turn(state, (undo_sent_count.query_booked((_stock_change(state.sent[-1]),), context),))
 
 
@@ -546,10 +546,10 @@ def _go_back(state: AdjustState) -> Result:
     if state.is_implausible and not state.number_match:
         return _drop_quantity(state)
     if state.number_match or state.chosen_reason:
-        return reply(_clear_question(state), INFO, "count.dropped")
+        return reply(_clear_question(state), INFO, "session.dropped")
     if state.phase == "reason":
         return reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")
     if state.line is not None and not state.closes_after_send:
         fresh = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
-        return reply(fresh, INFO, "adjust.dropped")
+        return reply(fresh, INFO, "session.dropped")
     return Turn(state, (Close(Verdict(INFO, msg("adjust.left"))),))

@@ -35,7 +35,7 @@ def adjust_view(state: AdjustState) -> View:
         lines = [Line("location", msg("count.location", place=state.location))] if state.location else []
         lines.append(Line("note", msg("adjust.note")))
     else:
-        hints = (KeyHint("d", msg("hint.reason")),)
+        hints = (KeyHint("d", msg("head.reason")),)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
         lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
     return Step(
@@ -66,7 +66,7 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     return (
         *fit,
         ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
-        ("count", msg("adjust.choice_count", place=where)),
+        ("count", msg("move.choice_count", place=where)),
     )
 
 

@@ -116,7 +116,7 @@ CHOICE_TEXTS = {
     "out": "batch.choice_remove",
     "all_the_same": "batch.choice_add_anyway",
     "is_tote": "batch.choice_is_tote",
-    "look_up": "pick.choice_look_up",
+    "look_up": "look_up.title",
     "leave": "batch.choice_leave",
     "many": "batch.choice_count",
 }
@@ -259,7 +259,7 @@ class BatchJob(Job[BatchState]):
             case Command("g"):
                 return _start_pick(state)
             case Command("t"):
-                return reply(state._replace(is_removing=True, choices=()), ASK, "batch.which_to_remove")
+                return reply(state._replace(is_removing=True, choices=()), ASK, "batch.prompt_remove")
             case Command("u") if state.orders:
                 return _remove_order(state, state.orders[-1].order)
             case Command("P") if state.orders:
@@ -306,7 +306,7 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
     if at < 0:
         return Turn(state)
     was = state.orders[at]
-    why = _reason_not_pickable(row) if row else "batch.no_order"
+    why = _reason_not_pickable(row) if row else "pick.no_order"
     if row is None or why:
         without = _without_order(state, order)
         return reply(without, WRONG, why, order=order)
@@ -343,12 +343,12 @@ def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Resul
 
 def _reason_not_pickable(row: OrderRow) -> str:
     if row.get("is_rejected"):
-        return "batch.rejected"
+        return "pick.rejected"
     if not row.get("is_active", True):
-        return "batch.finished"
+        return "pick.handed_over_now"
     lines = parse_lines(row.get("lines") or ())
     if row.get("lines_known", True) and not any(take.is_open for take in lines):
-        return "batch.picked" if lines else "batch.empty"
+        return "batch.picked" if lines else "pick.empty"
     return ""
 
 
@@ -401,7 +401,9 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return reply(asking, WRONG, "batch.is_product", label=label)
     if first.kind not in (PERSON, LOCATION):
         return reply(state, WRONG, "batch.not_this", what=name_of(first))
-    return reply(state, WRONG, "batch.is_person" if first.kind == PERSON else "batch.is_location", what=label)
+    if first.kind == PERSON:
+        return reply(state, WRONG, "orders.is_person", name=label)
+    return reply(state, WRONG, "batch.is_location", what=label)
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:
@@ -435,7 +437,7 @@ def _handle_code(state: BatchState, code: str) -> Result:
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
     is_too_short = len(code) <= MAX_SHORT_LABEL and code not in tuple(TOTE_LETTERS) and not is_short_label(code)
     if not state.orders or is_too_short:
-        return reply(state, WRONG, "batch.unknown", code=code)
+        return reply(state, WRONG, "count.unknown", code=code)
     if code in tuple(TOTE_LETTERS[:MAX_ORDERS]):
         return _check_tote_letter(state, code)
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
@@ -479,7 +481,7 @@ def _check_tote_letter(state: BatchState, letter: str) -> Result:
     The code of its own tote is not stored, because letters shift."""
     order = next((each.order for each in state.orders if tote_letter(state, each.order) == letter), "")
     if not order:
-        return reply(state, WRONG, "batch.unknown", code=letter)
+        return reply(state, WRONG, "count.unknown", code=letter)
     if order != state.orders[-1].order:
         return reply(state, WRONG, "batch.tote_twice", code=letter)
     code = state.orders[-1].tote_code or letter
@@ -498,7 +500,7 @@ def _set_tote_code(state: BatchState, code: str) -> Result:
 def _handle_text(state: BatchState, text: str) -> Result:
     """Read a text as a tote code if it has a digit or is one word of capitals, as labels have."""
     if not is_label_text(text):
-        return reply(state, WRONG, "batch.unknown", code=text)
+        return reply(state, WRONG, "count.unknown", code=text)
     return _handle_code(state, text)
 
 

@@ -285,7 +285,7 @@ class ListPage(Page[W], Generic[W, R]):
         shared = (
             *(sorts if is_sorted else ()),
             Action(msg("columns.title"), self._choose_columns, "C"),
-            Action(msg("list.export"), self._export, "x"),
+            Action(msg("hint.export"), self._export, "x"),
         )
         letters = {action.letter for action in own}
         return (*own, *(action for action in shared if action.letter not in letters))

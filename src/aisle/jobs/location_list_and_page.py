@@ -99,7 +99,7 @@ def _offered_actions(state: LocationsState) -> Actions:
     offered = state.offered
     if offered is None:
         return ()
-    id_ = "look_up.choice_order" if offered.kind == "order" else "locations.choice_product"
+    id_ = "look_up.choice_order" if offered.kind == "order" else "shortage.choice_product"
     return (Action(msg(id_, key=offered.key), _follow_offer),)
 
 
@@ -135,29 +135,29 @@ def _total_quantity(row: LocationsRow) -> Msg:
     if row["quantity"] is None:
         return raw("?")
     is_mixed = row["products"] > 1 and row["quantity"] % 1 != 0  # measured goods beside others have no sum
-    return raw("") if is_mixed else msg("look_up.estimate", text=row["quantity"])
+    return raw("") if is_mixed else msg("estimate", value=row["quantity"])
 
 
 class LocationList(ListPage[LocationsState, LocationsRow]):
     """List of locations in walking order, empty ones included."""
 
     name = "locations.list"
-    title_text = msg("locations.title")
+    title_text = msg("home.locations")
     query_name = "locations"
     follows_typing = True
     columns = (
-        Column(msg("locations.head_location"), lambda row: raw(row["location_code"])),
+        Column(msg("head.location"), lambda row: raw(row["location_code"])),
         Column(msg("locations.head_products"), _product_count),
         Column(msg("head.stock"), _total_quantity),
         Column(msg("locations.head_tags"), lambda row: raw(", ".join(row["tags"]))),
     )
 
     def prompt(self, state: LocationsState) -> Msg:
-        return msg("look_up.prompt_order" if state.offered else "locations.prompt_list")
+        return msg("pick.prompt_choice" if state.offered else "look_up.prompt_list")
 
     def empty_text(self, state: LocationsState) -> Msg:
         text = state.typed or state.search
-        return msg("locations.no_match", text=text) if text else msg("locations.none")
+        return msg("look_up.no_match", text=text) if text else msg("locations.none")
 
     def key(self, row: LocationsRow) -> str:
         return row["location_code"]
@@ -190,7 +190,7 @@ class LocationPage(DetailPage[LocationsState]):
         return msg("locations.title_location", place=state.code)
 
     def prompt(self, state: LocationsState) -> Msg:
-        return msg("look_up.prompt_order" if state.offered else "locations.prompt")
+        return msg("pick.prompt_choice" if state.offered else "locations.prompt")
 
     def lines(self, state: LocationsState) -> tuple[Line, ...]:
         return _lines(state, state.location)
@@ -288,9 +288,9 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
         about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))
-    notes = [msg("locations.join", one=about[0], other=about[1])] if len(about) == 2 else about
+    notes = [msg("shortage.join", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("locations.more", shown=shown)] if shown < count else []
-    head = msg("locations.join", one=raw(state.code), other=count_text)
+    head = msg("shortage.join", one=raw(state.code), other=count_text)
     return (Line("location", head), *(Line("note", note) for note in notes))
 
 
@@ -311,7 +311,7 @@ def _held_blocks(products: list[ProductHereRow]) -> tuple[Block, ...]:
 def _quantity_text(row: ProductHereRow) -> Msg:
     """Return the quantity; the unit is named only for measured goods."""
     if row["allow_decimal"] and row["unit"]:
-        return msg("locations.measure", quantity=known_number(row["quantity"]), unit=row["unit"])
+        return msg("clearance_tasks.measure", quantity=known_number(row["quantity"]), unit=row["unit"])
     return number_message(row["quantity"])
 
 
@@ -408,7 +408,7 @@ class LocationsJob(PageJob[LocationsState]):
         text, state = state.searched_for, state._replace(searched_for="")
         if not total:
             effects = _list_queries(state, context) if state.is_list else ()
-            unknown = msg("count.unknown", code=text) if has_gtin_form(text) else msg("locations.not_found", text=text)
+            unknown = msg("count.unknown", code=text) if has_gtin_form(text) else msg("home.not_found", text=text)
             return Turn(state, effects, Verdict(WRONG, unknown))
         if total == 1:
             return _open_location(state, rows[0]["location_code"])
@@ -420,7 +420,7 @@ class LocationsJob(PageJob[LocationsState]):
         match, state = matches[0], state._replace(typed="", offered=None)
         label = match.label or match.key
         if match.kind == LOCATION:
-            shown = Verdict(INFO, msg("locations.shown", place=match.key))
+            shown = Verdict(INFO, msg("look_up.shown", label=match.key))
             return _open_location(state, match.key)._replace(verdict=shown)
         if match.kind == PRODUCT:
             return _scan_product(state, match.key, label)
@@ -456,7 +456,7 @@ def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
     gone = row and (row.get("is_rejected") or row.get("is_active") is False)
     if not row or not gone or state.offered is None:
         return Turn(state)
-    id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
+    id_ = "pick.rejected" if row.get("is_rejected") else "pick.handed_over_now"
     return reply(state._replace(offered=None), WRONG, id_, order=state.offered.key)
 
 

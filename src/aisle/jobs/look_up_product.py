@@ -140,10 +140,13 @@ Cells = tuple[Msg, ...]
 
 
 def _choice_actions(state: LookUpState) -> Actions:
-    ids = {"order": "look_up.choice_order", "product": "look_up.choice_product"}
-    return tuple(
-        Action(msg(ids[choice.kind], key=choice.key), partial(_follow_choice, choice)) for choice in state.choices
-    )
+    return tuple(Action(_choice_text(choice), partial(_follow_choice, choice)) for choice in state.choices)
+
+
+def _choice_text(choice: OfferedChoice) -> Msg:
+    if choice.kind == "order":
+        return msg("look_up.choice_order", key=choice.key)
+    return msg("pick.choice_look_up_this", label=choice.key)
 
 
 def _follow_choice(choice: OfferedChoice, state: LookUpState, context: Context) -> Result:
@@ -203,7 +206,7 @@ class HitList(ListPage[LookUpState, SearchRow]):
     )
 
     def prompt(self, state: LookUpState) -> Msg:
-        return msg("look_up.prompt_order") if state.offered_order else searchable_list.product_prompt(state)
+        return msg("pick.prompt_choice") if state.offered_order else searchable_list.product_prompt(state)
 
     def empty_text(self, state: LookUpState) -> Msg:
         text = state.typed or state.search
@@ -248,7 +251,7 @@ class ProductPage(DetailPage[LookUpState]):
 
     def prompt(self, state: LookUpState) -> Msg:
         if state.offered_order:
-            return msg("look_up.prompt_order")
+            return msg("pick.prompt_choice")
         return msg("look_up.prompt_choices" if state.choices else "look_up.prompt")
 
     def lines(self, state: LookUpState) -> tuple[Line, ...]:
@@ -335,7 +338,7 @@ def _stock_text(product: Product) -> Msg:
 
 def estimate(quantity: Decimal | None) -> Msg:
     """Return an estimated quantity, `?` if unknown."""
-    return raw("?") if quantity is None else msg("look_up.estimate", text=quantity)
+    return raw("?") if quantity is None else msg("estimate", value=quantity)
 
 
 def with_age(title: Msg, age: Decimal) -> Msg:
@@ -347,7 +350,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     if product.has_no_stock:
         return ()
     return (
-        Block(msg("look_up.locations"), location_rows(product)),
+        Block(msg("home.locations"), location_rows(product)),
         Block(msg("look_up.pools"), tuple(
             (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
             for pool in product.pools
@@ -357,7 +360,7 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
 
 def _fact_blocks(details: Product, number: str) -> tuple[Block, ...]:
     return (
-        Block(msg("look_up.facts"), _fact_rows(details, number)),
+        Block(msg("deliveries.about"), _fact_rows(details, number)),
         Block(msg("look_up.codes"), code_rows(details.codes, details.units)),
     )
 
@@ -392,13 +395,13 @@ def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
     of the data: an estimate is made when stock moves and is valid until the next."""
     known = (
         ("label.product_number", raw(number), number),
-        ("label.brand", raw(details.brand), details.brand),
+        ("head.brand", raw(details.brand), details.brand),
         ("label.price", money_message(details.price), details.price),
         ("product.special_price", money_message(details.special_price), details.special_price),
-        ("product.discount_price", money_message(details.discount_price), details.discount_price),
+        ("store_product.of_discount", money_message(details.discount_price), details.discount_price),
         ("product.old_price", money_message(details.old_price), details.old_price),
-        ("label.unit", raw(details.unit), details.unit),
-        ("label.attention", raw(details.attention), details.attention),
+        ("product.base_unit_name", raw(details.unit), details.unit),
+        ("store_product.of_attention", raw(details.attention), details.attention),
         ("label.counted", msg("moment", at=details.counted_at), details.counted_at),
         (
             "label.estimated",
@@ -431,7 +434,7 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     if nearby.is_refused:
         return Block(msg("look_up.nearby"), ((msg("look_up.nearby_refused"),),))
     if nearby.age_s < 0:
-        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
+        return Block(msg("look_up.nearby"), ((msg("stores.loading"),),))
     rows: tuple[Cells, ...] = tuple(
         (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
         for near in nearby.stores
@@ -588,9 +591,7 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
     state = state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
-        return Turn(
-            state, effects, Verdict(WRONG, searchable_list.not_found_message("look_up.not_found", text, partly))
-        )
+        return Turn(state, effects, Verdict(WRONG, searchable_list.not_found_message("home.not_found", text, partly)))
     if total == 1 and not partly:
         return _open_product(state, rows[0]["product_number"], context, rows[0]["product_name"])
     listed = state._replace(

@@ -100,9 +100,9 @@ def number_question(match: Match, value: Decimal, *others: Match) -> Msg:
     if others:
         return msg("move.number_of", quantity=value)
     if match.kind == ORDER:
-        return msg("count.number_of_order", value=value, what=match.key)
+        return msg("count.number_of_other", value=value, what=match.key)
     if match.kind in (PRODUCT, LOCATION):
-        id_ = "count.number_of_product" if match.kind == PRODUCT else "count.number_of_location"
+        id_ = "count.number_of_other" if match.kind == PRODUCT else "count.number_of_location"
         return msg(id_, value=value, what=match.label or match.key)
     return msg("count.number_of_other", value=value, what=name_of(match))
 

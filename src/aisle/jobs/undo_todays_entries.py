@@ -134,7 +134,7 @@ class EntryList(ListPage[MyEntriesState, Entry]):
 
     def empty_text(self, state: MyEntriesState) -> Msg:
         text = state.typed or state.search
-        return msg("my_entries.no_match", text=text) if text else msg("my_entries.empty")
+        return msg("look_up.no_match", text=text) if text else msg("my_entries.empty")
 
     def key(self, row: Entry) -> str:
         return row.key
@@ -204,7 +204,7 @@ class EntryPage(FormPage[MyEntriesState]):
     title_text = msg("my_entries.title_entry")
 
     def prompt(self, state: MyEntriesState) -> Msg:
-        return msg("count.prompt_number" if self.choices(state) else "my_entries.prompt_entry")
+        return msg("unconfirmed.choose" if self.choices(state) else "my_entries.prompt_entry")
 
     def lines(self, state: MyEntriesState) -> tuple[Line, ...]:
         entry = _entry_of(state)
@@ -247,10 +247,10 @@ class UndoPage(EntryPage):
     def actions(self, state: MyEntriesState) -> Actions:
         if not _entry_of(state).can_be_undone:
             return ()
-        return (Action(msg("my_entries.confirm_undo"), _undo), Action(msg("my_entries.keep"), self.go_back))
+        return (Action(msg("order_actions.yes"), _undo), Action(msg("order_actions.no"), self.go_back))
 
     def go_back(self, state: MyEntriesState, context: Context) -> Result:
-        return reply(state._replace(is_asking_undo=False), INFO, "count.dropped")
+        return reply(state._replace(is_asking_undo=False), INFO, "session.dropped")
 
 
 def _entry_of(state: MyEntriesState) -> Entry:
@@ -272,7 +272,7 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
     change, where = signed_message(-_stock_change(entry)), goods_messages.at_location(entry.location)
-    done = undo_verdict(msg("my_entries.undone", label=entry.label, change=change, where=where))
+    done = undo_verdict(msg("adjust.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     log = stock_change_and_count_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id

@@ -168,7 +168,9 @@ def _on_label(meaning: Match) -> Msg | None:
     """Return what the label says: a measure in another unit than the product's, or a price."""
     if meaning.measure:
         return msg(
-            "session.amount", amount=meaning.measure.amount / meaning.by, unit=display_unit(meaning.measure.unit)
+            "clearance_tasks.measure",
+            quantity=meaning.measure.amount / meaning.by,
+            unit=display_unit(meaning.measure.unit),
         )
     return msg("session.price", price=money_message(meaning.price / meaning.by)) if meaning.price else None
 

@@ -258,9 +258,9 @@ class PendingQuestion(NamedTuple):
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)
         if isinstance(view, Step | DetailView | ListView):
-            prompt = letter_prompt(keys, scans=False) if keys else msg("session.choose")
+            prompt = letter_prompt(keys, scans=False) if keys else msg("unconfirmed.choose")
             return view._replace(choices=choices, choice_letters=keys, prompt=prompt)
-        return view._replace(choices=choices, prompt=msg("session.choose"))
+        return view._replace(choices=choices, prompt=msg("unconfirmed.choose"))
 
 
 NO_QUESTION = PendingQuestion()
@@ -287,7 +287,7 @@ def choice_question(scans: Sequence[Scan]) -> Msg:
     """Return the question which of these meanings is meant."""
     if len(scans) > 2:
         is_of_products = all(scan.matches[0].kind == PRODUCT for scan in scans)
-        return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("session.choose")
+        return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("unconfirmed.choose")
     if scans[0].matches[0].is_repeated:
         return msg("session.serial_again", serial=scans[0].matches[0].serial, label=_label(scans[0]))
     if scans[0].matches[0].is_multiplied_serial:

@@ -18,8 +18,8 @@ from aisle.session.store_connection import StoreConnection
 
 TABS: Final = {
     "today": msg("home.today"),
-    "orders": msg("tab.orders"),
-    "exceptions": msg("exceptions.title"),
+    "orders": msg("today.orders"),
+    "exceptions": msg("home.exceptions"),
     "deliveries": msg("deliveries.title_all"),
     "products": msg("products.title_all"),
     "log": msg("home.log"),

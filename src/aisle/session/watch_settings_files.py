@@ -108,7 +108,7 @@ def _describe_changes(old: Settings, new: Settings) -> Msg | None:
         return None
     text = parts.pop()
     for part in reversed(parts):
-        text = msg("settings.join", one=part, other=text)
+        text = msg("store_product.join", one=part, other=text)
     return msg("settings.changed", what=text)
 
 

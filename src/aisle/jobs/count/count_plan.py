@@ -35,7 +35,7 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
     """Add a scanned location or product to the list; the walking order of a location is looked up first."""
     match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
     if match is None:
-        return reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
+        return reply(state, WRONG, "move.not_this", what=name_of(scan.matches[0]))
     if any(is_same_target(each, match) for each in state.plan):
         return reply(state, INFO, "count.listed_before", what=match.label or match.key)
     if match.kind == PRODUCT:
@@ -101,7 +101,7 @@ def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
 def remove_from_plan(state: CountState) -> PlanTurn:
     """Remove the target that was added last from the list."""
     if not state.plan:
-        return reply(state, WRONG, "count.nothing_to_undo")
+        return reply(state, WRONG, "pick.nothing_to_undo")
     removed = max(state.plan, key=lambda each: each.added)
     location = "" if removed.key == state.location else state.location
     state = state._replace(plan=tuple(each for each in state.plan if each != removed), location=location, first_row=0)

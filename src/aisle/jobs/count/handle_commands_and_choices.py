@@ -98,7 +98,7 @@ def _recount_dropped(state: CountState) -> Msg:
 def _undo_step(state: CountState) -> Result:
     back, item = count_lines.undo_entry(state)
     if item is None:
-        return reply(back, WRONG, "count.nothing_to_undo")
+        return reply(back, WRONG, "pick.nothing_to_undo")
     now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
     label = count_lines.name_with_pool(back, back.current_index)
@@ -159,7 +159,7 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
         return handle_scans_and_quantities.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return reply(count_plan.show_plan(state), INFO, "count.list_started")
+            return reply(count_plan.show_plan(state), INFO, "count.to_list")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":

@@ -34,7 +34,7 @@ def undo_sent(state: CountState, context: Context) -> Result:
     """Undo the count sent last; query first what the service booked for its entries."""
     sent = state.last_sent
     if sent is None:
-        return reply(state, WRONG, "count.nothing_to_undo")
+        return reply(state, WRONG, "pick.nothing_to_undo")
     if not sent.changes:
         return Turn(state._replace(last_sent=None), (), no_undo_verdict(sent))
     return Turn(state, (query_booked(sent.changes, context),))

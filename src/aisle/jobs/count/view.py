@@ -78,15 +78,15 @@ def choices(state: CountState) -> tuple[Msg, ...]:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
             recounts = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
-            return (msg("count.to_adjust"), msg("count.to_my_entries"), listed, *recounts)
+            return (msg("adjust.title"), msg("count.to_my_entries"), listed, *recounts)
         case "missing":
             missing = count_lines.count_missing(state)
-            answers = (msg("count.not_there"), msg("count.skip"), msg("count.count_now"))
+            answers = (msg("count.not_there"), msg("count.skip"), msg("exceptions.count_now"))
             return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers
         case "summary":
-            return (msg("count.send"), msg("count.recount"), msg("count.back"))
+            return (msg("count.send"), msg("count.recount"), msg("count.go_on"))
         case "leave":
-            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted_lines)), msg("count.back"))
+            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted_lines)), msg("count.go_on"))
     return ()
 
 
@@ -150,7 +150,7 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
 
 def _title(state: CountState) -> Msg:
     if state.mode == "product":
-        return msg("count.title_product", label=state.label)
+        return msg("count.title_location", place=state.label)
     if state.location:
         return msg("count.title_location", place=state.location)
     return msg("count.title") if state.phase in ("start", "list") else msg("count.title_whole_store")
@@ -274,7 +274,7 @@ def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue,
     if line.pool and len(state.pools) > 1:
         values.append(LabelledValue(msg("label.pool"), _pool_text(state, line.pool)))
     if line.unit:
-        values.append(LabelledValue(msg("label.unit"), raw(line.unit)))
+        values.append(LabelledValue(msg("product.base_unit_name"), raw(line.unit)))
     if line.price:
         values.append(LabelledValue(msg("label.price"), money_message(line.price)))
     return tuple(values)
@@ -315,8 +315,8 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
         hints.append(KeyHint("u", msg("hint.undo")))
     hints.append(BACK)
     if len(state.pools) > 1 and not state.only_product:
-        hints.append(KeyHint("k", msg("hint.pool")))
-    return (*hints, KeyHint("l", msg("hint.adjust")))
+        hints.append(KeyHint("k", msg("label.pool")))
+    return (*hints, KeyHint("l", msg("adjust.title")))
 
 
 def _missing(state: CountState, index: int) -> Step:
@@ -418,7 +418,7 @@ def _leave(state: CountState) -> Step:
         name=step_name(state),
         title=_title(state),
         prompt=letter_prompt(choice_letters(state), scans=False),
-        lines=(Line("note", msg("count.note_leave", count=len(state.counted_lines))),),
+        lines=(Line("note", msg("count.leave", count=len(state.counted_lines))),),
         choices=choices(state),
         choice_letters=choice_letters(state),
         key_hints=(BACK,),

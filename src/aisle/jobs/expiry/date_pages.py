@@ -161,7 +161,7 @@ class ConfirmPage(ProductPage):
         return DATE_PAGE.handle_text(state, text, context)
 
     def go_back(self, state: ExpiryState, context: Context) -> Result:
-        return reply(state._replace(phase=DATE, day="", other=None), INFO, "count.dropped")
+        return reply(state._replace(phase=DATE, day="", other=None), INFO, "session.dropped")
 
 
 def _confirm(state: ExpiryState, context: Context) -> Result:

@@ -63,7 +63,7 @@ def query_product(number: str, context: Context) -> Query:
 def ask_undo(state: ExpiryState, context: Context) -> Result:
     """Query the product of the last check, to undo it."""
     if not state.sent:
-        return reply(state, WRONG, "count.nothing_to_undo")
+        return reply(state, WRONG, "pick.nothing_to_undo")
     return Turn(state, (query_undo(state, context),))
 
 

@@ -94,11 +94,11 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
     )
 
     def title(self, state: ClearanceTasksState) -> Msg:
-        return msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("clearance_tasks.title")
+        return msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("home.clearance_tasks")
 
     def empty_text(self, state: ClearanceTasksState) -> Msg:
         if not state.is_loaded:
-            return msg("clearance_tasks.not_loaded")
+            return msg("stores.loading")
         return msg("clearance_tasks.empty" if state.lists_tasks else "clearance_tasks.unlisted")
 
     def key(self, row: TaskRow) -> str:
@@ -117,7 +117,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: ClearanceTasksState, text: str, context: Context) -> Result:
-        return refuse(state, msg("clearance_tasks.unknown", text=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
     def open_row(self, state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
         """Open the move of a task; confirm first if another user works on it."""

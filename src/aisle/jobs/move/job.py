@@ -120,7 +120,7 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
     reported = report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
-    return Turn(state, (), report_refusals.refusal_verdict(new_rows[-1], "move.refused"))
+    return Turn(state, (), report_refusals.refusal_verdict(new_rows[-1], "receive.refused"))
 
 
 Result = Turn[MoveState]
@@ -234,7 +234,7 @@ class MoveJob(Job[MoveState]):
             ):
                 return reply(state, WRONG, "pick.no_quantity", code=code)
             case UnknownCode(code) | Text(code):
-                return reply(state, WRONG, "move.unknown", code=code)
+                return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
 
 
@@ -310,11 +310,11 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         or state.phase in ("pool", "leave")
         or (state.phase == "where" and match.kind != LOCATION)
     ):
-        return reply(state, WRONG, "move.answer_first", what=name_of(match))
+        return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if match.kind != LOCATION and take_goods.is_place_asked(state):
         return take_goods.more_from(state, match)
     if match.kind != LOCATION and undo.is_asked_after_undo(state):
-        return reply(state, WRONG, "move.answer_first", what=name_of(match))
+        return reply(state, WRONG, "count.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(choices=(), is_undoing=False, portion=portion)
@@ -359,7 +359,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     found = matches[0]
     keeps_scan = state.choices and state.pending_scan
     if take_goods.is_order_asked(state):
-        return reply(state, WRONG, "move.answer_first", what=name_of(found))
+        return reply(state, WRONG, "count.answer_first", what=name_of(found))
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows) or quantity_or_record.are_several_guesses(rows)
     is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
@@ -543,7 +543,7 @@ def _go_back(state: MoveState) -> Result:
         return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.cart_set_aside")
     if state.is_started and (state.uses_locations or state.order):
         fresh = at_source(state)._replace(phase="from", is_started=False)
-        return reply(with_locations_known(fresh, state.uses_locations), INFO, "move.from_again")
+        return reply(with_locations_known(fresh, state.uses_locations), INFO, "move.prompt_from")
     return Turn(state, (Close(),))
 
 

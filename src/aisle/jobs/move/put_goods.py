@@ -89,7 +89,7 @@ def _destination_text(location: str, order: str, state: MoveState) -> Msg:
         return msg("move.to_order_at", order=order, place=location) if location else msg("move.to_order", order=order)
     if location:
         return raw(location)
-    return msg("move.to_pool", pool=state.to_pool) if state.to_pool else msg("move.no_location_short")
+    return msg("locations.default_pool", pool=state.to_pool) if state.to_pool else msg("move.no_location_short")
 
 
 def put_without_location(state: MoveState, context: Context) -> Result:

@@ -64,7 +64,7 @@ def open_location(state: MoveState, row: LocationRow | None) -> Result:
         return scan_product(state, match)
     if state.are_locations_unknown and not state.product_count:
         return reply(state, GOOD, "locations.locations_unknown_at", place=state.location)
-    return reply(state, GOOD, "move.at_location", place=state.location, count=state.product_count)
+    return reply(state, GOOD, "count.at_location", place=state.location, count=state.product_count)
 
 
 def handle_product_here(state: MoveState, row: LocationRow | None) -> Result:
@@ -180,7 +180,7 @@ def more_from(state: MoveState, meaning: Match) -> Result:
     pending = state.pending_scan
     assert pending is not None
     if (meaning.kind, meaning.key) != (PRODUCT, pending.key):
-        return reply(state, WRONG, "move.answer_first", what=name_of(meaning))
+        return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     quantity = pending.quantity + meaning.quantity
     explicit = pending.is_explicit or meaning.is_explicit
     state = state._replace(pending_scan=pending._replace(quantity=quantity, is_explicit=explicit))
@@ -276,7 +276,7 @@ def set_quantity(
     """Set the quantity of these goods in hand; `added` is the quantity of a scan. Ask first if it exceeds the stock, or
     if it is implausibly large and not confirmed."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "move.whole_number_only", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "pick.whole_number_only", label=goods.label, quantity=quantity)
     index = goods_in_hand.find_goods(state.in_hand, goods)
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
@@ -390,7 +390,7 @@ def repeat_question(state: MoveState, match: Match) -> Result:
     if pending and (match.kind, match.key) != (PRODUCT, pending.key):
         return ask_answer_first(state, pending)
     if pending is None or part is None:
-        return reply(state, WRONG, "move.answer_first", what=name_of(match))
+        return reply(state, WRONG, "count.answer_first", what=name_of(match))
     quantity = pending.quantity + match.quantity
     if part.available or state.choices[0].kind != "over" or (quantity % 1 and not part.allows_decimals):
         return set_quantity(state, part, quantity)

@@ -30,7 +30,7 @@ LETTER_TEXTS = {
     "b": "hint.back",
     "c": "hint.cart",
     "d": "hint.put_away",
-    "k": "hint.pool",
+    "k": "label.pool",
     "n": "hint.next_page",
     "u": "hint.undo",
     "w": "hint.whole_location",
@@ -43,19 +43,19 @@ CHOICE_TEXTS = {
     "over": "move.choice_whole_quantity",
     "count": "move.choice_count",
     "held": "move.choice_held",
-    "drop": "move.choice_put_back",
+    "drop": "move.put_back",
     "put_down_there": "move.choice_take_there",
     "put": "move.choice_put",
     "put_all": "move.choice_put_all",
     "forget": "move.choice_drop_product",
     "fit_order": "move.choice_needed_quantity",
     "undo_rest": "move.choice_undo_rest",
-    "amount": "move.choice_is_quantity",
+    "amount": "count.choice_quantity",
     "not_so_many": "count.choice_not_so_many",
-    "is_product": "move.choice_is_product",
-    "is_location": "move.choice_is_location",
-    "is_order": "move.choice_is_order",
-    "is_reference": "move.choice_is_order",
+    "is_product": "count.choice_product",
+    "is_location": "count.choice_location",
+    "is_order": "order.title",
+    "is_reference": "order.title",
 }
 
 QUANTITY_TEXTS = {
@@ -142,9 +142,8 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
         return msg("move.choice_from_unknown", place=choice.key)
-    return msg(
-        CHOICE_TEXTS[choice.kind], place=choice.key, order=choice.key, line=choice.line, quantity=choice.quantity
-    )
+    names = {"place": choice.key, "label": choice.key, "order": choice.key}
+    return msg(CHOICE_TEXTS[choice.kind], line=choice.line, quantity=choice.quantity, **names)
 
 
 def _title(state: MoveState) -> Msg:
@@ -174,7 +173,7 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
             chosen = msg("move.note_to_pool", pool=pool_message(state.pools, state.from_pool))
             return (Line("note", msg("move.note_from_pool") if state.choosing_pool == "from" else chosen),)
         case "leave":
-            return (Line("note", msg("move.note_leave", count=len(state.in_hand))),)
+            return (Line("note", msg("move.leave", count=len(state.in_hand))),)
         case "where":
             return (Line("location", raw(state.target_order)), Line("note", msg("move.note_where")))
         case "put" if current_goods:
@@ -251,13 +250,13 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
             goods_in_hand.is_goods_question_open(state) and state.phase != "put"
         )
         if state.phase in ("from", "pool"):
-            return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
+            return msg("unconfirmed.choose" if state.phase == "pool" else "pick.prompt_choice")
         if take_goods.open_quantity_goods(state):
             return quantity_prompt(choice_letters(state), scans=not waits)
         return letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")
     match state.phase:
         case "from":
-            return msg("move.prompt_task", place=state.task.location) if state.task else msg("move.prompt_from")
+            return msg("pick.prompt_location", place=state.task.location) if state.task else msg("move.prompt_from")
         case "put":
             return (
                 msg("move.prompt_put", place=goods.suggested_location)

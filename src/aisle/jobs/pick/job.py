@@ -454,7 +454,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if (
         not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > next_stop.ordered_at_stop(state)
     ):  # nobody means a quantity this large
-        return reply(state if is_about_goods else state._replace(choices=()), WRONG, "pick.unknown", code=code)
+        return reply(state if is_about_goods else state._replace(choices=()), WRONG, "count.unknown", code=code)
     return line_actions.check_quantity(state, value, found, context)
 
 
@@ -501,9 +501,9 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("u") if state.is_pack_asked:
             return line_actions.drop_pack(state)
         case Command("u") if state.only_order and not state.choices:
-            return reply(state._replace(only_order=""), INFO, "pick.dropped")
+            return reply(state._replace(only_order=""), INFO, "session.dropped")
         case Command("u") if unanswered_question.is_about_last_input(state):
-            return reply(state._replace(choices=()), INFO, "pick.dropped")
+            return reply(state._replace(choices=()), INFO, "session.dropped")
         case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
             return unanswered_question.repeat_goods_question(state)
         case Command("n"):
@@ -527,7 +527,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             id_ = (
                 rejected_scans_and_quantities.no_quantity_id(state)
                 if quantity_or_record.is_too_short_for_code(code)
-                else "pick.unknown"
+                else "count.unknown"
             )
             kept = state if unanswered_question.outlasts_unknown_code(state) else state._replace(choices=())
             return reply(kept, WRONG, id_, code=code)
@@ -539,14 +539,14 @@ def _go_back(state: PickState, context: Context) -> Result:
     if state.choices:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(view.leave_verdict(state)),))
-        id_ = "pick.not_counted" if state.choices[0].kind == "count" else "pick.dropped"
+        id_ = "pick.not_counted" if state.choices[0].kind == "count" else "session.dropped"
         is_asked_where = bool(location_questions.product_in_question(state))
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
         return line_actions.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
-        return reply(state._replace(take_over_choices=(), only_order=""), INFO, "pick.dropped")
+        return reply(state._replace(take_over_choices=(), only_order=""), INFO, "session.dropped")
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
         return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_to_put_down.quantity_to_return(state))
@@ -600,7 +600,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         case "reopen":
             return pick_scanned_goods.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":
-            return reply(state, INFO, "pick.dropped")
+            return reply(state, INFO, "session.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "this_one":
@@ -653,7 +653,7 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "finish":
             return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "hand_over"}),))
         case "later":
-            return reply(state, INFO, "pick.dropped", merge_changed_orders.query_assigned(context))
+            return reply(state, INFO, "session.dropped", merge_changed_orders.query_assigned(context))
         case "go_on":
             return merge_changed_orders.start_without_missing(state)
         case "both":

@@ -121,7 +121,7 @@ def drop_pack(state: PickState) -> Result:
     """Drop the scanned pack whose quantity is asked; the next number is a total again if something is picked."""
     picked, _, _ = next_stop.sum_lines(next_stop.current_stop_lines(state))
     state = state._replace(is_pack_asked=False, is_quantity_open=picked > 0, choices=())
-    return reply(state, INFO, "pick.dropped")
+    return reply(state, INFO, "session.dropped")
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
@@ -175,7 +175,7 @@ def skip_stop(state: PickState) -> Result:
         state._replace(is_quantity_open=False, choices=()), max(stop, default=-1) + 1, first=False
     )
     if before and next_state.current_line and next_state.current_line.stop_key == before.stop_key:
-        return reply(next_state, INFO, "pick.last_stop")
+        return reply(next_state, INFO, "locations.last_location")
     return reply(next_state, INFO, "pick.later", label=next_state.current_line.label if next_state.current_line else "")
 
 

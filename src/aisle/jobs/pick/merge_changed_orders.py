@@ -207,8 +207,8 @@ ORDER_QUERY_PREFIX = "order/"
 
 LEAVE_TEXTS = {
     "rejected": ("pick.rejected", "pick.removed_rejected"),
-    "rejected_here": ("pick.rejected_here", "pick.removed_rejected_here"),
-    "finished": ("pick.finished", "pick.removed_finished"),
+    "rejected_here": ("pick.rejected", "pick.removed_rejected"),
+    "finished": ("pick.handed_over_now", "pick.removed_handed_over"),
     "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
     "claimed": ("pick.claimed_now", "pick.removed_claimed"),
     "assigned": ("pick.reassigned", "pick.removed_reassigned"),
@@ -342,7 +342,7 @@ def start_when_ready(state: PickState) -> Result:
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
     else:
-        text = msg("pick.already", order=state.order)
+        text = msg("batch.picked", order=state.order)
     return Turn(start, (), Verdict(GOOD if open_ else INFO, text))
 
 

@@ -103,13 +103,13 @@ def offer_pickup_locations(state: PickState, row: PickupLocationsRow) -> Result:
 
 def _nothing_in_hand(state: PickState) -> Result:
     if state.is_batch:
-        return reply(state, INFO, "pick.nothing_in_batch")
+        return reply(state, INFO, "pick.nothing_in_hand")
     return reply(state, INFO, "pick.nothing_in_hand", order=state.order)
 
 
 def _ask_source_location(state: PickState, location: str) -> Result:
     if state.is_batch:
-        return reject_input(state, "pick.put_down_at_source_batch", PickChoice("put_here", location), place=location)
+        return reject_input(state, "pick.put_down_at_source", PickChoice("put_here", location), place=location)
     order = state.order or state.to_return[0].order
     return reject_input(state, "pick.put_down_at_source", PickChoice("put_here", location), place=location, order=order)
 
@@ -166,7 +166,7 @@ def select_tote(state: PickState, tote: Tote) -> Result:
     if not goods_to_put_down.has_goods_to_put_down(state, tote.order):
         return reply(state, INFO, "pick.tote_of_others", tote=tote.letter)
     return reply(
-        state._replace(choices=(), only_order=tote.order), GOOD, "pick.tote", tote=tote.letter, order=tote.order
+        state._replace(choices=(), only_order=tote.order), GOOD, "pick.choice_tote", tote=tote.letter, order=tote.order
     )
 
 
@@ -196,7 +196,7 @@ def return_goods(state: PickState, context: Context) -> Result:
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
-    verdict = Verdict(GOOD, msg("pick.is_put_down" if put_down and not kept else "pick.put_back_done"))
+    verdict = Verdict(GOOD, msg("pick.is_put_down" if put_down and not kept else "pick.choice_put_back_all"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))
@@ -211,7 +211,7 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
     amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     source = goods_messages.list_locations(goods.location for goods in step.returned)
-    text = goods_messages.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)
+    text = goods_messages.goods_message("pick.put_down_undone", "pick.put_down_undone_many", amounts, place=source)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

@@ -148,8 +148,8 @@ class ShortageState(NamedTuple):
 
 
 PROMPTS = {
-    "choices": "shortage.prompt",
-    "which_order": "shortage.prompt_which",
+    "choices": "pick.prompt_choice",
+    "which_order": "unconfirmed.choose",
     "which_reason": "shortage.prompt_reason",
 }
 
@@ -162,7 +162,7 @@ def shortage_view(state: ShortageState) -> DetailView:
     return DetailView(
         name=f"shortage.{state.phase}",
         title=_title(state),
-        prompt=msg("shortage.prompt_asked" if state.offered else PROMPTS[state.phase]),
+        prompt=msg("pick.prompt_choice" if state.offered else PROMPTS[state.phase]),
         lines=tuple(_lines(state)),
         blocks=tuple(block for block in blocks if block.rows),
         page=state.page,
@@ -357,7 +357,7 @@ class ShortageJob(Job[ShortageState]):
             case CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
             case UnknownCode(code) | Text(code):
-                return reply(state._replace(offered=None), WRONG, "shortage.unknown", code=code)
+                return reply(state._replace(offered=None), WRONG, "count.unknown", code=code)
             case Back():
                 return _go_back(state)
         return Turn(state)
@@ -551,4 +551,4 @@ def _go_back(state: ShortageState) -> Result:
         return reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
     if state.phase != "choices":
         return reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
-    return reply(state, INFO, "shortage.dropped", Close())
+    return reply(state, INFO, "session.dropped", Close())

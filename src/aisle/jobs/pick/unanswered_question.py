@@ -124,7 +124,7 @@ def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
     if not state.untaken or (verdict is None and any(isinstance(effect, Query) for effect in turn.effects)):
         return turn
     number, turn = state.untaken, turn._replace(state=state._replace(untaken=Decimal(0)))
-    if verdict is None or verdict.text.id == "pick.dropped" or number_in_question(state) == number:
+    if verdict is None or verdict.text.id == "session.dropped" or number_in_question(state) == number:
         return turn
     text = msg("session.not_applied", count=1, why=msg("number", value=number), said=verdict.text)
     return turn._replace(verdict=verdict._replace(text=text))

@@ -69,7 +69,7 @@ CHOICE_TEXTS = {
 
 RETURN_NOTES = {
     "rejected": "pick.note_return_rejected",
-    "rejected_here": "pick.note_return_rejected_here",
+    "rejected_here": "pick.note_return_rejected",
     "rejected_reopened": "pick.note_return_reopened",
     "finished": "pick.note_return_finished",
     "claimed": "pick.note_return_claimed",
@@ -101,16 +101,11 @@ def _title(state: PickState) -> Msg:
 
 
 def _wait_step(state: PickState) -> Step:
-    missing = [tote for tote in state.totes if not tote.has_lines]
-    note = msg("pick.note_wait")
-    if state.choices:
-        note = msg("pick.note_answer")
-    elif state.is_batch:
-        note = msg("pick.note_wait_batch", count=len(missing))
+    note = msg("pick.note_answer" if state.choices else "stores.loading")
     return Step(
         state.step_name,
         _title(state),
-        msg("move.prompt_choice") if state.choices else msg("pick.prompt_wait"),
+        msg("unconfirmed.choose") if state.choices else msg("pick.prompt_wait"),
         lines=(Line("note", note),),
         choices=_choice_texts(state),
         key_hints=_back_hints(),
@@ -135,7 +130,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         lines.append(Line("note", msg("pick.note_all_held", orders=orders)))
     elif held:
         lines.append(Line("note", held))
-    hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
+    hints = [NEXT_PAGE, KeyHint("s", msg("shortage.title"))]
     if state.history:
         hints.append(KeyHint("u", msg("hint.undo")))
     if customer_notes(state):
@@ -246,7 +241,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
         return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=next_stop.sum_lines(stop)[2])
-    return msg("pick.prompt_product")
+    return msg("move.prompt_product")
 
 
 def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> tuple[LabelledValue, ...]:
@@ -299,13 +294,13 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         )
         return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
-        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("pick.choice_look_up")
+        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("look_up.title")
     if choice.kind == "tote":
         return msg("pick.choice_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":
         return msg("pick.choice_leave_out", tote=pick_state.tote_letter(state, choice.key))
     if choice.kind == "put_back" and any(goods.is_for_other_picker for goods in state.to_return):
-        return msg("pick.choice_returned")
+        return msg("pick.choice_put_back")
     if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
         return msg("pick.choice_is_put_down")
     if choice.kind == "put_back" and len(state.to_return) > 1:
@@ -315,7 +310,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "amount":
         return msg("count.choice_quantity", quantity=choice.quantity)
     if choice.kind in ("is_order", "is_reference"):
-        return msg("move.choice_is_order", order=choice.key)
+        return msg("order.title", order=choice.key)
     if choice.kind in ("is_delivery", "is_person"):
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind in quantity_or_record.RECORD_CHOICES:
@@ -324,7 +319,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
             label=choice.label or choice.key,
         )
     if choice.kind == location_questions.PICKED_FROM:
-        return msg("pick.choice_picked_at", place=choice.key)
+        return msg("move.from_location", place=choice.key)
     if choice.kind == "set":
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
     return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)

@@ -243,7 +243,7 @@ def set_quantity(
 ) -> Result:
     """Set the quantity in hand; `added` is the quantity of a scan. Ask first if it exceeds the announced quantity."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "receive.whole_number_only", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "pick.whole_number_only", label=goods.label, quantity=quantity)
     missing = missing_quantity(state, goods.product)
     if goods.product in state.accepted_extra or is_announced_unknown(state, goods.product):
         return _ask_if_plausible(state, goods, quantity, context, added) or _take_goods(state, goods, quantity, context)
@@ -364,7 +364,7 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
     state = add_undo_step(state, UndoStep(goods.label, goods))
     state = state._replace(in_hand=goods._replace(quantity=quantity), phase="goods")
     if not quantity:
-        return reply(state, INFO, "receive.none", *effects, label=goods.label)
+        return reply(state, INFO, "move.none_taken", *effects, label=goods.label)
     announced, received = announced_and_received(state, goods.product)
     if received and not is_announced_unknown(state, goods.product):
         id_ = "receive.taken_more" if announced else "receive.taken_extra_more"

@@ -334,7 +334,7 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
         return _scan_before_delivery(state, match)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if match is None:
-        return reply(before, WRONG, "receive.not_this", what=name_of(matches[0]))
+        return reply(before, WRONG, "move.not_this", what=name_of(matches[0]))
     if match.kind == DELIVERY:
         return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
     if state.delivery_number:
@@ -383,7 +383,7 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
     if state.delivery_number:
         choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
         state_asked = state._replace(choices=choices, phase="goods", pending_scan=None)
-        return reply(state_asked, WRONG, "receive.unknown", code=code)
+        return reply(state_asked, WRONG, "count.unknown", code=code)
     state = state._replace(choices=(), pending_scan=None, typed="")
     if isinstance(event, Text):
         listed = state._replace(search=code, first=0, cursor=-1)
@@ -412,7 +412,7 @@ def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRo
     ]
     choices = (ReceiveChoice("amount", quantity=value), *records)
     state_asked = state._replace(choices=choices, phase="goods")
-    return reply(state_asked, ASK, "receive.number_of", quantity=value)
+    return reply(state_asked, ASK, "move.number_of", quantity=value)
 
 
 def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result:
@@ -483,7 +483,7 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
         case Command("l" | "d") if handle_scans_and_quantities.is_goods_question_open(state):
             return handle_scans_and_quantities.repeat_question(state, None, context)
         case Command("u" | "l" | "d") if handle_scans_and_quantities.is_number_asked(state):
-            return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
+            return reply(state, WRONG, "move.number_of", quantity=state.choices[0].quantity)
         case Command("u") if state.phase in ("goods", "check", "leave"):  # the job was closed on that page and resumed
             return put_away_and_undo.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
         case Command("l") if state.phase == "goods":

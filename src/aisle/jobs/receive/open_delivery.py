@@ -147,7 +147,7 @@ def handle_found(state: ReceiveState, rows: tuple[DeliveriesRow, ...], total: in
         return open_delivery(state, str(rows[0]["order_number"]), "", context)
     if not total:
         code, state = state.search, state._replace(search="")
-        return reply(state, WRONG, "receive.unknown", query_deliveries(state), code=code)
+        return reply(state, WRONG, "count.unknown", query_deliveries(state), code=code)
     return reply(state, ASK, "receive.found", query_deliveries(state), text=state.search, count=total)
 
 

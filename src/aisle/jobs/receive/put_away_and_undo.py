@@ -48,7 +48,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
     """Undo the last step. A scan is subtracted from the goods in hand. A booking is reversed by an opposite entry, and
     its goods are in hand again. Goods that were set aside are in question again."""
     if not state.history:
-        return reply(state, WRONG, "receive.nothing_to_undo")
+        return reply(state, WRONG, "pick.nothing_to_undo")
     step, state = state.history[-1], state._replace(history=state.history[:-1])
     if step.choices:
         return _ask_again(state, step)

@@ -52,18 +52,18 @@ MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
 CHOICE_TEXTS = {
     "open": "receive.choice_open",
     "switch": "receive.choice_switch",
-    "stay": "receive.choice_stay",
-    "go_on": "receive.choice_go_on",
+    "stay": "stores.stay",
+    "go_on": "move.go_on",
     "other": "receive.choice_other",
     "extra": "receive.choice_accept",
     "fit": "receive.choice_announced_quantity",
     "over": "receive.choice_whole_quantity",
     "aside": "receive.choice_set_aside",
     "find": "receive.choice_find",
-    "amount": "receive.choice_is_quantity",
+    "amount": "count.choice_quantity",
     "not_so_many": "count.choice_not_so_many",
-    "is_product": "receive.choice_is_product",
-    "is_location": "receive.choice_is_location",
+    "is_product": "count.choice_product",
+    "is_location": "count.choice_location",
     "is_delivery": "receive.choice_open",
 }
 
@@ -136,9 +136,9 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
         return choice_texts(state)
     match state.phase:
         case "check":
-            return (msg("receive.choice_close"), msg("receive.choice_go_on"))
+            return (msg("receive.choice_close"), msg("move.go_on"))
         case "leave":
-            return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("receive.choice_go_on"))
+            return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("move.go_on"))
     return ()
 
 
@@ -160,7 +160,7 @@ def _choice_text(choice: ReceiveChoice) -> Msg:
 def _list_view(state: ReceiveState) -> ListView:
     return ListView(
         name="receive.delivery",
-        title=msg("receive.title"),
+        title=msg("home.receive"),
         prompt=msg("receive.prompt_delivery"),
         column_heads=tuple(column.title for column in DELIVERY_COLUMNS),
         rows=tuple(delivery_row(each) for each in state.rows),
@@ -168,7 +168,7 @@ def _list_view(state: ReceiveState) -> ListView:
         total=state.total,
         cursor=state.cursor,
         numbered_rows=searchable_list.numbered_rows(state),
-        empty=msg("receive.no_match", text=state.typed or state.search)
+        empty=msg("look_up.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
         key_hints=(
@@ -192,7 +192,7 @@ def _progress_text(delivery: ListedDelivery) -> Msg:
         return lines_progress(None if delivery.received is None else delivery.complete_lines, delivery.line_count)
     if delivery.announced is None:
         return number_message(delivery.received)
-    return msg("receive.received_of", done=known_number(delivery.received), total=delivery.announced)
+    return msg("progress.of", done=known_number(delivery.received), total=delivery.announced)
 
 
 def delivery_progress(delivery: ListedDelivery) -> Decimal:
@@ -270,7 +270,7 @@ def _lines_view(state: ReceiveState) -> ListView:
     total = len(lines_with_hand(state))
     return ListView(
         name="receive.lines",
-        title=msg("receive.title_of", delivery=state.delivery_number),
+        title=msg("receive.choice_open", delivery=state.delivery_number),
         prompt=msg("receive.prompt_lines"),
         column_heads=LINE_HEADS,
         rows=rows,
@@ -334,9 +334,9 @@ def _goods_step(state: ReceiveState) -> Step:
     is_asking = bool(state.choices) and state.phase != "leave"
     return Step(
         name=f"receive.{state.phase}",
-        title=msg("receive.title_of", delivery=state.delivery_number)
+        title=msg("receive.choice_open", delivery=state.delivery_number)
         if state.delivery_number
-        else msg("receive.title"),
+        else msg("home.receive"),
         prompt=_prompt(state),
         lines=_goods_lines(state),
         labelled_values=_labelled_values(state, state.in_hand) if state.in_hand and not is_asking else (),
@@ -364,7 +364,7 @@ def _prompt(state: ReceiveState) -> Msg:
     if state.phase == "leave":
         return quantity_prompt(choice_letters(state), is_total=False)
     if state.choices and not state.delivery_number:
-        return msg("receive.prompt_choice")
+        return msg("pick.prompt_choice")
     if state.choices:
         waits = handle_scans_and_quantities.is_number_asked(
             state
@@ -379,9 +379,7 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     if not state.delivery_number:
         return (Line("note", msg("receive.note_which")),)
     destination = (
-        msg("receive.to_location", place=state.receiving_location)
-        if state.receiving_location
-        else msg("receive.no_location")
+        msg("move.to", place=state.receiving_location) if state.receiving_location else msg("receive.no_location")
     )
     if state.choices and state.pending_scan and state.phase == "goods":
         pending = state.pending_scan
@@ -418,7 +416,7 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     announced, received = announced_and_received(state, goods.product)
     measured = bool(goods.allows_decimals and goods.unit)
     announced_text = (
-        msg("receive.measure", value=announced, unit=goods.unit) if measured else msg("number", value=announced)
+        msg("move.measure", quantity=announced, unit=goods.unit) if measured else msg("number", value=announced)
     )
     if not announced and received:
         return msg("receive.quantity_extra_with", quantity=goods.quantity, all=goods.quantity + received)
@@ -428,16 +426,16 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     if received or is_received_unknown(state, goods.product):
         all_ = None if is_received_unknown(state, goods.product) else goods.quantity + received
         return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=announced_text)
-    return msg("receive.quantity", quantity=goods.quantity, of=announced_text)
+    return msg("pick.quantity", done=goods.quantity, of=announced_text)
 
 
 def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:
     missing = missing_quantity(state, goods.product) - goods.quantity
     values = [LabelledValue(msg("label.product_number"), raw(goods.product))]
     if missing > 0 and not is_received_unknown(state, goods.product):
-        values.append(LabelledValue(msg("label.missing"), msg("number", value=missing)))
+        values.append(LabelledValue(msg("receive.upcoming"), msg("number", value=missing)))
     if state.supplier:
-        values.append(LabelledValue(msg("label.supplier"), raw(state.supplier)))
+        values.append(LabelledValue(msg("head.supplier"), raw(state.supplier)))
     if state.container:
         values.append(LabelledValue(msg("head.container"), raw(state.container)))
     if _is_elsewhere(state, goods):

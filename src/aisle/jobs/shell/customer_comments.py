@@ -36,7 +36,7 @@ class NotePage(DetailPage[NoteState]):
         return tuple(Block(_heading(note), ((raw(note.text),),)) for note in state.notes)
 
     def handle_text(self, state: NoteState, text: str, context: Context) -> Turn[NoteState]:
-        return refuse(state, msg("note.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
 
 PAGE = NotePage()

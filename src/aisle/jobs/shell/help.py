@@ -137,8 +137,8 @@ class HelpPage(DetailPage[HelpState]):
     """Page on a step: what it asks for, then its inputs and letters."""
 
     name = "help"
-    title_text = msg("help.title")
-    prompt_text = msg("help.prompt")
+    title_text = msg("hint.help")
+    prompt_text = msg("order.prompt_read")
 
     def blocks(self, state: HelpState) -> tuple[Block, ...]:
         keys = dict(state.keys)

@@ -71,7 +71,7 @@ MORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.log"), Start("log", {})),
     (msg("home.scanner_test"), Start("scanner_test", {})),
     (msg("home.sign_out"), SignOut()),
-    (msg("home.quit"), Quit()),
+    (msg("hint.quit"), Quit()),
 )
 """Second menu page, with what is needed less often; its last entry turns to the third."""
 
@@ -83,7 +83,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.products"), Start("products", {})),
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
-    (msg("home.clearance"), Start("clearance", {})),
+    (msg("clearance_request.title"), Start("clearance", {})),
     (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
     (msg("home.expiry"), Start("expiry", {})),

@@ -106,7 +106,7 @@ class PinJob(Job[PinState]):
                     held_event=args.get("said"),
                     can_wait=bool(args.get("may_wait")),
                 )
-                return reply(state, ASK, "pin.enter_pin", _query_waiting(context))
+                return reply(state, ASK, "pin.prompt", _query_waiting(context))
             case Requested(request_id):
                 state = state._replace(phase="wait", request_id=request_id, why=None)
                 return reply(state, INFO, "pin.asked", _query_request(state))
@@ -190,7 +190,7 @@ def _handle_answer(state: PinState, row: RequestStateRow) -> Result:
         case "refused":
             return reply(state._replace(phase="type", request_id=""), WRONG, "pin.refused", why=why)
         case "role":
-            return Turn(state, (Close(Verdict(WRONG, msg("pin.role_denied"))),))
+            return Turn(state, (Close(Verdict(WRONG, msg("clearance_request.role_denied"))),))
     text = msg("pin.not_reached", why=why) if answer.get("why") else msg("pin.no_answer")
     return Turn(state._replace(phase="late", request_id="", why=text), (), Verdict(WRONG, text))
 
@@ -203,7 +203,7 @@ def _handle_choice(state: PinState, choice: int) -> Result:
     """Ask for the PIN again, or record the kept input now, to be sent when the PIN is known."""
     if choice == 2 and state.can_wait:
         return Turn(state, (Close(event_for_below=state.held_event),))
-    return reply(state._replace(phase="type", why=None), ASK, "pin.enter_pin")
+    return reply(state._replace(phase="type", why=None), ASK, "pin.prompt")
 
 
 def _leave_message(state: PinState) -> Msg:
@@ -213,12 +213,16 @@ def _leave_message(state: PinState) -> Msg:
 def _pin_step(name: str, state: PinState) -> Step:
     notes: tuple[Msg, ...] = (msg("pin.note"),)
     if state.phase == "wait":
-        notes = (msg("pin.note_asked"),)
+        notes = (msg("pin.asked"),)
     elif state.why is not None:
         notes = (state.why,)
     if state.waiting_count:
         notes = (*notes, msg("pin.note_waiting", count=state.waiting_count))
-    prompts = {"type": msg("pin.prompt"), "wait": msg("pin.prompt_wait"), "late": msg("pin.prompt_late")}
+    prompts = {
+        "type": msg("pin.prompt"),
+        "wait": msg("clearance_request.prompt_wait"),
+        "late": msg("stores.prompt_choices"),
+    }
     return Step(
         name=name,
         title=msg("pin.title"),

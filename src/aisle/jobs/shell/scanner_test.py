@@ -213,8 +213,8 @@ STYLE_SAMPLES: Final = (
 """Styles of pages, each with a text that names it."""
 
 MEANING_TEXTS: Final = {
-    "product": "scanner_test.means_product",
-    "location": "scanner_test.means_location",
+    "product": "count.choice_product",
+    "location": "count.choice_location",
     "order": "scanner_test.means_order",
     "reference": "scanner_test.means_order",
     "delivery": "scanner_test.means_delivery",
@@ -231,10 +231,10 @@ MEANING_TEXTS: Final = {
 def page_view(state: ScannerTestState) -> DetailView:
     """Return the page."""
     last, earlier = state.inputs[:1], state.inputs[1:]
-    blocks = [Block(msg("scanner_test.last_input"), _input_rows(each)) for each in last]
+    blocks = [Block(msg("today.head_last"), _input_rows(each)) for each in last]
     if earlier:
         blocks.append(Block(msg("scanner_test.earlier_inputs"), tuple(_earlier_row(each) for each in earlier)))
-    blocks.append(Block(msg("scanner_test.terminal"), _terminal_rows(state)))
+    blocks.append(Block(msg("today.head_terminal"), _terminal_rows(state)))
     blocks.append(
         Block(msg("scanner_test.sample_signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),))
     )
@@ -242,7 +242,7 @@ def page_view(state: ScannerTestState) -> DetailView:
     blocks.append(Block(msg("scanner_test.styles"), (words,), cell_styles=tuple(style for style, _ in STYLE_SAMPLES)))
     return DetailView(
         name="scanner_test",
-        title=msg("scanner_test.title"),
+        title=msg("home.scanner_test"),
         prompt=msg("scanner_test.prompt_open") if state.typed_length >= MIN_UNENDED else msg("scanner_test.prompt"),
         lines=_input_lines(last[0]) if last else (Line("note", msg("scanner_test.note")),),
         blocks=tuple(blocks),
@@ -311,7 +311,7 @@ def _terminal_rows(state: ScannerTestState) -> tuple[tuple[Msg, ...], ...]:
 def _colour_text(count: int) -> Msg:
     if count >= TRUE_COLOUR:
         return msg("scanner_test.colours_all")
-    return msg("number", value=count) if count else msg("scanner_test.colours_none")
+    return msg("number", value=count) if count else msg("clearance.no_category")
 
 
 MAX_INPUTS = 12

@@ -177,7 +177,7 @@ class SignInJob(Job[SignInState]):
         return Step(
             name=self.name,
             title=msg("sign_in.title"),
-            prompt=msg("sign_in.choose") if state.people else msg("sign_in.prompt"),
+            prompt=msg("unconfirmed.choose") if state.people else msg("sign_in.prompt"),
             lines=() if state.people else _notes(state),
             choices=choices,
             key_hints=(KeyHint("q", msg("hint.quit")),),

@@ -135,7 +135,7 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         if text := state.typed or state.search:
             return not_found_message("look_up.no_match", text, state.may_have_more)
         is_filtered = state.category or state.supplier or state.subset != "all"
-        return msg("products.none_such" if is_filtered else "products.empty")
+        return msg("products.none_such" if is_filtered else "stores.loading")
 
     def key(self, row: CatalogueRow) -> str:
         return row["product_number"]
@@ -155,10 +155,10 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
     def actions(self, state: ProductsState) -> tuple[Action[ProductsState], ...]:
         if state.only_products:
             return ()
-        category = msg("products.all_categories" if state.category else "products.category")
-        supplier = msg("products.all_suppliers" if state.supplier else "products.supplier")
+        category = msg("products.all_categories" if state.category else "clearance.head_category")
+        supplier = msg("products.all_suppliers" if state.supplier else "head.supplier")
         return (
-            Action(msg("products.next_subset"), self._show_next_subset, "v"),
+            Action(msg("deliveries.next_subset"), self._show_next_subset, "v"),
             Action(category, self._choose_category, "c"),
             Action(supplier, self._choose_supplier, "s"),
         )
@@ -199,11 +199,11 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
     """List of categories or suppliers, those with the most products first."""
 
     name = "products.filter"
-    prompt_text = msg("products.prompt_filter")
+    prompt_text = msg("stores.prompt")
     query_name = "facets"
     columns = (
         Column(msg("products.head_name"), lambda row: raw(row["name"] or row["code"])),
-        Column(msg("products.head_count"), lambda row: msg("number", value=row["count"])),
+        Column(msg("products.title_all"), lambda row: msg("number", value=row["count"])),
         Column(msg("products.head_code"), lambda row: raw(row["code"])),
     )
 
@@ -212,7 +212,7 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
 
     def empty_text(self, state: ProductsState) -> Msg:
         text = state.typed or state.search
-        return msg("products.no_match", text=text) if text else msg("products.none_known")
+        return msg("look_up.no_match", text=text) if text else msg("products.none_known")
 
     def key(self, row: FacetsRow) -> str:
         return row["code"]
@@ -459,6 +459,6 @@ class ProductsJob(PageJob[ProductsState]):
     def handle_scan(self, state: ProductsState, matches: tuple[Match, ...], context: Context) -> Result:
         match = matches[0]
         if match.kind != PRODUCT:
-            return refuse(state, msg("products.not_this", what=name_of(match)))
+            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
         shown = Verdict(INFO, msg("look_up.shown", label=match.label or match.key))
         return _open_product(state, match.key)._replace(verdict=shown)

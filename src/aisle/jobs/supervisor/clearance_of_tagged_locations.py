@@ -111,7 +111,7 @@ def _with_window(state: ClearanceState) -> ClearanceState:
 
 def _denial(state: ClearanceState) -> Msg | None:
     if not state.is_loaded:
-        return msg("clearance.not_loaded")
+        return msg("stores.loading")
     return None if state.may_clear else msg("clearance.role_denied")
 
 
@@ -157,7 +157,7 @@ class TagList(ClearanceList[Tag]):
     no_rows_text = msg("clearance.no_tags")
     columns = (
         Column(msg("clearance.head_tag"), lambda row: raw(row.key)),
-        Column(msg("clearance.head_locations"), lambda row: msg("number", value=row.location_count)),
+        Column(msg("home.locations"), lambda row: msg("number", value=row.location_count)),
     )
 
     def open_row(self, state: ClearanceState, row: Tag, context: Context) -> Result:
@@ -198,12 +198,12 @@ class CategoryList(ClearanceList[Category]):
             Column(msg("clearance.head_held"), lambda row: msg("number", value=row.quantity)),
             Column(
                 msg("clearance.head_chosen"),
-                lambda row: msg("clearance.chosen") if row.key in state.chosen else raw(""),
+                lambda row: msg("unconfirmed.yes") if row.key in state.chosen else raw(""),
             ),
         )
 
     def actions(self, state: ClearanceState) -> tuple[Action[ClearanceState], ...]:
-        return (Action(msg("clearance.go_on"), _start_request, "d"),)
+        return (Action(msg("move.go_on"), _start_request, "d"),)
 
     def open_row(self, state: ClearanceState, row: Category, context: Context) -> Result:
         return _toggle_category(state, row.key)
@@ -334,9 +334,9 @@ def confirmation_text(tag: str) -> str:
 
 
 OUTCOME_TEXTS = {
-    "refused": "clearance_request.refused",
+    "refused": "store_product.refused",
     "role": "clearance_request.role_denied",
-    "not_sent": "clearance_request.not_reached",
+    "not_sent": "pin.not_reached",
     "expired": "clearance_request.expired",
     "unknown": "clearance_request.unknown",
 }
@@ -394,7 +394,7 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
         )
         return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
-        return reply(state, WRONG, "clearance_request.scan_not_accepted", tag=wanted)
+        return reply(state, WRONG, "input.scan_not_accepted")
     body = {"tag": state.tag, "categories": list(state.categories)}
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 
@@ -425,7 +425,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
 
     name = "clearance_request.done"
     title_text = msg("clearance_request.title")
-    prompt_text = msg("clearance_request.prompt_done")
+    prompt_text = msg("stores.prompt_choices")
 
     def lines(self, state: ClearanceRequestState) -> tuple[Line, ...]:
         return (Line("product", outcome_message(state)),)
@@ -455,7 +455,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
                 return super().handle_input(state, CursorKey(key), context)
             case RawInput(meaning=Command() | Choice() as meaning):
                 return super().handle_input(state, meaning, context)
-        return refuse(state, msg("clearance_request.no_other_input"))
+        return refuse(state, msg("unconfirmed.choose"))
 
 
 def _task_block(state: ClearanceRequestState) -> Block:
@@ -471,7 +471,7 @@ def _task_block(state: ClearanceRequestState) -> Block:
         for each in state.tasks
     )
     title = msg("clearance_request.to_move", count=state.total)
-    return Block(title, rows or ((msg("clearance_request.nothing_to_move"),),))
+    return Block(title, rows or ((msg("clearance_tasks.empty"),),))
 
 
 def _show_tasks(state: ClearanceRequestState, context: Context) -> RequestResult:
@@ -517,7 +517,7 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
             return super().handle(state, event, context)
         asked = state._replace(phase="wait", request_id=event.request_id, is_running=False, outcome="", why="")
         subscription = Query("asked", "request_state", {"request_id": event.request_id}, is_live=True)
-        return reply(asked._replace(requested_at=context.now), INFO, "clearance_request.requested", subscription)
+        return reply(asked._replace(requested_at=context.now), INFO, "pin.asked", subscription)
 
     def handle_opened(self, state: ClearanceRequestState, args: Args, context: Context) -> RequestResult:
         state = ClearanceRequestState(

@@ -117,7 +117,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
 
     def empty_text(self, state: DeliveriesState) -> Msg:
         text = state.typed or state.search
-        return msg("deliveries.no_match", text=text) if text else msg("deliveries.empty")
+        return msg("look_up.no_match", text=text) if text else msg("deliveries.empty")
 
     def all_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
         *columns, when = DELIVERY_COLUMNS
@@ -183,14 +183,14 @@ class DeliveryPage(DetailPage[DeliveriesState]):
     name = "deliveries.page"
 
     def title(self, state: DeliveriesState) -> Msg:
-        return msg("receive.title_of", delivery=state.delivery_number)
+        return msg("receive.choice_open", delivery=state.delivery_number)
 
     def prompt(self, state: DeliveriesState) -> Msg:
-        return msg("receive.prompt_choice" if state.delivery else "deliveries.prompt")
+        return msg("pick.prompt_choice" if state.delivery else "deliveries.prompt")
 
     def lines(self, state: DeliveriesState) -> tuple[Line, ...]:
         if not state.delivery:
-            return (Line("note", msg("deliveries.loading")),)
+            return (Line("note", msg("stores.loading")),)
         late = (Line("note", msg("deliveries.how_late_ends")),) if state.is_late else ()
         excess = (Line("note", msg("excess.note", count=len(state.excess))),) if state.excess else ()
         return (*_head_lines(state.delivery), *late, *excess)
@@ -269,7 +269,7 @@ def _blocks(delivery: DeliveryRow) -> tuple[Block, ...]:
         (msg("head.expected_on"), msg("moment", at=to_local_text(expected)) if expected else None),
         (msg("head.type"), kind_name(kind) if kind else None),
         (msg("head.containers"), None if containers is None else raw(str(containers))),
-        (msg("head.reference"), raw(delivery["external_reference_number"])),
+        (msg("orders.head_reference"), raw(delivery["external_reference_number"])),
         (msg("head.from_store"), raw("" if delivery["store_origin"] is None else str(delivery["store_origin"]))),
         (msg("head.tracing"), raw(delivery["tracing_url"])),
     )
@@ -329,7 +329,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
                 late = _is_late(rows[0], context)
                 return Turn(state._replace(delivery_number=rows[0]["order_number"], delivery=rows[0], is_late=late))
             case "delivery":
-                return refuse(state, msg("deliveries.not_here", delivery=state.delivery_number))
+                return refuse(state, msg("home.not_found", text=state.delivery_number))
             case "excess":
                 return Turn(state._replace(excess=rows))
             case "deliveries_expecting" if rows:

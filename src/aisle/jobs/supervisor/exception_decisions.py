@@ -120,7 +120,7 @@ def apply_decision(state: ExceptionsState, rows: tuple[DifferencesRow, ...], con
         text = msg("exceptions.approved_on_host" if here else "exceptions.approved", count=len(rows), here=here)
     else:
         effects = tuple(_recount_effects(state, rows, context.store))
-        text = msg("exceptions.recounted", count=len(rows))
+        text = msg("count.to_recounts", count=len(rows))
     done = {row["key"] for row in rows}
     rest = tuple(row for row in state.rows if row["key"] not in done)
     total = max(len(rest), state.total - len(rows))
@@ -149,7 +149,7 @@ def write_at_store(operation: str, lanes: tuple[str, ...], store: str, body: Any
 class DecisionQuestion(FormPage[ExceptionsState]):
     """Question what becomes of differences."""
 
-    prompt_text = msg("order_actions.prompt_action")
+    prompt_text = msg("unconfirmed.choose")
     title_text = msg("exceptions.differences")
     typed_only = True
 
@@ -192,7 +192,7 @@ class OneQuestion(DecisionQuestion):
             Action(
                 msg("exceptions.count_now"), lambda state, _: Turn(state._replace(question=""), (start_count(row),))
             ),
-            Action(msg("exceptions.look_up"), lambda state, _: Turn(state, (look_up,))),
+            Action(msg("look_up.title"), lambda state, _: Turn(state, (look_up,))),
         )
 
 

@@ -121,17 +121,17 @@ class Summary(Page[ExceptionsState]):
         )
         return ListView(
             name=self.name,
-            title=msg("exceptions.title"),
+            title=msg("home.exceptions"),
             prompt=msg(
                 "unconfirmed.prompt_none" if state.is_loaded and not any(counts.values()) else "exceptions.prompt"
             ),
-            column_heads=(msg("exceptions.head_kind"), msg("exceptions.head_count"), msg("exceptions.head_about")),
+            column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
             rows=rows,
             first=state.first,
             total=len(counts),
             cursor=state.cursor,
             numbered_rows=len(rows),
-            empty=msg("exceptions.loading"),
+            empty=msg("stores.loading"),
             key_hints=(NEXT_PAGE, BACK) if self._has_more(state) else (BACK,),
         )
 
@@ -184,7 +184,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
         return self.prompt_text
 
     def empty_text(self, state: ExceptionsState) -> Msg:
-        return msg("exceptions.none" if state.is_loaded else "exceptions.loading")
+        return msg("exceptions.none" if state.is_loaded else "stores.loading")
 
     def key(self, row: Any) -> str:
         return str(row["key"])
@@ -224,7 +224,7 @@ class StuckOrderList(ExceptionList):
 
     name = "exceptions.stuck"
     query_name = "stuck"
-    prompt_text = msg("exceptions.prompt_stuck")
+    prompt_text = msg("exceptions.prompt")
     columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in STUCK_COLUMNS)
     has_progress_bars = True
 
@@ -265,15 +265,13 @@ class NegativeStockList(ExceptionList):
 
     name = "exceptions.negative_stock"
     query_name = "negative_stock"
-    prompt_text = msg("exceptions.prompt_negative_stock")
+    prompt_text = msg("exceptions.prompt")
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["label"]), sort="label"),
+        Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
         Column(
             msg("exceptions.head_where"),
-            lambda row: (
-                msg("exceptions.order", order=row["order_number"]) if row["order_number"] else _location_text(row)
-            ),
+            lambda row: msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row),
         ),
     )
 
@@ -286,10 +284,10 @@ class RecountList(ExceptionList):
 
     name = "exceptions.recounts"
     query_name = "recounts"
-    prompt_text = msg("exceptions.prompt_recounts")
+    prompt_text = msg("exceptions.prompt")
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["label"]), sort="label"),
-        Column(msg("locations.head_location"), _location_text, sort="location_code"),
+        Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
+        Column(msg("head.location"), _location_text, sort="location_code"),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
         Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
@@ -316,7 +314,7 @@ class ExcessReceiptList(ExceptionList):
     query_name = EXCESS_QUERY
     prompt_text = msg("exceptions.prompt_excess_receipts")
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["description"]), sort="description"),
+        Column(msg("head.product"), lambda row: raw(row["description"]), sort="description"),
         Column(msg("head.received"), _received_text, sort="received"),
         Column(msg("head.delivery"), lambda row: code_text(row["order_number"]), sort="order_number"),
         Column(msg("head.supplier"), lambda row: raw(row["supplier_name"]), sort="supplier_name"),
@@ -337,11 +335,11 @@ class EntryToReviewList(ExceptionList):
 
     name = "exceptions.entries_to_review"
     query_name = "entries_to_review"
-    prompt_text = msg("exceptions.prompt_entries_to_review")
+    prompt_text = msg("exceptions.prompt")
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(entry_label(row)), sort="description"),
+        Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
         Column(msg("head.change"), change_message, sort="difference"),
-        Column(msg("head.why"), lambda row: why_message(row, ()), sort="work"),
+        Column(msg("head.reason"), lambda row: why_message(row, ()), sort="work"),
         Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
         Column(
             msg("unconfirmed.head_user"), lambda row: raw(row["user_name"] or row["app_user_name"]), sort="user_name"
@@ -365,11 +363,11 @@ class DifferenceList(ExceptionList):
     name = "exceptions.differences"
     query_name = "differences"
     columns = (
-        Column(msg("exceptions.head_product"), lambda row: raw(row["label"]), sort="label"),
-        Column(msg("exceptions.head_difference"), lambda row: signed_message(row["difference"]), sort="difference"),
-        Column(msg("exceptions.head_value"), _value_message, sort="value"),
-        Column(msg("locations.head_location"), lambda row: raw(row["location_code"]), sort="location_code"),
-        Column(msg("exceptions.head_counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
+        Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
+        Column(msg("head.difference"), lambda row: signed_message(row["difference"]), sort="difference"),
+        Column(msg("head.value"), _value_message, sort="value"),
+        Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
+        Column(msg("head.counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
         Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )

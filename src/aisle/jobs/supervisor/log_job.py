@@ -124,7 +124,7 @@ class ValuePage(LogQuestion):
     title_text = msg("log.title_filter")
 
     def prompt(self, state: LogState) -> Msg:
-        return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "count.prompt_number")
+        return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "unconfirmed.choose")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         return (Line("note", field_text(state, state.field)),)
@@ -132,7 +132,7 @@ class ValuePage(LogQuestion):
     def actions(self, state: LogState) -> Actions:
         names = tuple(value_name(state, state.field, value) for value in filter_values(state.field, state.reasons))
         if state.field == "user":
-            names = (msg("log.any"), msg("log.mine"))
+            names = (msg("orders.any"), msg("log.mine"))
         return tuple(Action(name, partial(_choose_value, index)) for index, name in enumerate(names))
 
     def accepts(self, state: LogState) -> Accepts:
@@ -201,7 +201,7 @@ class ExportPage(LogQuestion):
 
     def actions(self, state: LogState) -> Actions:
         name = file_name(state)
-        return (Action(msg("log.file", file=name), lambda state, _: _query_file(state, name)),)
+        return (Action(msg("raw", text=name), lambda state, _: _query_file(state, name)),)
 
     def accepts(self, state: LogState) -> Accepts:
         return super().accepts(state)._replace(text=True)
@@ -286,7 +286,7 @@ class EntryPage(DetailPage[LogState]):
         return (Line("product", raw(entry_label(entry))), Line("quantity", change_message(entry))) if entry else ()
 
     def blocks(self, state: LogState) -> tuple[Block, ...]:
-        return (Block(msg("log.about"), _entry_rows(state), is_compact=True),)
+        return (Block(msg("deliveries.about"), _entry_rows(state), is_compact=True),)
 
     def actions(self, state: LogState) -> tuple[Action[LogState], ...]:
         review = (Action(msg("log.mark_reviewed"), _mark_reviewed, "r"),) if _can_review(state) else ()
@@ -297,7 +297,7 @@ class EntryPage(DetailPage[LogState]):
         return (*PAGE_HINTS, *own, BACK)
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("log.unknown", code=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return Turn(state, (Close(),)) if state.is_alone else close_page(state, context)
@@ -317,7 +317,7 @@ def _entry_rows(state: LogState) -> tuple[tuple[Msg, ...], ...]:
         (msg("label.pool"), raw(entry["stock_pool"])),
         (msg("head.reason"), raw(reason)),
         (msg("head.source"), raw(entry["source"])),
-        (msg("head.reference"), raw(entry["reference"])),
+        (msg("orders.head_reference"), raw(entry["reference"])),
         (msg("head.order"), raw(entry["customer_order_number"])),
         (msg("label.product_number"), raw(entry["product_number"])),
         (msg("head.counted"), raw("") if counted is None else msg("number", value=counted)),
@@ -378,7 +378,7 @@ class LossesPage(PagedPage[LogState]):
         return Series(raw(reason), tuple(row["weeks"]), row["total"])
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("log.unknown", code=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return close_page(state, context)

@@ -257,7 +257,7 @@ def value_name(state: LogState, field: str, value: str) -> Msg:
     if field == "period":
         return msg(PERIOD_NAMES[value])
     if not value:
-        return msg("log.any")
+        return msg("orders.any")
     if field == "review":
         return msg(REVIEW_NAMES.get(value, "log.not_to_review"))
     if field == "reason":
@@ -274,7 +274,7 @@ def _other_filters_text(state: LogState) -> Msg | None:
         return None
     text = field_text(state, fields[-1])
     for field in reversed(fields[:-1]):
-        text = msg("log.two_filters", first=field_text(state, field), others=text)
+        text = msg("orders.join", one=field_text(state, field), other=text)
     return text
 
 
@@ -347,14 +347,14 @@ class LogList(ListPage[LogState, LogRow]):
         text = " ".join(filter(None, (state.filter.location, state.typed or state.search)))
         if text and (others := _other_filters_text(state)):
             return msg("log.no_match_filtered", text=text, filter=others)
-        return msg("log.no_match", text=text) if text else msg("log.empty")
+        return msg("look_up.no_match", text=text) if text else msg("log.empty")
 
     def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
         today = state.today
         return (
             Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
             Column(msg("head.change"), change_message, sort="difference"),
-            Column(msg("head.why"), lambda row: why_message(row, state.reasons), sort="work"),
+            Column(msg("head.reason"), lambda row: why_message(row, state.reasons), sort="work"),
             Column(
                 msg("head.time"),
                 lambda row: msg("log.at_time" if store_day(row["at"]) == today else "moment", at=row["at"]),
@@ -367,7 +367,7 @@ class LogList(ListPage[LogState, LogRow]):
             ),
             Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
             Column(msg("head.value"), _value_message, is_optional=True, sort="value"),
-            Column(msg("head.reference"), lambda row: raw(_reference_text(row))),
+            Column(msg("orders.head_reference"), lambda row: raw(_reference_text(row))),
             Column(
                 msg("head.review"),
                 lambda row: msg(REVIEW_NAMES[row["review_status"]]) if row["review_status"] in ("1", "2") else raw(""),

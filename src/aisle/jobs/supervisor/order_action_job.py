@@ -160,12 +160,12 @@ ACTION_TEXTS = {
     "release": ("order_actions.release", "order_actions.done_release"),
     "reject": ("order_actions.reject", "order_actions.done_reject"),
     "reopen": ("order_actions.reopen", "order_actions.done_reopen"),
-    "hand_over": ("order_actions.hand_over", "order_actions.done_hand_over"),
+    "hand_over": ("order_actions.hand_over", "pick.handed_over_now"),
     "priority": ("order_actions.priority", "order_actions.done_priority"),
     "no_priority": ("order_actions.no_priority", "order_actions.done_no_priority"),
     "split": ("order_actions.split", "order_actions.done_split"),
     "close_line": ("order_actions.close_line", "order_actions.done_close_line"),
-    "reopen_line": ("order_actions.reopen_line", "order_actions.done_reopen_line"),
+    "reopen_line": ("order_actions.reopen_line", "pick.reopened"),
 }
 """Name of each action, and what is said when it is done."""
 
@@ -190,7 +190,7 @@ class OrderQuestion(FormPage[OrderActionState]):
     """Answer to an input that the page cannot use."""
 
     def title(self, state: OrderActionState) -> Msg:
-        return msg(ACTION_NAMES[state.kind]) if state.kind else msg("order_actions.title")
+        return msg(ACTION_NAMES[state.kind]) if state.kind else msg("orders.actions")
 
     def lines(self, state: OrderActionState) -> tuple[Line, ...]:
         orders = Line("product", _orders_message(state))
@@ -224,7 +224,7 @@ def _drop(state: OrderActionState, context: Context) -> Result:
 
 def _orders_message(state: OrderActionState) -> Msg:
     if len(state.orders) == 1:
-        return msg("order_actions.one_order", order=state.orders[0])
+        return msg("order.title", order=state.orders[0])
     return msg("order_actions.orders", count=len(state.orders), first=state.orders[0] if state.orders else "")
 
 
@@ -232,7 +232,7 @@ class KindPage(OrderQuestion):
     """Choice of the action."""
 
     name = "order_actions.action"
-    prompt_text = msg("order_actions.prompt_action")
+    prompt_text = msg("unconfirmed.choose")
 
     def actions(self, state: OrderActionState) -> Actions:
         kinds = sorted(state.possible, key=ACTION_NUMBERS.__getitem__)
@@ -497,8 +497,8 @@ class ResultsPage(Page[OrderActionState]):
         return ListView(
             name=self.name,
             title=msg("order_actions.results_undone" if state.is_undo else "order_actions.results"),
-            prompt=msg("order_actions.prompt_results"),
-            column_heads=(msg("head.order"), msg("order_actions.head_result"), msg("order_actions.head_reason")),
+            prompt=msg("order.prompt_read"),
+            column_heads=(msg("head.order"), msg("order_actions.results"), msg("head.reason")),
             rows=tuple(_result_row(row) for row in state.rows),
             first=state.first,
             total=state.total,

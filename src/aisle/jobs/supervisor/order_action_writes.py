@@ -112,7 +112,7 @@ def _decide(
     order: str, row: OrderToActOnRow | None, action: OrderAction, store: str, can_reject_lines: bool, user: str
 ) -> Decision:
     if row is None:
-        return Decision(why=msg("order_actions.order_unknown", order=order))
+        return Decision(why=msg("order.absent", order=order))
     if not row.get("is_active", True):
         return Decision(why=msg("order_actions.order_finished", order=order))
     if action.kind == REOPEN:
@@ -127,7 +127,7 @@ def _decide(
     if action.kind in (CLAIM, RELEASE):
         return _claim(order, row, action, store, user)
     if action.kind in (PRIORITY, REMOVE_PRIORITY, SPLIT) and row.get("is_picked"):
-        return Decision(why=msg("order_actions.order_picked", order=order))
+        return Decision(why=msg("batch.picked", order=order))
     if action.kind in (PRIORITY, REMOVE_PRIORITY):
         return _set_priority(order, row, action)
     if action.kind == SPLIT:
@@ -186,7 +186,7 @@ def _split(order: str, row: OrderToActOnRow, action: OrderAction, store: str) ->
     if not picker:
         return Decision(why=msg("order_actions.not_in_batch", order=order))
     if picker == action.user:
-        return Decision(why=msg("order_actions.already_picker", order=order, name=action.name or action.user))
+        return Decision(why=msg("order_actions.already_claimed", order=order, name=action.name or action.user))
     kept = LocalNote("claim", order, action.user), LocalNote("assigned", order, action.user)
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, picker, name))
 

@@ -118,7 +118,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def empty_text(self, state: OrdersState) -> Msg:
         if not state.is_loaded:
-            return msg("orders.loading")
+            return msg("stores.loading")
         if text := state.typed or state.search:
             return msg("orders.no_match", text=text)
         return msg("orders.none_finished" if state.filter.state == "finished" else "orders.none")
@@ -183,7 +183,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         is_marking = state.is_marking or bool(state.marked)
         mark = msg("orders.mark_end" if state.is_marking else "orders.mark")
         return (
-            Action(msg("orders.filter"), partial(open_page, "filter"), "f", not is_marking),
+            Action(msg("hint.filter"), partial(open_page, "filter"), "f", not is_marking),
             Action(msg("orders.views"), partial(open_page, "views"), "v", not is_marking),
             Action(mark, lambda state, _: list_page_base_class.toggle_marking(state), "m"),
             Action(msg("orders.mark_all"), _query_all, "a", is_marking),

@@ -125,13 +125,13 @@ def query_arguments(filter_: OrderFilter) -> Args:
 
 
 FIELD_NAMES = {
-    "state": "orders.field_state",
-    "due": "orders.field_due",
+    "state": "head.state",
+    "due": "head.pickup",
     "claim": "orders.field_claim",
     "shorts": "orders.field_shorts",
     "sort": "orders.field_sort",
     "direction": "orders.field_direction",
-    "reference": "orders.field_reference",
+    "reference": "orders.head_reference",
 }
 
 VALUE_NAMES = {

@@ -68,12 +68,12 @@ class FilterPage(ChoicePage):
     """Choice of the field to edit."""
 
     name = "orders.filter"
-    title_text = msg("orders.filter")
-    prompt_text = msg("orders.prompt_filter")
+    title_text = msg("hint.filter")
+    prompt_text = msg("log.prompt_filter")
 
     def actions(self, state: OrdersState) -> Actions:
         fields = (Action(self._field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
-        return (*fields, Action(msg("orders.reset_filter"), _reset_filter))
+        return (*fields, Action(msg("log.clear"), _reset_filter))
 
     def _field_text(self, state: OrdersState, field: str) -> Msg:
         return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value_text(state.filter, field))
@@ -96,7 +96,7 @@ class FieldPage(ChoicePage):
         return msg(FIELD_NAMES[state.field])
 
     def prompt(self, state: OrdersState) -> Msg:
-        return msg("orders.prompt_reference" if state.field == "reference" else "orders.prompt_field")
+        return msg("orders.prompt_reference" if state.field == "reference" else "unconfirmed.choose")
 
     def actions(self, state: OrdersState) -> Actions:
         values = filter_values(state.field)

@@ -99,28 +99,28 @@ _EVENT_TEXTS = {
     "opened": "order.event_line_reopened",
     "claimed": "order.event_claimed",
     "released": "order.event_released",
-    "rejected": "order.event_rejected",
+    "rejected": "orders.status_rejected",
     "taken_back": "order.event_rejection_undone",
-    "finished": "order.event_finished",
+    "finished": "orders.status_finished",
     "finish": "order.event_finish",
-    "reopened": "order.event_reopened",
+    "reopened": "order.event_rejection_undone",
     "assigned": "order.event_assigned",
     "quantity": "order.event_quantity",
     "due": "order.event_due",
 }
 
 _STATE_TEXTS = {
-    "queued": "order.state_queued",
-    "sending": "order.state_sending",
-    "refused": "order.state_refused",
-    "in_doubt": "order.state_in_doubt",
+    "queued": "operation_state.queued",
+    "sending": "operation_state.sending",
+    "refused": "operation_state.refused",
+    "in_doubt": "operation_state.in_doubt",
 }
 """Notes for states of an operation that is not confirmed."""
 
 _LAST_STATE_TEXTS = {
-    "queued": "order.last_queued",
-    "sending": "order.last_sending",
-    "refused": "order.last_refused",
+    "queued": "unconfirmed.note_queued",
+    "sending": "unconfirmed.note_sending",
+    "refused": "store_product.refused",
     "in_doubt": "order.last_in_doubt",
 }
 
@@ -176,11 +176,11 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     order = state.order
     if order is None:
         missing = msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
-        return (Line("product", msg("order_actions.one_order", order=state.number)), Line("note", missing))
+        return (Line("product", msg("order.title", order=state.number)), Line("note", missing))
     head = (
         msg("order.order_of_customer", order=order.number, who=order.customer)
         if order.customer
-        else msg("order_actions.one_order", order=order.number)
+        else msg("order.title", order=order.number)
     )
     far = msg(
         "order.progress",
@@ -244,10 +244,10 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
 
 def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
-    missing = msg("order.no_lines" if are_known else "order.lines_loading")
+    missing = msg("order.no_lines" if are_known else "stores.loading")
     is_rejected = state.order is not None and state.order.status == "rejected"
     rows = tuple(_line_cells(line, is_rejected=is_rejected) for line in state.lines)
-    return Block(msg("order.lines_title", count=len(rows)), rows or ((missing,),), is_wide=True)
+    return Block(msg("batch.lines", count=len(rows)), rows or ((missing,),), is_wide=True)
 
 
 def line_label(line: OrderLineRow) -> str:
@@ -277,7 +277,7 @@ def _line_state(line: OrderLineRow, *, is_rejected: bool) -> Msg:
     if line["is_picked"]:
         reason = line.get("rejection_reason_code_description")
         return msg("order.line_short_why", why=reason) if reason else msg("order.line_short")
-    return msg("order.line_open")
+    return msg("orders.status_open")
 
 
 def _history_cells(row: OrderHistoryRow) -> Cells:
@@ -327,7 +327,7 @@ class OrderPage(DetailPage[OrderState]):
         return msg("order.title", order=state.number)
 
     def prompt(self, state: OrderState) -> Msg:
-        return msg("order.prompt" if possible_actions(state.order) else "order.prompt_read")
+        return msg("unconfirmed.choose" if possible_actions(state.order) else "order.prompt_read")
 
     def lines(self, state: OrderState) -> tuple[Line, ...]:
         return _lines(state)
@@ -442,7 +442,7 @@ class ShortLinePage(OrderPage):
     name = "order.short_line"
 
     def prompt(self, state: OrderState) -> Msg:
-        return msg("order.prompt")
+        return msg("unconfirmed.choose")
 
     def lines(self, state: OrderState) -> tuple[Line, ...]:
         line = _short_line(state)
@@ -460,7 +460,7 @@ class ShortLinePage(OrderPage):
             return ()
         return (
             Action(msg("order_actions.reopen_line"), lambda state, _: _start_line_action(REOPEN_LINE, state, line)),
-            Action(msg("order.look_up_product"), lambda state, _: _look_up(state, line)),
+            Action(msg("look_up.title"), lambda state, _: _look_up(state, line)),
         )
 
     def go_back(self, state: OrderState, context: Context) -> Result:

@@ -124,7 +124,7 @@ def _short_text(order: BoardOrder) -> Msg:
 
 _NUMBER = Column[BoardOrder](msg("head.order"), lambda order: raw(order.number), sort="number")
 _PICKUP = Column[BoardOrder](msg("head.pickup"), lambda order: order.due, sort="pickup")
-_STATE = Column(msg("orders.head_state"), _status_text, sort="state")
+_STATE = Column(msg("head.state"), _status_text, sort="state")
 _PROGRESS = Column[BoardOrder](
     msg("head.progress"),
     lambda order: goods_progress_in_list(order.goods.picked, order.goods.ordered),
@@ -133,12 +133,12 @@ _PROGRESS = Column[BoardOrder](
 _CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True, sort="claim")
 _CUSTOMER = Column[BoardOrder](msg("head.customer"), lambda order: raw(order.customer), sort="customer")
 _IDLE = Column[BoardOrder](msg("orders.head_idle"), lambda order: _age_text(order.idle_s), is_optional=True)
-_SHORT = Column(msg("orders.head_short"), _short_text, is_optional=True)
+_SHORT = Column(msg("shortage.title"), _short_text, is_optional=True)
 DETAIL_COLUMNS = (
     Column[BoardOrder](
         msg("orders.head_known_since"), lambda order: _age_text(order.known_s), is_optional=True, sort="age"
     ),
-    Column[BoardOrder](msg("orders.head_reason"), lambda order: raw(order.rejection_reason), is_optional=True),
+    Column[BoardOrder](msg("head.reason"), lambda order: raw(order.rejection_reason), is_optional=True),
     Column[BoardOrder](msg("orders.head_reference"), lambda order: raw(order.reference), is_optional=True),
 )
 """Columns that the pane beside the board shows too."""

@@ -11,11 +11,31 @@ from aisle.jobs.view import Msg, msg, raw
 
 Cells = tuple[Msg, ...]
 
-YES_NO = {"yes": msg("stores.yes"), "no": msg("stores.no")}
+YES_NO = {"yes": msg("unconfirmed.yes"), "no": msg("unconfirmed.no")}
+
+
+LABEL_IDS: Mapping[str, str] = {
+    "product.brand_description": "head.brand",
+    "product.country_code": "store.country_name",
+    "product.deprecation_date": "label.ends",
+    "product.discount_price": "store_product.of_discount",
+    "product.price": "label.price",
+    "product.product_details": "deliveries.about",
+    "product.referral_product_id": "label.referral",
+    "store.area_description": "stores.head_area",
+    "store.store_next_delivery_datetime": "look_up.delivery",
+    "store.store_next_ordering_datetime": "look_up.ordering",
+}
+"""Message ids of the labels that other pages have too. The id of any other label is the label itself."""
+
+
+def label_message(label: str) -> Msg:
+    """Return the message of a label."""
+    return msg(LABEL_IDS.get(label, label))
 
 
 def field_name(label: str) -> str:
-    """Return the name of the field with that label. The id of a label is the resource's name and the field's name."""
+    """Return the name of the field with that label. A label is the resource's name and the field's name."""
     return label.partition(".")[2]
 
 
@@ -26,7 +46,7 @@ def field_rows(
 ) -> tuple[Cells, ...]:
     """Return the fields with these labels that have a value. `to_message` gets a field's name and text."""
     texts = ((label, format_field(values.get(field_name(label)))) for label in labels)
-    return tuple((msg(label), to_message(field_name(label), text)) for label, text in texts if text)
+    return tuple((label_message(label), to_message(field_name(label), text)) for label, text in texts if text)
 
 
 def free_field_rows(value: Any) -> tuple[Cells, ...]:

@@ -64,8 +64,8 @@ class FiguresPage(PagedPage[StoreProductState]):
             series.append(Series(_SERIES_LABELS[name], values, total, keys))
         return Chart(
             name=self.name,
-            title=msg("store_product.title", number=state.number),
-            prompt=msg("store_product.prompt_chart"),
+            title=msg("look_up.title_product", number=state.number),
+            prompt=msg("order.prompt_read"),
             lines=(Line("product", raw(product.name)),),
             series=tuple(series),
             axis=(),
@@ -75,7 +75,7 @@ class FiguresPage(PagedPage[StoreProductState]):
         )
 
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("log.unknown", code=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: StoreProductState, context: Context) -> Result:
         return Turn(state._replace(phase=PAGE, field="", page=0))
@@ -142,7 +142,7 @@ class StoreProductJob(PageJob[StoreProductState]):
         """Open the scanned product, except while a value is being changed, because that would be lost."""
         match, label = matches[0], matches[0].label or matches[0].key
         if match.kind != PRODUCT:
-            return refuse(state, msg("store_product.not_this", what=name_of(match)))
+            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
         if state.phase in (VALUE, CONFIRM):
             return refuse(state, msg("store_product.finish_change_first", what=label))
         shown = Verdict(INFO, msg("look_up.shown", label=label))

@@ -45,7 +45,7 @@ _INPUT_PROMPTS = {
     "money": "store_product.how_number",
     "codes": "store_product.how_codes",
     "day": "store_product.how_day",
-    "flag": "count.prompt_number",
+    "flag": "unconfirmed.choose",
 }
 """Prompts for a value of each kind."""
 
@@ -196,7 +196,7 @@ class ConfirmPage(FieldPage):
 
     def actions(self, state: StoreProductState) -> Actions:
         send = Action[StoreProductState](
-            msg("store_product.send"), lambda state, context: Turn(state, (query_product(state, "chosen", context),))
+            msg("count.send"), lambda state, context: Turn(state, (query_product(state, "chosen", context),))
         )
         return (send,)
 

@@ -115,7 +115,7 @@ READ_ONLY_FIELDS = {
     "adjusted_order_level": msg("store_product.of_adjusted"),
     "demand_until_delivery": msg("store_product.of_demand"),
     "forecast": msg("store_product.of_forecast"),
-    "promotion_week": msg("store_product.of_week"),
+    "promotion_week": msg("product.promotion_week"),
     "purchase_unit_name": msg("store_product.of_unit"),
     "purchase_unit_quantity": msg("store_product.of_unit_quantity"),
     "last_minmax_updatedby": msg("store_product.by_levels"),
@@ -180,7 +180,7 @@ def _parse_times(row: StoreProductRow, name: str, now: str) -> tuple[Msg, ...]:
 def why_not(product: StoreProduct, field: Field) -> Msg | None:
     """Return the reason why a field cannot be changed here, or None."""
     if not product.may_edit:
-        return msg("store_product.role_denied")
+        return msg("clearance.role_denied")
     if field.name in LEVELS and not product.may_edit_levels:
         return msg("store_product.fixed_levels")
     if field.name == "is_replenishment" and not product.may_edit_replenishment:

@@ -78,10 +78,10 @@ class ProductPage(DetailPage[StoreProductState]):
     name = "store_product"
 
     def title(self, state: StoreProductState) -> Msg:
-        return msg("store_product.title", number=state.number)
+        return msg("look_up.title_product", number=state.number)
 
     def prompt(self, state: StoreProductState) -> Msg:
-        return msg("store_product.prompt" if self.numbered_rows(state) else "store_product.prompt_read")
+        return msg("store_product.prompt" if self.numbered_rows(state) else "note.prompt")
 
     def numbered_rows(self, state: StoreProductState) -> int:
         return len(state.product.editable_fields) if state.product else 0
@@ -90,12 +90,12 @@ class ProductPage(DetailPage[StoreProductState]):
         product = state.product
         name = Line("product", raw(product.name if product else state.label or state.number))
         if product is None:
-            return (name, Line("note", msg("look_up.unknown" if state.is_loaded else "store_product.loading")))
+            return (name, Line("note", msg("look_up.unknown" if state.is_loaded else "stores.loading")))
         notes = [Line("note", note) for note in _change_notes(product)]
         if not product.is_ranged:
             return (name, Line("note", msg("store_product.not_ranged")), *notes)
         stock = msg("look_up.no_stock") if product.has_no_stock else msg("look_up.stock", stock=product.stock)
-        denied = () if product.may_edit else (Line("note", msg("store_product.role_denied")),)
+        denied = () if product.may_edit else (Line("note", msg("clearance.role_denied")),)
         return (name, Line("quantity", stock), *denied, *notes)
 
     def blocks(self, state: StoreProductState) -> tuple[Block, ...]:
@@ -128,7 +128,7 @@ class ProductPage(DetailPage[StoreProductState]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("log.unknown", code=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
 
 def query_product(state: StoreProductState, id_: str, context: Context) -> Query:
@@ -154,10 +154,10 @@ def _blocks(product: StoreProduct, state: StoreProductState) -> tuple[Block, ...
             (*delivery_rows(state.deliveries), *_time_rows(product)),
             is_compact=True,
         ),
-        Block(msg("look_up.locations"), () if product.has_no_stock else state.locations),
+        Block(msg("home.locations"), () if product.has_no_stock else state.locations),
         Block(msg("store_product.stock"), _pool_rows(product)),
         Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
-        Block(msg("look_up.facts"), _read_only_rows(product)),
+        Block(msg("deliveries.about"), _read_only_rows(product)),
     )
 
 

@@ -65,8 +65,8 @@ class Subset(NamedTuple):
 
 
 SUBSETS = {
-    "all": Subset(msg("stores.title_all"), msg("stores.empty_all")),
-    "near": Subset(msg("stores.title_near"), msg("stores.empty_near")),
+    "all": Subset(msg("stores.title_all"), msg("stores.loading")),
+    "near": Subset(msg("look_up.nearby"), msg("stores.empty_near")),
     "warehouse": Subset(msg("stores.title_warehouse"), msg("stores.empty_warehouse")),
     "visited": Subset(msg("stores.title_visited"), msg("stores.empty_visited")),
 }
@@ -97,7 +97,7 @@ class StoreList(SearchPage[StoresState, StoresRow]):
 
     def title(self, state: StoresState) -> Msg:
         if state.is_switching and state.subset == "all":
-            return msg("stores.title_change")
+            return msg("home.change_store")
         return SUBSETS[state.subset].title
 
     def prompt(self, state: StoresState) -> Msg:
@@ -105,7 +105,7 @@ class StoreList(SearchPage[StoresState, StoresRow]):
 
     def empty_text(self, state: StoresState) -> Msg:
         text = state.typed or state.search
-        return msg("stores.no_match", text=text) if text else SUBSETS[state.subset].empty
+        return msg("look_up.no_match", text=text) if text else SUBSETS[state.subset].empty
 
     def key(self, row: StoresRow) -> str:
         return row["store_number"]
@@ -183,7 +183,7 @@ class StorePage(DetailPage[StoresState]):
         return msg("stores.title_of", store=state.store_number)
 
     def prompt(self, state: StoresState) -> Msg:
-        return msg("stores.prompt_choices" if _can_switch(state) else "stores.prompt_page")
+        return msg("stores.prompt_choices" if _can_switch(state) else "order.prompt_read")
 
     def lines(self, state: StoresState) -> tuple[Line, ...]:
         return _lines(state.store, state.store_number) if state.store else (Line("note", msg("stores.loading")),)
@@ -226,7 +226,7 @@ def _lines(store: StorePageRow, number: str) -> tuple[Line, ...]:
         return (*lines, Line("note", msg("stores.is_current")))
     if store["there_waiting"]:
         return (*lines, Line("note", msg("stores.unsent_there", count=store["there_waiting"])))
-    return lines if store["may_switch"] else (*lines, Line("note", msg("stores.role_denied")))
+    return lines if store["may_switch"] else (*lines, Line("note", msg("clearance.role_denied")))
 
 
 def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
@@ -237,7 +237,7 @@ def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
         missing = ((msg("stores.details_refused" if is_refused else "stores.details_not_requested"),),)
     pools = tuple((raw(str(pool)), raw(format_field(name))) for pool, name in store["pools"].items())
     return (
-        Block(msg("stores.address"), field_rows(store, ADDRESS, _field_message)),
+        Block(msg("order.address"), field_rows(store, ADDRESS, _field_message)),
         Block(msg("stores.hours"), free_field_rows(store.get("opening_hours"))),
         Block(msg("stores.ordering"), tuple(map(_ordering_cells, list_of_mappings(store.get("ordering_schema"))))),
         Block(msg("look_up.pools"), pools),
@@ -292,7 +292,7 @@ class SwitchQuestion(FormPage[StoresState]):
     """Question to switch to the store, with the consequences."""
 
     name = "stores.change"
-    title_text = msg("stores.title_change")
+    title_text = msg("home.change_store")
     typed_only = True
 
     def prompt(self, state: StoresState) -> Msg:
@@ -324,7 +324,7 @@ class SwitchQuestion(FormPage[StoresState]):
 
 def _switch_notes(store: StorePageRow) -> Iterable[Msg]:
     if store["is_current"] or not store["may_switch"]:
-        yield msg("stores.is_current" if store["is_current"] else "stores.role_denied")
+        yield msg("stores.is_current" if store["is_current"] else "clearance.role_denied")
         return
     jobs = set(store["jobs"])
     if store["waiting"] or jobs:

@@ -25,7 +25,7 @@ from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 from aisle.scan.grammar_types import CursorKey
 
-MAP_NAMES = {"pick": msg("today.of_picks"), "short": msg("today.of_shorts"), "move": msg("today.of_moves")}
+MAP_NAMES = {"pick": msg("today.work_pick"), "short": msg("orders.field_shorts"), "move": msg("today.work_move")}
 
 
 class Aisle(NamedTuple):
@@ -111,7 +111,7 @@ class FiguresPage(DetailPage[TodayState]):
     """Figures of the day."""
 
     name = "today"
-    title_text = msg("today.title")
+    title_text = msg("home.today")
     prompt_text = msg("today.prompt")
 
     def lines(self, state: TodayState) -> tuple[Line, ...]:
@@ -255,7 +255,7 @@ def _work_block(values: TodayRow) -> Block:
         "today.work_pick": values["work_pick"],
         "today.work_count": values["work_count"],
         "today.work_move": values["work_move"],
-        "today.work_short": values["work_short"],
+        "orders.field_shorts": values["work_short"],
     }
     unknown = number_message(None) if LOG_LIST in values["unread"] else None
     rows = _figure_rows(*((id_, unknown or count) for id_, count in work.items()), ("today.waiting", here))
@@ -432,13 +432,13 @@ JOB_NAMES = {
     "log": "home.log",
     "scanner_test": "home.scanner_test",
     "orders": "home.orders",
-    "clearance_request": "home.clearance",
+    "clearance_request": "clearance_request.title",
     "adjust": "home.count",
     "my_entries": "home.count",
     "expiry": "home.expiry",
     "shortage": "home.pick",
     "unconfirmed": "home.unconfirmed",
-    "clearance": "home.clearance",
+    "clearance": "clearance_request.title",
     "clearance_tasks": "home.clearance_tasks",
 }
 """Names of the jobs, as on the pages that open them."""
@@ -448,7 +448,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     """List of the terminals in use on this host. Its rows open nothing."""
 
     name = "today.terminals"
-    title_text = msg("today.title_terminals")
+    title_text = msg("today.to_terminals")
     prompt_text = msg("order.prompt_read")
     no_rows_text = msg("today.no_terminals")
 
@@ -456,7 +456,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
         return (
             Column(msg("today.head_terminal"), lambda row: raw(row["terminal"]), sort="terminal"),
             Column(
-                msg("today.head_user"),
+                msg("unconfirmed.head_user"),
                 lambda row: raw(row["name"]) if row["name"] else msg("today.nobody"),
                 sort="name",
             ),

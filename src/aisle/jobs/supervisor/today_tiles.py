@@ -71,7 +71,7 @@ def _orders(answer: Rows, context: Context) -> list[BoardOrder]:
 
 def _differences(answer: Rows, context: Context) -> TileFigure:
     row = answer.rows[0]
-    return TileFigure(row["differences"], msg("tile.worth", value=money_message(row["value"])))
+    return TileFigure(row["differences"], msg("exceptions.value", value=money_message(row["value"])))
 
 
 def _negative_stock(answer: Rows, context: Context) -> TileFigure:

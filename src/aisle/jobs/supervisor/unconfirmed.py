@@ -93,7 +93,7 @@ def describe_operation(operation: UnconfirmedRow) -> Msg:
     if operation["kind"] == "setting" and items:
         return msg("unconfirmed.describe_store_product", label=items[0]["label"] or items[0]["product_number"])
     if operation["kind"] not in _OPERATION_TEXTS or not items:
-        return msg("unconfirmed.describe_pick", order=order) if order else raw(operation["operation"])
+        return msg("order.title", order=order) if order else raw(operation["operation"])
     text = _describe_item(operation, items[0])
     return msg("unconfirmed.describe_more", what=text, count=len(items) - 1) if len(items) > 1 else text
 
@@ -103,8 +103,8 @@ def _describe_item(operation: UnconfirmedRow, item: OperationItemRow) -> Msg:
         _OPERATION_TEXTS[operation["kind"]],
         quantity="?" if item["quantity"] is None else item["quantity"],
         label=item["label"] or item["product_number"],
-        source=item["from"] or msg("unconfirmed.no_location"),
-        target=item["to"] or msg("unconfirmed.no_location"),
+        source=item["from"] or msg("move.no_location_short"),
+        target=item["to"] or msg("move.no_location_short"),
     )
 
 
@@ -129,10 +129,10 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
 
     name = "unconfirmed"
     no_rows_text = msg("unconfirmed.empty")
-    title_text = msg("unconfirmed.title")
+    title_text = msg("home.unconfirmed")
     query_name = "unconfirmed"
     columns = (
-        Column(msg("unconfirmed.head_state"), _state_name, sort="outcome"),
+        Column(msg("head.state"), _state_name, sort="outcome"),
         Column(msg("unconfirmed.head_what"), describe_operation, sort="operation"),
         Column(msg("unconfirmed.head_user"), _user_text, sort="user"),
         Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
@@ -167,7 +167,7 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
         return reply(state, INFO, "unconfirmed.none_for", label=match.label or match.key)
 
     def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("unconfirmed.unknown", text=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
 
 def _query_chosen(op_id: str) -> Query:
@@ -223,7 +223,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
         return _state_name(_entry_of(state))
 
     def prompt(self, state: UnconfirmedState) -> Msg:
-        return msg("unconfirmed.choose" if operation_choices(_entry_of(state)) else "unconfirmed.prompt_entry")
+        return msg("unconfirmed.choose" if operation_choices(_entry_of(state)) else "unconfirmed.prompt_none")
 
     def lines(self, state: UnconfirmedState) -> tuple[Line, ...]:
         entry = _entry_of(state)
@@ -237,12 +237,12 @@ class EntryPage(DetailPage[UnconfirmedState]):
             (msg("unconfirmed.head_user"), raw(entry["user"])),
             *(((msg("unconfirmed.head_token_owner"), raw(owner)),) if owner else ()),
             (msg("unconfirmed.head_at"), msg("moment", at=entry["at"])),
-            (msg("unconfirmed.operation_id"), raw(entry["op_id"])),
+            (msg("store.id"), raw(entry["op_id"])),
         )
         return (
             Block(msg("unconfirmed.comparisons"), tuple(_comparison_cells(entry, side) for side in entry["sides"])),
-            Block(msg("unconfirmed.items"), tuple(_item_cells(item) for item in items) if is_listed else ()),
-            Block(msg("unconfirmed.about"), about),
+            Block(msg("hint.lines"), tuple(_item_cells(item) for item in items) if is_listed else ()),
+            Block(msg("deliveries.about"), about),
         )
 
     def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
@@ -260,7 +260,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
         return super().accepts(state)._replace(typed_only=True)
 
     def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("unconfirmed.unknown", text=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: UnconfirmedState, context: Context) -> Result:
         state = state._replace(entry=None, page=0)
@@ -270,7 +270,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
 def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
     why = operation["why"]
     if operation["outcome"] == "refused":
-        id_ = "unconfirmed.note_why" if is_stored_message(why) else "unconfirmed.note_refused"
+        id_ = "unconfirmed.note_why" if is_stored_message(why) else "store_product.refused"
         return (msg(id_, why=read_message(why)),)
     if operation["waits_for"]:
         return (msg("unconfirmed.note_blocked"),)
@@ -281,7 +281,7 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
     if not operation["asked"]:
         first = msg("unconfirmed.note_reconciling")
     elif operation["verdict"] == "changed":
-        first = msg("unconfirmed.note_changed")
+        first = msg("stored_reason.order_changed")
     elif operation["verdict"]:
         first = msg("unconfirmed.note_unknown")
     else:
@@ -292,14 +292,11 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
 def _comparison_cells(operation: UnconfirmedRow, side: ComparedFigureRow) -> tuple[Msg, ...]:
     subject, before, ours, after = side["subject"], side["before"], side["ours"], side["after"]
     if subject in _ORDER_FIELD_TEXTS:
-        was, sent, now = (
-            msg(_YES_NO_TEXTS.get(each or "", "unconfirmed.unknown_value")) for each in (before, ours, after)
-        )
+        was, sent, now = (msg(_YES_NO_TEXTS.get(each or "", "verdict.ask")) for each in (before, ours, after))
         return _cells_of(msg(_ORDER_FIELD_TEXTS[subject]), was, sent, now)
     if operation["kind"] == "setting":
         was, sent, now = (
-            msg("unconfirmed.unknown_value") if each is None else format_value(subject, each)
-            for each in (before, ours, after)
+            msg("verdict.ask") if each is None else format_value(subject, each) for each in (before, ours, after)
         )
         return _cells_of(field_label(subject), was, sent, now)
     label = next((item["label"] for item in operation["items"] if item["product_number"] == subject), subject)
@@ -381,12 +378,12 @@ class ResendQuestion(Question):
 
     def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
         return (
-            Action(msg("unconfirmed.resend_yes"), lambda state, _: _resolve(state, RESEND)),
-            Action(msg("unconfirmed.resend_no"), self.go_back),
+            Action(msg("order_actions.yes"), lambda state, _: _resolve(state, RESEND)),
+            Action(msg("order_actions.no"), self.go_back),
         )
 
     def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("unconfirmed.unknown", text=text))
+        return refuse(state, msg("deliveries.unknown", code=text))
 
 
 class CloseQuestion(Question):

@@ -116,7 +116,7 @@ def _known_line(line: Line, frame: Frame) -> Line:
 
 def _unknown_row(row: Row) -> Row:
     """Return a row without its count, because its list was never read."""
-    return row._replace(cells=(row.cells[0], msg("list.unknown"), awaited_list("headers")))
+    return row._replace(cells=(row.cells[0], msg("verdict.ask"), awaited_list("headers")))
 
 
 def awaited_list(name: str) -> Msg:

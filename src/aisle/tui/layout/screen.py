@@ -220,7 +220,7 @@ def _progress_message(view: Step) -> Msg | None:
             if view.choice_total > len(view.choices)
             else None
         )
-    return view.progress or msg("frame.progress", done=view.done, total=view.total)
+    return view.progress or msg("progress.of", done=view.done, total=view.total)
 
 
 def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns: int) -> int:

@@ -181,7 +181,7 @@ def goods_header(step: Step, progress: Msg | None, box: LayoutBox) -> StyledLine
 def _progress_beside(place: Msg, step: Step, progress: Msg, box: LayoutBox) -> str:
     """Return the longest text of the progress that leaves room for the location, or for a third of the row of a title;
     at last the count of its parts."""
-    count = box.writer.write(msg("frame.progress", done=step.done, total=step.total), 0)
+    count = box.writer.write(msg("progress.of", done=step.done, total=step.total), 0)
     texts = [box.writer.write(progress, MAX_LENGTH)] if box.cells >= MIN_LONG_PROGRESS_CELLS else []
     least = width(box.writer.write(place, 0))
     space = box.cells - 1 - (min(least, box.cells // 3) if place is step.title else least)
