@@ -623,14 +623,13 @@ def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
     with at(home, user="U1") as session:
         say(session, ".")
         found_records(session, typed)
-        frame = session.take([Key("end")], 2.0)
-        assert isinstance(frame.view, ListView)
-        assert frame.view.numbered_rows == 0, "a number would be one more of these words"
+        view = session.take([Key("end")], 2.0).view
+        assert isinstance(view, ListView)
+        assert view.numbered_rows == 0, "a number would be one more of these words"
         if ended_by == "line":
             frame = say(session, typed)
         else:
-            clicked = Key(f"{ROW_KEY}{frame.view.cursor}")
-            frame = session.take([clicked, Key("enter")], 3.0)
+            frame = session.take([Key(f"{ROW_KEY}{view.cursor}"), Key("enter")], 3.0)
             assert session.take([OpenLine(f"{typed}x")], 4.0).typed == "x"
         assert session.stack.top.job.name in ("order", "look_up")
         assert frame.typed == ""
