@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.columns import PRODUCTS, REMOVABLE_PRICES, price_of
+from aisle.client.csv_load.file_layouts_and_columns import PRODUCTS, REMOVABLE_PRICES, price_of
 from aisle.client.csv_load.report import FROM_PRICE_BEFORE
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, queries_for, store_numbers, store_rows
 from aisle.client.errors import ClientError
