@@ -29,7 +29,7 @@ class Cut(httpx.AsyncBaseTransport):
         self._inner, self._left, self._arrives = inner, requests, arrives
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self._left -= request.method != "GET" or self._left <= (-1 if self._arrives else 0)
+        self._left -= request.method != "GET" or self._left < 0
         if self._left >= 0:
             return await self._inner.handle_async_request(request)
         if self._left == -1 and self._arrives:
