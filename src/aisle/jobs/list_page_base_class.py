@@ -14,7 +14,7 @@ from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, 
 from aisle.jobs.page_job import COUNT_ID, Action, Page, refuse
 from aisle.jobs.searchable_list import ListOptions, ListState, move_cursor, row_at_cursor, row_in_focus
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
-from aisle.scan.grammar_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
 
 

@@ -31,7 +31,7 @@ from aisle.jobs.shell import sign_in
 from aisle.jobs.shell.home_orders_and_menu import MENU_JOBS as MENU_JOBS
 from aisle.jobs.shell.home_orders_and_menu import MENU_TEXTS, MORE_MENU, STORE_MENU
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,

@@ -23,8 +23,13 @@ from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
+from aisle.jobs.row_types.exceptions_clearance_and_today import (
+    DifferencesRow,
+    ExcessReceiptsRow,
+    NegativeStockRow,
+    RecountsRow,
+)
 from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
     EXCESS_QUERY,
@@ -63,7 +68,7 @@ from aisle.jobs.view import (
     signed_message,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,
