@@ -16,7 +16,18 @@ from aisle.jobs.expiry.job import ExpiryJob
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, UndoLast
 from aisle.jobs.job import Write as Operation
 from aisle.jobs.view import ListView, Step
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, Text
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+)
 from aisle.store_product_settings import FIELD_BY_NAME, parse_update_values
 from tests.run_length import tries
 

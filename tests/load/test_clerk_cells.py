@@ -302,6 +302,62 @@ async def test_a_price_that_jumps_is_warned_of(before: str, now: str, is_warned:
         assert all(f"{before} then, {now} now, of P." in line for line in said)
 
 
+JUMPS = [
+    ("prices.csv", "product_number,price", "P,{}", "1.5", "150"),
+    ("prices.csv", "product_number,price", "P,{}", "1.5", "0.02"),
+    ("prices.csv", "product_number,store_number,price", "P,1,{}", "5.5", "55000"),
+    ("store_products.csv", "store_number,product_number,price", "1,P,{}", "7.5", "750"),
+    ("discount_prices.csv", "product_number,discount_price", "P,{}", "1.5", "0.02"),
+    ("discount_prices.csv", "product_number,store_number,discount_price", "P,1,{}", "9", "900"),
+    ("products.csv", "product_number,price", "P,{}", "0.99", "99"),
+    ("products.csv", "product_number,special_price", "P,{}", "2", "200"),
+    ("products.csv", "product_number,purchase_price", "P,{}", "2", "200"),
+]
+
+
+@pytest.mark.parametrize(("file", "header", "row", "before", "now"), JUMPS)
+async def test_a_price_that_jumps_is_warned_of_in_each_file(
+    file: str, header: str, row: str, before: str, now: str, world: World
+) -> None:
+    world.write("products.csv", "product_number,price", "P,10")
+    await loaded(world)
+    world.clear()
+    for price, expected in ((before, False), (now, True), (now, False)):
+        world.write(file, header, row.format(price))
+        said = [line for line in (await loaded(world)).lines() if "times the one before" in line]
+        assert len(said) == expected, said
+        assert all(f" then, {price} now, of P." in line for line in said)
+
+
+ODD_PRICES = [
+    (["110001,110001", "110002,2.50"], "price is the number of the product: 110001"),
+    (["0226,226", "110002,2.50"], "price is the number of the product: 226"),
+    (["110001,46054", "110002,2.50"], "a number: 46054 of 110001, the number of 01-02-2026"),
+    (["110001,46054", "110002,15000", "110003,39000"], ""),
+    (["110001,46054", "110002,46055", "110003,2.50"], ""),
+    (["12,12", "110001,36000", "110003,2.50"], ""),
+]
+
+
+@pytest.mark.parametrize("file", ["prices.csv", "products.csv", "store_products.csv", "discount_prices.csv"])
+@pytest.mark.parametrize(("rows", "said"), ODD_PRICES)
+async def test_numbers_of_products_and_days_among_prices_are_warned_of(
+    file: str, rows: list[str], said: str, world: World
+) -> None:
+    name = "discount_price" if file == "discount_prices.csv" else "price"
+    world.write("products.csv", "product_number", *(row.partition(",")[0] for row in rows))
+    await loaded(world)
+    world.clear()
+    world.write(
+        file,
+        f"store_number,product_number,{name}" if "store" in file else f"product_number,{name}",
+        *(f"1,{row}" if "store" in file else row for row in rows),
+    )
+    found = [line for line in (await loaded(world)).lines() if "the number of" in line]
+    assert len(found) == bool(said)
+    assert all(said in line for line in found)
+
+
 async def test_a_price_that_is_refused_is_no_jump(world: World) -> None:
     for price, is_bad in (("1250", False), ("1.250", True)):
         world.write("products.csv", "product_number,price", f"P,{price}", "Q,1")

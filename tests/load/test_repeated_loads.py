@@ -15,7 +15,7 @@ from aisle.client import Client
 from aisle.client.csv_load import LoadError, LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.run_length import tries
 from tests.service.world import assert_books, prepare
 
@@ -29,7 +29,7 @@ class Cut(httpx.AsyncBaseTransport):
         self._inner, self._left, self._arrives = inner, requests, arrives
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self._left -= request.method != "GET" or self._left <= (-1 if self._arrives else 0)
+        self._left -= request.method != "GET" or self._left < 0
         if self._left >= 0:
             return await self._inner.handle_async_request(request)
         if self._left == -1 and self._arrives:

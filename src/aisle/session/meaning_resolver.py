@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import MAX_FACTOR_DIGITS
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     PERSON,
     PRODUCT,
     Accepts,
@@ -29,7 +29,7 @@ from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.job_stack import StackedJob, receiving_job
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch

@@ -7,9 +7,18 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.grammar_types import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    PRODUCT,
+    Ambiguous,
+    Meaning,
+    Quantity,
+    RefusedInput,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
-from aisle.session.number_typed_too_fast_or_after_refusal import AskedNumber
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.shown_verdict import without_reports
 

@@ -11,7 +11,7 @@ from aisle.jobs.view import INFO, Tab, Verdict, msg
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection

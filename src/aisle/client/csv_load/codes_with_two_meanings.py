@@ -15,8 +15,8 @@ from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.clean_cells import fold_code
-from aisle.client.csv_load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
-from aisle.client.csv_load.date_cells import SERIAL_START
+from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
 from aisle.client.csv_load.key_forms import are_near, nearest
 from aisle.client.csv_load.service_reads import (
     as_file_warning,
@@ -228,15 +228,15 @@ async def _warn_of_look_alikes(table: CsvTable, client: Client) -> None:
 def _warn_of_day_numbers(table: CsvTable) -> None:
     """Add warnings for locations that are the number of a day to a spreadsheet, unless most are of five digits."""
     rows = [(line, code) for line, (code,) in table.select_cells(("location_code",)) if code]
-    numbers = [(line, code) for line, code in rows if code.isdecimal() and len(code) == len(_LAST_DAY)]
+    numbers = [(line, code) for line, code in rows if code.isdecimal() and len(code) == _DAY_DIGITS]
     for line, code in numbers if len(numbers) * 2 <= len(rows) else ():
-        if _FIRST_DAY <= code <= _LAST_DAY:
+        if is_recent_day(code):
             day = SERIAL_START + timedelta(days=int(code))
             table.notes.add_warning(_DAY_NUMBER, f"{code}, the number of {day:%d-%m-%Y}", line)
 
 
-_FIRST_DAY, _LAST_DAY = "36526", "54788"
-"""Numbers that a spreadsheet gives the first day of 2000 and the last one of 2049."""
+_DAY_DIGITS = 5
+"""Digits of the number of a day in a spreadsheet."""
 _DAY_NUMBER = "location_code is what a spreadsheet makes of a date; if the code was like one (10-12), write it as text"
 
 

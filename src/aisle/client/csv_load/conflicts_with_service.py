@@ -15,22 +15,24 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.codes_with_two_meanings import check_meanings
-from aisle.client.csv_load.columns import (
+from aisle.client.csv_load.conflicting_rows import find_divided_records
+from aisle.client.csv_load.file_layouts_and_columns import (
     DISCOUNT_PRICES,
     FREE_FIELDS,
     PEOPLE,
+    PRICES,
     PRODUCTS,
     STOCK,
+    STORE_PRODUCTS,
     STORES,
     ServiceList,
 )
-from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.implausible_values import ContainerComparison
 from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
-from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, warn_of_discounts
+from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices, warn_of_odd_prices
 from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import unread_error
@@ -46,8 +48,8 @@ from aisle.client.csv_load.service_reads import (
 )
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
 from aisle.client.csv_load.shared_codes import CodeComparison
-from aisle.client.csv_load.stock_without_location import Placeless
 from aisle.client.csv_load.store_time_zones import zones_of_times
+from aisle.client.csv_load.totals_and_unplaced_stock import Placeless
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.errors import ContractError
@@ -73,8 +75,9 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_inactive_stores(table, client, findings.known_keys)
         await warn_of_products_of_other_stores(table, client)
         await warn_of_unknown_products(table, client)
-        if table.layout is DISCOUNT_PRICES:
-            await warn_of_discounts(table, client)
+        if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
+            await compare_prices(table, client)
+        warn_of_odd_prices(table)
         refused = await check_meanings(table, client) | dict(findings.refused_rows)
         refused |= await similar_field_keys(table, client)
         divided = await find_divided_records(table, client, findings.known_keys)

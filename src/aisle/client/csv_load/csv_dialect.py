@@ -323,19 +323,19 @@ def utf8_text(cell: str, encoding: str) -> str:
 def _shown_words(words: list[str], encoding: str) -> tuple[str, ...]:
     """Return the first word, and others that another encoding reads as well, because those may be wrong."""
     others = [name for name in _OLD_ENCODING_NAMES if name != encoding]
-    doubtful = (word for word in words[1:] if any(_is_word_of(word.encode(encoding), other) for other in others))
+    doubtful = (word for word in words[1:] if any(_is_other_word(word, encoding, other) for other in others))
     chosen = {*words[:1], *itertools.islice(doubtful, _SHOWN_WORDS - 1)}
     chosen |= set(itertools.islice((word for word in words if word not in chosen), _SHOWN_WORDS - len(chosen)))
     return tuple(word for word in words if word in chosen)
 
 
-def _is_word_of(word: bytes, encoding: str) -> bool:
-    """Return True if the encoding reads a word as letters in their usual places."""
+def _is_other_word(word: str, encoding: str, other: str) -> bool:
+    """Return True if another encoding reads a word as other letters, in their usual places."""
     try:
-        text = word.decode(encoding)
+        text = word.encode(encoding).decode(other)
     except UnicodeDecodeError:
         return False
-    return any(char.isalpha() and not char.isascii() for char in text) and not _oddities(text, encoding)
+    return text != word and any(char.isalpha() and not char.isascii() for char in text) and not _oddities(text, other)
 
 
 def _around_blank(lines: list[bytes], encoding: str) -> str:
@@ -353,7 +353,7 @@ def _oddities(line: str, encoding: str) -> list[float]:
 
     In Windows-1252, which spreadsheets write, a rare letter is none of another encoding.
     """
-    oddity = _oddity_in_windows if encoding == "cp1252" else _oddity
+    oddity = _ODDITY_BY_ENCODING.get(encoding, _oddity)
     words = _words_of(_QUOTED.sub(r"\1", line))
     found = (oddity(word, at) for word in words for at, char in enumerate(word) if not char.isascii())
     return [one for one in found if one]
@@ -364,7 +364,7 @@ def _oddity_in_windows(word: str, at: int) -> float:
     char, before, after = word[at], word[at - 1 : at] if at else "", word[at + 1 : at + 2]
     if char in _SIGNS_OF_WINDOWS:
         return 0
-    if _FIGURE_OF_MACINTOSH.match(word, at):
+    if _FIGURE_OF_OTHERS.match(word, at):
         return 1
     if char in _FRACTIONS or char == "•":
         return before.isalpha()
@@ -377,6 +377,11 @@ def _oddity_in_windows(word: str, at: int) -> float:
     is_capital_inside = char.isupper() and before.isalpha() and (before.islower() or after.islower())
     is_before_figure = not before.isalnum() and after.isdigit()
     return is_capital_inside or is_before_figure or _MISREAD_IN_WINDOWS.match(word, at) is not None
+
+
+def _oddity_in_macintosh(word: str, at: int) -> float:
+    """Return 0.5 for an apostrophe that may be the sign of the euro in DOS."""
+    return 0.5 if _EURO_OF_DOS.match(word, at) else _oddity(word, at)
 
 
 def _oddity(word: str, at: int) -> float:
@@ -406,12 +411,13 @@ def _oddity(word: str, at: int) -> float:
     if char in _SIGNS_BETWEEN:
         return not before.isalnum() and char not in "‘’" and word != char
     if char in "€®™":
-        return after.islower() and (char != "™" or not before)
+        return _BETWEEN_THOUSANDS.match(word, at) is not None or (after.islower() and (char != "™" or not before))
     is_beside = char in "×§" and (before.isalpha() or after.isalpha())
     odd = 1 if char in _NO_SIGNS or is_beside else is_inside and char not in "™®©"
     return odd + (char in "£…‰" and (after.isalpha() or (char != "…" and before.isalpha())))
 
 
+_ODDITY_BY_ENCODING = {"cp1252": _oddity_in_windows, "mac_roman": _oddity_in_macintosh}
 _MAX_GUESSED_LINES = 2000
 _MOST_ODD = 0.4
 """Share of odd letters from which an encoding is not believed."""
@@ -454,10 +460,16 @@ _MISREAD_IN_WINDOWS = re.compile(
     re.IGNORECASE,
 )
 """Letters of Windows-1252 that are others in DOS or Macintosh, where those stand and these hardly do."""
-_FIGURE_OF_MACINTOSH = re.compile(
-    r"(?<=\d)[ÊÕÔ](?=\d{3})|(?<=\d)Ê(?=Û)|Û(?=Ê?\d)|(?<=\d)Û(?!\w)|(?<=\dÊ)Û(?!\w)", re.ASCII
+_FIGURE_OF_OTHERS = re.compile(
+    r"(?<=\d)[ÊÕÔÿ](?=\d{3})|(?<=\d)[Êÿ](?=[ÛÕ])|[ÛÕ](?=[Êÿ]?\d)|(?<=\d)[ÛÕ](?!\w)|(?<=\d[Êÿ])[ÛÕ](?!\w)"
+    r"|(?<!\w)[ÛÕ](?!\w)",
+    re.ASCII,
 )
-"""Blanks and apostrophes between thousands, and the sign of the euro, of Macintosh."""
+"""Blanks and apostrophes between thousands, and the sign of the euro, of Macintosh or DOS."""
+_EURO_OF_DOS = re.compile(r"(?<![^\W\d])’(?!\w)|(?<!\w)’(?=\d+$)", re.ASCII)
+"""Apostrophe of Macintosh where DOS has the sign of the euro."""
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)€(?=\d{3}(?!\d))", re.ASCII)
+"""Sign of the euro of DOS where Macintosh has an apostrophe between thousands."""
 _VOWELS = tuple("aeiouyäöü")
 _SIGNS_BEFORE_WORDS = "„‚«‹¿¡"
 _SIGNS_BETWEEN = "’‘”»›–—"
@@ -465,7 +477,12 @@ _SIGNS_INSIDE_NO_WORD = "”‘–—…™"
 _LONGEST_BESIDE_SIGN = 3
 """Characters up to which letters beside a sign are no word."""
 _NO_SIGNS = "ƒ¬¦¨¯¸ˆ˜´¶¤þðÞÐ÷◊∂∑∏π∫ªºΩ√∞≤≥≠≈∆ﬁﬂıı˘˙˚˝˛ˇ\uf8ff‡†" + "".join(map(chr, range(0x2500, 0x25A1)))
-_OLD_ENCODING_NAMES = {"cp1252": "Windows-1252", "cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
+_OLD_ENCODING_NAMES = {
+    "cp1252": "Windows-1252",
+    "cp850": "CP850 of DOS",
+    "mac_roman": "Mac OS Roman",
+    "cp858": "CP858 of DOS",
+}
 """Encodings in the order in which they are preferred."""
 _CENTRAL_ENCODING_NAMES = {"cp1250": "Windows-1250", "iso8859_2": "ISO 8859-2", "cp852": "CP852 of DOS"}
 _ENCODING_NAMES = _OLD_ENCODING_NAMES | _CENTRAL_ENCODING_NAMES

@@ -183,6 +183,14 @@ def serial_day(found: re.Match[str]) -> str:
     return when.isoformat() if seconds else when.date().isoformat()
 
 
+def is_recent_day(cell: str) -> bool:
+    """Return True if a cell is the number of a day of 2000 to 2049 in a spreadsheet."""
+    return len(cell) == len(_LAST_DAY) and cell.isdecimal() and _FIRST_DAY <= cell <= _LAST_DAY
+
+
+_FIRST_DAY, _LAST_DAY = "36526", "54788"
+
+
 def is_serial_day(cell: str) -> bool:
     """Return True if a cell of a column of dates has the number of a day in a spreadsheet."""
     return SERIAL_DAY.fullmatch(cell) is not None

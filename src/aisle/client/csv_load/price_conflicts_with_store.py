@@ -1,20 +1,36 @@
-"""Warnings for prices beside those of a store: its own price hides one of the chain, a discount is above the price."""
+"""Warnings for prices beside those in force: jumps, discounts above the price, stores with a price of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from datetime import timedelta
 from decimal import Decimal
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.columns import PRODUCTS, REMOVABLE_PRICES, price_of
+from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
+from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
+from aisle.client.csv_load.file_layouts_and_columns import DISCOUNT_PRICES, PRODUCTS, REMOVABLE_PRICES, price_of
 from aisle.client.csv_load.report import FROM_PRICE_BEFORE
-from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, queries_for, store_numbers, store_rows
+from aisle.client.csv_load.service_reads import (
+    MAX_SINGLE_READS,
+    as_file_warning,
+    product_rows,
+    queries_for,
+    store_numbers,
+    store_rows,
+)
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row
 
 _PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
+_SHOWN_AS = {"discount_price": ("discount_price", "promotion_price", "price")}
+"""Fields of the service's lists that show a price before, if not the one of its name."""
+_SHORTEST_NUMBER = 2
+"""Digits up to which a price may well be the number of its product."""
+_LEAST_LARGE = 10_000
+"""Price from which days are none among other prices."""
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their prices are read, if the file has many products."""
 _MAX_SHOWN_STORES = 10
@@ -24,45 +40,104 @@ _Own = dict[str, list[tuple[str, Decimal]]]
 
 
 class PriceComparison:
-    """Prices of products.csv beside those of the chain: jumps, and prices that a row can take away."""
+    """Prices of a file beside those in force: jumps, discounts above the price, and prices that a row takes away."""
 
     def __init__(self, table: CsvTable) -> None:
         self._table = table
         self._is_of_products = table.layout is PRODUCTS
-        self._new: dict[int, Decimal] | None = None
-        """New prices, by hashes of products; read with the first product of the service."""
-        self._jumps: dict[str, Decimal] = {}
+        self.names = table.columns_of_kind(MONEY)
+        self._new: dict[int, list[Decimal | None]] | None = None
+        """New prices, by hashes of stores (empty for the chain) and products; read with the first product."""
+        self._jumps: dict[tuple[str, str, str], Decimal] = {}
+        """Prices before, by store, product and column."""
+        self._exceeded: dict[tuple[str, str], Decimal] = {}
+        """Prices below a new discount price, by store and product."""
         self._is_changed = False
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self.removable: set[tuple[str, str]] = set()
         """Products with a price that a row can take away, and its column."""
 
     def see(self, key: RecordKey, row: Row) -> None:
-        """Compare the prices of a product."""
-        if not self._is_of_products:
-            return
+        """Compare the prices of a product with those of a file of products."""
+        if self._is_of_products:
+            self.compare("", key[-1], row)
+            self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
+
+    def compare(self, store: str, product: str, row: Row) -> None:
+        """Compare the prices of a product in a store; of the chain without a store."""
         if self._new is None:
-            cells = self._table.select_cells(("product_number", "price")) if self._table.has_column("price") else ()
-            prices = {hash(product): price_of(cell) for _, (product, cell) in cells}
-            self._new = {product: price for product, price in prices.items() if price is not None}
-        if price := price_of(row.get("price")):
-            new = self._new.get(hash(key[-1]), price)
-            self._is_changed |= new != price
-            if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
-                self._jumps[key[-1]] = price
-        self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
+            self._new = {hash(key): list(map(price_of, cells)) for _, key, cells in self._cells()}
+        price = price_of(row.get("price"))
+        for name, new in zip(self.names, self._new.get(hash((store, product)), ()), strict=False):
+            before = next(filter(None, (price_of(row.get(one)) for one in _SHOWN_AS.get(name, (name,)))), None)
+            if new is None or not before:
+                continue
+            self._is_changed |= name == "price" and new != before
+            if new > before * _PRICE_JUMP or 0 < new * _PRICE_JUMP < before:
+                self._jumps[store, product, name] = before
+            if self._table.layout is DISCOUNT_PRICES and price is not None and new > price:
+                self._exceeded[store, product] = price
+
+    def _cells(self) -> Iterator[tuple[int, tuple[str, str], list[str]]]:
+        """Yield line, store and product, and the cells with prices of each row."""
+        for line, (store, product, *cells) in self._table.select_cells(("store_number", "product_number", *self.names)):
+            yield line, (store, product), cells
 
     def warn(self) -> None:
-        """Add warnings for prices that jump, and for stores that keep a price of their own."""
-        for line, (product, price) in self._table.select_cells(("product_number", "price")) if self._jumps else ():
-            if before := self._jumps.get(product):
-                what = f"price is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
-                self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
-        if self._is_changed:
+        """Add warnings for prices that jump or are above another, and for stores that keep a price of their own."""
+        for line, (store, product), cells in self._cells() if self._jumps or self._exceeded else ():
+            for name, cell in zip(self.names, cells, strict=True):
+                if before := self._jumps.get((store, product, name)):
+                    what = f"{name} is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
+                    self._table.notes.add_warning(what, f"{before:f} then, {cell} now, of {product}", line)
+            if price := self._exceeded.get((store, product)):
+                value = f"{price_of(cells[0])} and {price}"
+                self._table.notes.add_warning("discount_price is above the price", value, line)
+        if self._is_changed and self._is_of_products:
             self._table.notes.add_file_warning(
                 "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
                 " changes it"
             )
+
+
+def warn_of_odd_prices(table: CsvTable) -> None:
+    """Add warnings for prices that are the number of their product, or of a day among other prices."""
+    names = table.columns_of_kind(MONEY)
+    rows = table.select_cells(("product_number", *names)) if names else ()
+    days: dict[str, list[tuple[int, str, str]]] = {name: [] for name in names}
+    others = dict.fromkeys(names, 0)
+    for line, (product, *cells) in rows:
+        for name, cell in zip(names, cells, strict=True):
+            if len(cell) > _SHORTEST_NUMBER and cell.lstrip("0") == product.lstrip("0"):
+                table.notes.add_warning(f"{name} is the number of the product", cell, line)
+            elif is_recent_day(cell):
+                days[name].append((line, cell, product))
+            elif price := price_of(cell):
+                others[name] += 1 if price < _LEAST_LARGE else -1
+    for name, found in days.items():
+        for line, cell, product in found if others[name] >= len(found) else ():
+            day = f"{cell} of {product}, the number of {SERIAL_START + timedelta(days=int(cell)):%d-%m-%Y}"
+            table.notes.add_warning(f"{name} may be a day, of which a spreadsheet makes a number", day, line)
+
+
+async def compare_prices(table: CsvTable, client: Client) -> None:
+    """Compare the prices of a file with those in force, of a row's store or the chain. Add warnings."""
+    named: dict[str, set[str]] = {}
+    for _, (store, product) in table.select_cells(("store_number", "product_number")):
+        named.setdefault(store, set()).add(product)
+    prices, chain = PriceComparison(table), dict[str, Row]()
+    if not prices.names:
+        return
+    with as_file_warning(table, "its prices could not be compared with those before"):
+        async for row in product_rows(client, set().union(*named.values())):
+            chain[str(row.get("product_number"))] = {
+                name: value for name, value in row.items() if name.endswith("price")
+            }
+        for store, products in named.items():
+            own = await _store_prices(client, store, products) if store else {}
+            for product in products & chain.keys():
+                prices.compare(store, product, chain[product] | own.get(product, {}))
+    prices.warn()
 
 
 async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[int]) -> None:
@@ -116,28 +191,11 @@ async def _own_prices(
     return found
 
 
-async def warn_of_discounts(table: CsvTable, client: Client) -> None:
-    """Add warnings for discount prices above the price that is in force: that of the row's store, or the chain's."""
-    discounts: dict[str, dict[str, list[tuple[int, Decimal]]]] = {}
-    for line, (store, product, cell) in table.select_cells(("store_number", "product_number", "discount_price")):
-        if (discount := price_of(cell)) is not None:
-            discounts.setdefault(store, {}).setdefault(product, []).append((line, discount))
-    if not discounts:
-        return
-    chain = {str(row.get("product_number")): price_of(row.get("price")) async for row in client.rows("list-products")}
-    for store, products in discounts.items():
-        prices = {**chain, **(await _store_prices(client, store, products) if store else {})}
-        for product, lines in products.items():
-            price = prices.get(product)
-            for line, discount in lines:
-                if price is not None and discount > price:
-                    table.notes.add_warning("discount_price is above the price", f"{discount} and {price}", line)
-
-
-async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Decimal | None]:
+async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Row]:
     """Return the prices in force in a store, of some products at least."""
     return {
-        str(row.get("product_number")): price_of(row.get("price"))
+        str(row.get("product_number")): {"price": row["price"]}
         for query in queries_for("product_number", products)
         async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
+        if row.get("price")
     }

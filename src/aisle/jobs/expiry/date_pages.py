@@ -9,7 +9,6 @@ from datetime import date
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
-from aisle.jobs.expiry.check_write import send_check
 from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
@@ -24,11 +23,12 @@ from aisle.jobs.expiry.expiry_state import (
     today_of,
     unlikely_reason,
 )
+from aisle.jobs.expiry.send_and_undo_check import send_check
 from aisle.jobs.job import Context, Event, Start, Turn, UndoLast, money_message, reply
 from aisle.jobs.page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
 from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, View, msg, raw
-from aisle.scan.grammar_types import Accepts, Choice, Match, Quantity, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, UnknownCode
 
 Result = Turn[ExpiryState]
 NONE = LETTER_OF_CHOICE["nowhere"]

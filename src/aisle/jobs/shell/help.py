@@ -9,7 +9,7 @@ from aisle.jobs.job import Args, Context, Turn
 from aisle.jobs.page_job import DetailPage, PageJob
 from aisle.jobs.searchable_list import PAGE_LETTERS
 from aisle.jobs.view import Block, KeyHint, Msg, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs.typed_dates import is_date
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     NUMBER_BESIDE_CODE,
     PRODUCT,
     Ambiguous,
@@ -20,7 +20,7 @@ from aisle.scan.grammar_types import (
 )
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver, is_guess
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, first_match, is_code_shaped, is_fast
 
 MAX_LEFTOVER_LETTERS = 3

@@ -354,6 +354,7 @@ LAYOUTS = (STORES, *_OF_PRODUCTS, LOCATIONS, PEOPLE, STORE_PRODUCTS, STOCK, ORDE
 def price_of(text: object) -> Decimal | None:
     """Return a price as a number; None if it is none."""
     try:
-        return Decimal(str(text))
+        number = Decimal(str(text))
     except InvalidOperation:
         return None
+    return number if number.is_finite() else None
