@@ -109,8 +109,6 @@ class Accepts(NamedTuple):
     """Number of open choices; 0 for none."""
     text: bool = False
     """True if free text is asked for (a name at the sign-in)."""
-    date: bool = False
-    """True if a date is asked for: typed words and numbers may be one."""
     command_letters: str = ""
     """Command letters of the step."""
     search: bool = False
@@ -148,6 +146,8 @@ class Accepts(NamedTuple):
     """True if the choices are numbered and a greater number may be a quantity, which is asked back."""
     is_number_asked: bool = False
     """True if a number is in question: the label of another record is refused, as other codes are."""
+    date: bool = False
+    """True if a date is asked for: typed words and numbers may be one."""
 
 
 class Interpretation(NamedTuple):
