@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aisle.dates_without_time import is_date
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, format_number
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.view import Msg, msg
 
 BASE_VALUES = "base"

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from aisle.cli import main
-from aisle.cli.open_other_store import current_store_settings
+from aisle.cli.open_other_and_left_stores import current_store_settings
 from aisle.errors import SettingsError, StorageError
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import socket_folder

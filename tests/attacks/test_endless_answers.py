@@ -15,10 +15,10 @@ from aisle.client import Client
 from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
 from aisle.client.response_and_json_limits import MAX_INT64, Response, to_int64
 from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
-from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
 from aisle.courier.pull.sync_progress import StagePosition
+from aisle.courier.request_failure_messages import reason_of
 from aisle.outbox.stored_reasons import NO_STORE
 from tests.client.recording_service import Service, reply
 from tests.courier.test_request_counts import Service as Changing

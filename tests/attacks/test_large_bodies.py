@@ -33,7 +33,7 @@ from aisle.service.http.rate_limit_and_turns_of_large_bodies import (
     Turns,
 )
 from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES, MOST_VALUES
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served
 from tests.service.world import API, LOGS, World

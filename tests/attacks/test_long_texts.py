@@ -11,7 +11,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
 from aisle.host.database import fetch
-from aisle.service.db import database, sqlite_transaction
+from aisle.service.db import database_interface, sqlite_transaction
 from aisle.service.handlers import list_page
 from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
 from aisle.service.http.request_body import MAX_COMMENT_LENGTH, TEXT_LENGTHS
@@ -80,7 +80,7 @@ async def test_the_texts_of_a_list_and_names_of_fields_have_limits(world: World)
     await world.post("/products", {"products": [{"product_number": "P9", "x" * 2000: 1}]}, 422)
 
 
-@pytest.mark.parametrize("limit", [(list_page, "MAX_PAGE_BYTES"), (database, "MAX_RESULT_BYTES")])
+@pytest.mark.parametrize("limit", [(list_page, "MAX_PAGE_BYTES"), (database_interface, "MAX_RESULT_BYTES")])
 async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
     world: World, monkeypatch: pytest.MonkeyPatch, limit: tuple[ModuleType, str]
 ) -> None:

@@ -21,7 +21,7 @@ import pytest
 from aisle.caller_addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_rounds import FairStarts
-from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
+from aisle.service.db.database_interface import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_writes as changes_sql

@@ -18,7 +18,7 @@ import httpx
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
 from aisle.service.db.product_search_index import index_waiting_products, natural_sort_key
-from aisle.service.in_process_service import Service
+from aisle.service.open_service_and_admin_token import Service
 from tests.bench import generated_store, grown_cache
 from tests.grow.__main__ import opened
 from tests.grow.store import FIRST, filled, founded

@@ -24,7 +24,7 @@ import apsw
 import httpx
 
 from aisle.service.db.product_search_index import match_expression
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.bench import generated_store
 from tests.bench.bench import Bench
 from tests.bench.movement_clients import Load, move

@@ -13,14 +13,14 @@ import pytest
 
 from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_undo_queries import is_undone, undone_entries
+from aisle.cache.product_and_stock_writer import negative_stock
 from aisle.cache.product_names_and_prices import prices_of
-from aisle.cache.product_writer import negative_stock
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue

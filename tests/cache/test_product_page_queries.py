@@ -65,7 +65,7 @@ def test_nothing_is_known_of_the_stores_around_before_they_were_asked(cache: Cac
 def test_surroundings_are_kept_for_the_products_asked_for_last(
     cache: CacheWriter, cache_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.cache.product_writer.MAX_SURROUNDING", 3)
+    monkeypatch.setattr("aisle.cache.product_and_stock_writer.MAX_SURROUNDING", 3)
     for number in range(6):
         cache.write_surrounding(f"P{number}", (), float(number))
     assert fetch(cache_db, "SELECT product_number FROM surrounding ORDER BY 1") == [("P3",), ("P4",), ("P5",)]

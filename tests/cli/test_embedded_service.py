@@ -13,7 +13,7 @@ import pytest
 
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.service.db import sqlite_database
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.settings.load_settings import load_settings
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.courier.outcome_messages import reason_of
+from aisle.courier.request_failure_messages import reason_of
 from aisle.errors import SettingsError
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder

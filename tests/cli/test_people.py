@@ -14,8 +14,8 @@ import pytest
 from aisle.cli import main, people
 from aisle.client import Client, Response
 from aisle.host.store_folder import StoreFolder
-from aisle.service.db.database import Transaction
-from aisle.service.in_process_service import open_service
+from aisle.service.db.database_interface import Transaction
+from aisle.service.open_service_and_admin_token import open_service
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from aisle.settings.settings_files_and_folders import find_data_folder
 from tests.service.world import prepare

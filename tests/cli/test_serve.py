@@ -10,10 +10,10 @@ import pytest
 from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
-from aisle.service.db.database import Database
+from aisle.service.db.database_interface import Database
 from aisle.service.http import run_server
 from aisle.service.http.run_server import ServerOptions
-from aisle.service.in_process_service import Service
+from aisle.service.open_service_and_admin_token import Service
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 

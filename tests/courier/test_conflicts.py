@@ -26,9 +26,9 @@ from aisle.jobs.stock_change_and_count_writes import log_write
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, operation_choices
 from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation
-from aisle.scan.grammar_types import Choice
+from aisle.scan.grammar_and_meaning_types import Choice
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.courier.document_host import LOG, MOVE, PUT

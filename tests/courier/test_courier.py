@@ -13,8 +13,8 @@ from aisle.cache.reader import CacheReader
 from aisle.client.errors import NotSent
 from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkLog, LinkStatus
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull.read_timetable import PullIntervals
+from aisle.courier.request_failure_messages import reason_of
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.outbox.read_and_immediate_requests import request_read
 from aisle.outbox.stored_reasons import NO_MESSAGE, store_text

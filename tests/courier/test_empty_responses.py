@@ -10,8 +10,8 @@ import pytest
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.push.decide_arrival_from_lookup import LOOKED_UP_WHEN_EMPTY, is_empty_response_final
 from aisle.jobs.job import Write
+from aisle.outbox.begin_split_or_shorten_operation import split_movement
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER
-from aisle.outbox.prepare_operation_to_send import split_movement
 from tests.courier.document_host import LOG, MOVE, PUT, Shop, loss
 from tests.courier.fake_service import Fake, Fault, answer_lost, not_applied
 from tests.courier.writes import movement, update

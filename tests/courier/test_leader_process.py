@@ -17,7 +17,7 @@ import apsw
 import pytest
 
 from aisle.cache.writer import open_cache
-from aisle.cli.time_zones_in_settings import ZoneWatch
+from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
 from aisle.courier.courier import Runtime
 from aisle.courier.leader_process import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Leadership, lead, run_courier
 from aisle.courier.standby import HANDOVER_VARIABLE, StandbyLock

@@ -177,6 +177,22 @@ async def test_review_of_entry_without_difference_is_refused_and_reported(shop: 
     assert shop.desk.outbox.get(op_id).last_error
 
 
+async def test_reviewed_entry_leaves_the_list_when_it_was_read_back(shop: Shop) -> None:
+    def to_review() -> list[str]:
+        return [row["key"] for row in shop.reads.query("entries_to_review", {"first": 0, "size": 9})[0]]
+
+    async with shop.courier() as courier:
+        request_read(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(to_review, 30)
+        key, *others = to_review()
+        body = {"reviews": [{"id": int(key), "review_status": 2}]}
+        (op_id,) = shop.desk.write(Write("review-logs", (f"log/{key}",), STORE_RECOUNTS, {}, body))
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id))
+        assert to_review() == others
+
+
 REJECTION = Write("reject-lines", ("order/O1",), STORE_RECOUNTS, {}, {"order_number": "O1", "lines": []})
 
 

@@ -16,7 +16,7 @@ from aisle.client.client import RetryPolicy
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
 from aisle.courier.push.adapt_update_to_service import AdaptedOperation
 from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES
-from aisle.courier.push.push_events import PushEvents
+from aisle.courier.push.push_callbacks import PushCallbacks
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushLoop
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.jobs.job import Write
@@ -54,7 +54,7 @@ class Rig:
 
     def make(self) -> PushLoop:
         """Another courier on the same outbox."""
-        ears = PushEvents(
+        ears = PushCallbacks(
             self._before,
             lambda op, features: AdaptedOperation(op),
             lambda op: False,

@@ -18,7 +18,7 @@ from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time

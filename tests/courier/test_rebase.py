@@ -25,7 +25,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve, Write
 from aisle.outbox.excess import EXCESS, parse_excess
 from aisle.outbox.operation_record import Operation
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import Fake, answer_lost
 from tests.courier.host import URL, Host

@@ -21,7 +21,7 @@ from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE
 from aisle.outbox.excess import is_excess
 from aisle.outbox.replay_after_restore import list_restores
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from aisle.service.retention import WRITE_HISTORY_DAYS, purge
 from tests.courier.document_host import MOVE, PUT, Shop, loss
 from tests.courier.fake_service import says

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aisle.host.database import fetch
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import CLOSED, CONFIRMED, NEEDS_PERSON, REFUSED
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from tests.service.world import assert_books
 
 if TYPE_CHECKING:

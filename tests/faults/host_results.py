@@ -17,8 +17,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, Operation
-from aisle.service.db.database import Database, Transaction
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.db.database_interface import Database, Transaction
+from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.session.job_context import iso_time
 from tests.courier.writes import STORE
 from tests.faults.checker import check

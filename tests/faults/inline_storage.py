@@ -13,7 +13,7 @@ from typing import TypeVar
 import apsw
 
 from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database import Row, Work
+from aisle.service.db.database_interface import Row, Work
 from aisle.service.db.schema import migrate
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction, run_sync

@@ -17,8 +17,8 @@ from aisle.host.database import transaction
 from aisle.outbox import operation_queue
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_rows import OperationRows
-from aisle.service.db.database import Statement
+from aisle.outbox.operation_table import OperationRows
+from aisle.service.db.database_interface import Statement
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.handlers.registry import OperationResult
 from aisle.service.http import endpoint

@@ -11,7 +11,7 @@ from random import Random
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import REFUSED
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from tests.courier.writes import STORE
 from tests.faults.goods import CODES, GOODS, SHELVES
 from tests.faults.random_faults import Weather

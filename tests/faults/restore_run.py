@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from aisle.courier.link_state import MAX_CHECK_S
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.service.db.database import Database, Row, Transaction
+from aisle.service.db.database_interface import Database, Row, Transaction
 from tests.courier.writes import STORE
 from tests.faults.host import Host
 from tests.faults.own_program import Program

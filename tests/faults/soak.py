@@ -19,7 +19,7 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import open_database
-from aisle.service.db.database import Database
+from aisle.service.db.database_interface import Database
 from tests.courier.writes import STORE
 from tests.faults.world import World
 from tests.terminal.harness import python

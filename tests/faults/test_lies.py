@@ -23,8 +23,8 @@ import pytest
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import CONFIRMED
 from aisle.outbox.rebase_picks import BASE
-from aisle.service.db.database import Transaction
-from aisle.service.in_process_service import open_service
+from aisle.service.db.database_interface import Transaction
+from aisle.service.open_service_and_admin_token import open_service
 from tests.faults import checker, soak, staff
 from tests.faults.host_results import Desk, Store, percentile, watched
 from tests.faults.lying_proxy import HONEST, LIES, LyingProxy

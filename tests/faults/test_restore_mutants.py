@@ -35,7 +35,7 @@ def noticed_by_the_cursor_alone() -> Iterator[None]:
 
     with (
         patch.object(RestoreReplay, "newest_keys", lambda *_: []),
-        patch("aisle.service.handlers.changes_and_audit._is_other_history", never),
+        patch("aisle.service.handlers.changes_lost_writes_and_audit._is_other_history", never),
     ):
         yield
 

@@ -28,9 +28,9 @@ from aisle.client import Client, RetryPolicy
 from aisle.client.transport import asgi_transport
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token
-from aisle.service.db.database import Database
+from aisle.service.db.database_interface import Database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.in_process_service import Service
+from aisle.service.open_service_and_admin_token import Service
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 from tests.faults import checker

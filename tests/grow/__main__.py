@@ -23,7 +23,7 @@ from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.in_process_service import Service
+from aisle.service.open_service_and_admin_token import Service
 from tests.bench.generated_store import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, MOST, POLLS, Cost, Side, Walk, side, told, walked, weighed

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from aisle.service.db.database import Row
-from aisle.service.in_process_service import Service
+from aisle.service.db.database_interface import Row
+from aisle.service.open_service_and_admin_token import Service
 from tests.bench.generated_store import Product
 from tests.service.world import API
 

@@ -11,7 +11,7 @@ from aisle.jobs.job import Context, Event, Opened, Query, Rows, Write
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state_and_rows import MoveState
 from aisle.jobs.view import Step, Verdict
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Choice, Command, Match, Quantity, Scan
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Choice, Command, Match, Quantity, Scan
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00.000000Z")
 

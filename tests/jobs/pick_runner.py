@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.find_and_report_refusals import REFUSED_QUERY
 from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import PickState
-from aisle.jobs.report_refusals import REFUSED_QUERY
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Msg, Step, Verdict
-from aisle.scan.grammar_types import PRODUCT, Match, Scan
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
 from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")

@@ -11,7 +11,17 @@ from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state_and_differences import ReceiveState
 from aisle.jobs.view import Verdict
-from aisle.scan.grammar_types import DELIVERY, LOCATION, ORDER, PRODUCT, Choice, Command, Match, Quantity, Scan
+from aisle.scan.grammar_and_meaning_types import (
+    DELIVERY,
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+)
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", policy=Policy(receiving_location="DOCK"))
 

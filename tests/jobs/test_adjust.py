@@ -15,7 +15,7 @@ from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, parse_reaso
 from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,

@@ -15,7 +15,18 @@ from aisle.jobs.supervisor.catalogue import (
     product_blocks,
 )
 from aisle.jobs.view import DetailView, ListView, msg, raw
-from aisle.scan.grammar_types import LOCATION, PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+)
 from tests.samples.products import PRODUCT as SAMPLE_PRODUCT
 from tests.samples.products import PRODUCT_PAGE_ROW, catalogue_row
 

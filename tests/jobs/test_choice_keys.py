@@ -7,7 +7,7 @@ import pytest
 from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE, MAX_CHOICES, assign_letters
 from aisle.jobs.job import Query
 from aisle.scan.grammar import PRINTED_LETTERS
-from aisle.scan.grammar_types import Choice
+from aisle.scan.grammar_and_meaning_types import Choice
 from tests.jobs.pick_runner import Hand, line
 from tests.jobs.test_pick_choice_numbers import given
 

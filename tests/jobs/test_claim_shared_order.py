@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import ASK, INFO
-from aisle.scan.grammar_types import LOCATION, Back, Choice, Command
+from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 

@@ -29,11 +29,11 @@ from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
-from aisle.jobs.supervisor.clearance_of_tagged_locations import ClearanceJob, ClearanceRequestJob
+from aisle.jobs.supervisor.request_clearance_by_location_tag import ClearanceJob, ClearanceRequestJob
 from aisle.jobs.view import DetailView
 from aisle.named_tuple_json import from_text, to_text
 from aisle.scan.decoder import Decoder
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
     Back,

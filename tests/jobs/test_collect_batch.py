@@ -16,7 +16,7 @@ from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.printed_pick_list import TICKED_BOX, query_pick_list
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, named_goods
 from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -29,7 +29,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import ListView, Msg, Step, Verdict, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

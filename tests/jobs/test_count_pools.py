@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.jobs.view import Msg
-from aisle.scan.grammar_types import LOCATION, PRODUCT
+from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.test_count import Hand, product
 

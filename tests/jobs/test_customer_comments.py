@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs.job import Close, Context
 from aisle.jobs.shell.customer_comments import NoteJob
 from aisle.jobs.view import WRONG, Verdict, msg
-from aisle.scan.grammar_types import ORDER, PRODUCT, Back, Match, Scan
+from aisle.scan.grammar_and_meaning_types import ORDER, PRODUCT, Back, Match, Scan
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 

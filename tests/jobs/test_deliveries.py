@@ -14,7 +14,18 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, LocalNote, Opened, Query, Refresh, Resumed, Start, Write
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState
 from aisle.jobs.view import DetailView, ListView, Verdict, msg
-from aisle.scan.grammar_types import PERSON, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    PERSON,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 from tests.jobs.receive_runner import CONTEXT, Row, Store, thing
 from tests.jobs.test_move_sequences import complete
 from tests.run_length import tries

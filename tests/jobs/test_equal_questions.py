@@ -10,7 +10,7 @@ import pytest
 
 from aisle.jobs.job import Policy, Rows
 from aisle.jobs.view import ListView
-from aisle.scan.grammar_types import LOCATION, Choice, Command, Quantity
+from aisle.scan.grammar_and_meaning_types import LOCATION, Choice, Command, Quantity
 from aisle.tui.message_text import MessageWriter
 from tests.jobs import pick_runner, test_adjust
 from tests.jobs.test_count import LOOSE, Hand, product

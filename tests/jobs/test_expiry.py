@@ -16,7 +16,18 @@ from aisle.jobs.expiry.job import ExpiryJob
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, UndoLast
 from aisle.jobs.job import Write as Operation
 from aisle.jobs.view import ListView, Step
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, Text
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+)
 from aisle.store_product_settings import FIELD_BY_NAME, parse_update_values
 from tests.run_length import tries
 
@@ -187,7 +198,7 @@ def test_far_date_is_sent_once_confirmed() -> None:
     assert hand.sent()[0][EXPIRY] == "2027-01-01"
 
 
-@pytest.mark.parametrize("events", [(Text("3011"),), (Text("+0"),), (Text("28 nov"), Choice(1))])
+@pytest.mark.parametrize("events", [(Text(text), Choice(1)) for text in ("3011", "+0", "28 nov")])
 def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[Event, ...]) -> None:
     hand = Hand()
     hand.scan("P1")

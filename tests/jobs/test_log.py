@@ -29,7 +29,7 @@ from aisle.jobs.job import (
 from aisle.jobs.supervisor.log_job import EXPORT_COLUMNS, LogJob
 from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

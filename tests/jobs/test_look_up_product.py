@@ -39,7 +39,7 @@ from aisle.jobs.parse_product_rows import parse_nearby, parse_product
 from aisle.jobs.searchable_list import scroll_window, with_typed_search
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
 from aisle.jobs.view import ASK, INFO, WRONG, DetailView, Msg, Verdict, msg, numbered_rows, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,

@@ -10,9 +10,9 @@ import pytest
 from aisle.jobs.job import Changed, Close, Opened, Query, Refresh, Resumed, Rows, Start
 from aisle.jobs.move.job import with_suggested_locations
 from aisle.jobs.move.move_state_and_rows import Goods, MoveState, parse_held_goods, parse_unlocated_stock
-from aisle.jobs.move.stock_here import MAX_PRODUCTS
+from aisle.jobs.move.query_stock_here import MAX_PRODUCTS
 from aisle.jobs.view import ASK, GOOD, WRONG, msg
-from aisle.scan.grammar_types import PERSON, Back, Choice, UnknownCode
+from aisle.scan.grammar_and_meaning_types import PERSON, Back, Choice, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.move_runner import BAG, Hand, Store, small_store
 

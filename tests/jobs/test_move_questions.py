@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.job import Changed, Rows
 from aisle.jobs.view import WRONG
-from aisle.scan.grammar_types import LOCATION, PRODUCT, Back
+from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.move_runner import Hand, Store
 

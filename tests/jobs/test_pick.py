@@ -14,7 +14,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import Changed, Close, Event, Query, Rows, Start, Write
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -10,7 +10,7 @@ import pytest
 from aisle.jobs.job import Changed, Close, Closed, Query, Rows, Write
 from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,

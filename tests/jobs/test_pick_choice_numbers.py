@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs.job import Close, Rows
-from aisle.scan.grammar_types import Back, Choice, Command
+from aisle.scan.grammar_and_meaning_types import Back, Choice, Command
 from tests.jobs.pick_runner import Hand, line, order
 
 LATER = "2099-01-01T00:00:00.000Z"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.pick.pick_state import PickChoice
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.jobs.job import Closed
-from aisle.scan.grammar_types import LOCATION, ORDER, PERSON, PRODUCT, Back, Choice, Command, Quantity
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PERSON, PRODUCT, Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import Hand, line, picked
 
 FLAKES, SPICE, SALT = "110010", "110044", "110050"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import GOOD, Msg
-from aisle.scan.grammar_types import Command, Quantity
+from aisle.scan.grammar_and_meaning_types import Command, Quantity
 from tests.jobs.pick_runner import Hand, line, order
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.jobs.job import Close, Start
 from aisle.jobs.view import GOOD, INFO
-from aisle.scan.grammar_types import LOCATION, Back, Choice, Command
+from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import Hand, line, order
 

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.jobs.job import Close, Query, Rows, Start
 from aisle.jobs.view import WRONG
-from aisle.scan.grammar_types import LOCATION, ORDER, Choice, Command, Quantity, UnknownCode
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, Choice, Command, Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import Hand, line
 

@@ -17,7 +17,7 @@ from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Polic
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.offered_choices import open_choices
 from aisle.jobs.pick.pick_state import PickState
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

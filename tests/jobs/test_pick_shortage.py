@@ -11,7 +11,7 @@ from aisle.jobs.job import Close, Closed, LocalNote, Start, Write
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO
-from aisle.scan.grammar_types import LOCATION, Back, Choice, Command, UnknownCode
+from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order, picked
 from tests.jobs.test_pick_batch import three, totes

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, LocalNote, Query, Rows
-from aisle.scan.grammar_types import LOCATION, Back, Choice, Command, Text
+from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, Text
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 

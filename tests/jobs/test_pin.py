@@ -22,7 +22,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.shell.pin import PinJob, PinState
 from aisle.jobs.view import msg
-from aisle.scan.grammar_types import Back, Choice
+from aisle.scan.grammar_and_meaning_types import Back, Choice
 
 CONTEXT = Context(store="0001", user="U6", person_name="Fred", now="2026-11-20T10:00:00Z")
 YES = Choice(1)

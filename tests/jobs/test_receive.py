@@ -13,7 +13,7 @@ from aisle.jobs.receive.view import line_progress
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
 from aisle.jobs.view import ASK, WRONG, Msg, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     PERSON,
     Back,
     Choice,

@@ -10,7 +10,7 @@ import pytest
 
 from aisle.jobs.job import Changed
 from aisle.jobs.view import WRONG, Msg
-from aisle.scan.grammar_types import Back, Choice, Quantity, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Back, Choice, Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand, Store
 

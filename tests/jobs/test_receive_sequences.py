@@ -16,7 +16,7 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.receive.receive_state_and_differences import ReceiveState
 from aisle.jobs.view import ListView
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     PERSON,
     Back,
     Choice,

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.job import LocalNote
 from aisle.jobs.view import GOOD
-from aisle.scan.grammar_types import Back, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Back, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.receive_runner import Hand
 

@@ -37,7 +37,7 @@ from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState
 from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE, Decoder
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,

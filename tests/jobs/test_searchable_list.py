@@ -10,7 +10,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Query, Rows
 from aisle.jobs.searchable_list import is_no_search, scroll_window, turn_page
 from aisle.scan.grammar import needs_look_up, parse
-from aisle.scan.grammar_types import Command, RefusedInput, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Command, RefusedInput, UnknownCode
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=4)
 

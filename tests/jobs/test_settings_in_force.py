@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.jobs.job import Policy, Resumed
-from aisle.scan.grammar_types import LOCATION, Choice, Command, Match, Scan
+from aisle.scan.grammar_and_meaning_types import LOCATION, Choice, Command, Match, Scan
 from tests.jobs import test_adjust
 from tests.jobs.pick_runner import Hand as Picker
 from tests.jobs.pick_runner import line, picked

@@ -17,7 +17,7 @@ from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Polic
 from aisle.jobs.pick.shortage import ShortageJob, ShortageState
 from aisle.jobs.pick.shortage_choices import MAX_NEAR, Reason, parse_reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Verdict
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

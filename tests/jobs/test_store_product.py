@@ -18,7 +18,7 @@ from aisle.jobs.supervisor.store_product_limits_and_objections import level_rang
 from aisle.jobs.supervisor.store_product_page import StoreProductState
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
 from aisle.jobs.weekly_sales_figures_and_chart import MAX_FIGURES, parse_figures
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
     Back,

@@ -7,7 +7,7 @@ from typing import Any
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, SwitchStore
 from aisle.jobs.supervisor.stores import SUBSETS, StoresJob, StoresState, store_blocks
 from aisle.jobs.view import DetailView, ListView, Msg, Step, msg, raw
-from aisle.scan.grammar_types import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
 from tests.samples.stores import STORE_FIELDS, store_row
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)

@@ -40,7 +40,7 @@ from aisle.jobs.supervisor.order_filter import (
 )
 from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg
 from aisle.scan.grammar import parse
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -11,7 +11,7 @@ from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refres
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
 from aisle.jobs.supervisor.today_tiles import SOURCES
 from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
-from aisle.scan.grammar_types import Back, Choice, Command, CursorKey, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, CursorKey, UnknownCode
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter

@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs import goods_messages
 from aisle.jobs.goods_messages import GoodsAmount
 from aisle.jobs.view import Msg, msg
-from aisle.scan.grammar_types import LOCATION, Command
+from aisle.scan.grammar_and_meaning_types import LOCATION, Command
 from aisle.settings.setting_definitions import LANGUAGES
 from aisle.tui.message_text import MessageWriter
 from tests.jobs import pick_runner

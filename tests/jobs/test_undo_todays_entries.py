@@ -11,7 +11,7 @@ from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Write
 from aisle.jobs.undo_todays_entries import MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ListView, Step, Verdict
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
     Back,

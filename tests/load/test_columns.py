@@ -6,7 +6,7 @@ import pytest
 
 from aisle.client.csv_load import LoadError
 from aisle.client.csv_load.clean_cells_by_column_kind import CLEANERS
-from aisle.client.csv_load.columns import LAYOUTS, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.records import open_tables
 from aisle.client.csv_load.report import describe_columns, example_cell

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from aisle.client.csv_load import clean_cells_by_column_kind as kinds
-from aisle.client.csv_load.columns import DELIVERIES, DISCOUNT_PRICES, LAYOUTS, ORDERS, STOCK, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import (
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    LAYOUTS,
+    ORDERS,
+    STOCK,
+    FileLayout,
+)
 from tests.load.test_repeated_loads import World
 
 HEADER = "product_number,product_name,barcode,barcodes_array,color,deprecation_date"

@@ -14,8 +14,8 @@ import pytest
 from aisle.client import Client
 from aisle.client.csv_load import LoadReport, load
 from aisle.client.transport import asgi_transport
-from aisle.service.db.database import Transaction
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.db.database_interface import Transaction
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.run_length import tries
 from tests.service.world import assert_books
 from tests.terminal.lifeline import Lifeline

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.load.test_repeated_loads import World, a_world
 from tests.run_length import tries
 from tests.service import postgres

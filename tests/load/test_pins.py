@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.client.csv_load import LoadError, LoadReport, load
-from aisle.client.csv_load.columns import MAX_PEOPLE
+from aisle.client.csv_load.file_layouts_and_columns import MAX_PEOPLE
 from tests.load.test_repeated_loads import World, a_world
 from tests.load.test_sender import FakeService, Naps, run
 

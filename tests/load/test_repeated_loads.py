@@ -15,7 +15,7 @@ from aisle.client import Client
 from aisle.client.csv_load import LoadError, LoadReport, load
 from aisle.client.transport import asgi_transport
 from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.run_length import tries
 from tests.service.world import assert_books, prepare
 

@@ -10,7 +10,7 @@ import pytest
 from aisle.client import Client
 from aisle.client.csv_load import LoadProgress, LoadReport, load
 from aisle.client.transport import asgi_transport
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.load.test_full_load import FILES, counted, loaded, write
 from tests.service.database_restore import copy_of, put_back
 

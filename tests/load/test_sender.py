@@ -11,7 +11,7 @@ import pytest
 
 from aisle.client.client import Client
 from aisle.client.csv_load import LoadError, LoadProgress, LoadReport, load
-from aisle.client.csv_load.columns import LOCATIONS_PATH, ORDERS
+from aisle.client.csv_load.file_layouts_and_columns import LOCATIONS_PATH, ORDERS
 from aisle.client.csv_load.sender import MAX_TRIES
 
 

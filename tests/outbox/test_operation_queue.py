@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from aisle.errors import StorageError
 from aisle.host.database import fetch, migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve
-from aisle.outbox import operation_rows
+from aisle.outbox import operation_table
 from aisle.outbox.merge_operations import product_lanes
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (
@@ -143,7 +143,7 @@ def test_finding_sendable_operations_reads_no_waiting_ones(
         read.append(row[1])
         return operation_from_row(row)
 
-    monkeypatch.setattr(operation_rows, "operation_from_row", noted)
+    monkeypatch.setattr(operation_table, "operation_from_row", noted)
     assert [row.op_id for row in outbox.sendable(2, exclude=ids[:1])] == list(ids[1:3])
     assert read == list(ids[1:3])
 

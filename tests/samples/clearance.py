@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob, ClearanceTasksState, TaskRow, scan_for_task
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState
-from aisle.jobs.supervisor.clearance_of_tagged_locations import (
+from aisle.jobs.supervisor.request_clearance_by_location_tag import (
     Category,
     ClearanceJob,
     ClearanceRequestJob,
@@ -18,7 +18,7 @@ from aisle.jobs.supervisor.clearance_of_tagged_locations import (
     Tag,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
-from aisle.scan.grammar_types import LOCATION, Match
+from aisle.scan.grammar_and_meaning_types import LOCATION, Match
 
 LIVE_LINK, OFFLINE_LINK = LinkState("live", 4.0), LinkState("offline", 900.0, 3)
 

@@ -12,7 +12,7 @@ from aisle.jobs.count.job import CountJob
 from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.undo_todays_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LOSS_REASONS
 
 POOLS = (Pool(1, "Shop floor"), Pool(2, "Online"), Pool(3, "Reserve"))

@@ -19,7 +19,7 @@ from aisle.jobs.expiry.expiry_state import (
 from aisle.jobs.expiry.job import ExpiryJob
 from aisle.jobs.row_types.products import ExpiryCheckRow
 from aisle.jobs.view import ASK, GOOD, INFO, Frame, LinkState, Verdict, msg
-from aisle.scan.grammar_types import ORDER, Match
+from aisle.scan.grammar_and_meaning_types import ORDER, Match
 
 NAMES = (
     "Beekeeper's Honey Heather 250 g",

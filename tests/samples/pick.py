@@ -7,8 +7,8 @@ from decimal import Decimal
 from functools import partial
 
 from aisle.jobs.collect_batch import BatchJob, BatchOrder, BatchState
+from aisle.jobs.pick.current_and_next_stop import with_lines
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.next_stop import with_lines
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,

@@ -16,12 +16,12 @@ from aisle.jobs.receive.receive_state_and_differences import (
     parse_delivery_line,
 )
 from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
-from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
+from aisle.jobs.row_types.exceptions_clearance_and_today import ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
 from aisle.jobs.supervisor.exception_decisions import acceptance_verdict
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 GOODS = (
     (1, "4001", "Cola Zero 33 cl can, tray of 24", 48, 24, "00387123450000000018"),

@@ -12,7 +12,17 @@ from aisle.jobs.shell.palette import PaletteJob, PaletteState
 from aisle.jobs.shell.pin import PinJob, PinState
 from aisle.jobs.shell.scanner_test import ScannerTestJob, ScannerTestState
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, KeyHint, LinkState, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Meaning, Scan, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Accepts,
+    Match,
+    Meaning,
+    Scan,
+    Text,
+    UnknownCode,
+)
 
 TERMINAL = {"columns": 40, "rows": 20, "term": "xterm-256color", "encoding": "UTF-8", "colours": 256}
 

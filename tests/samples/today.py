@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayTerminalsRow
+from aisle.jobs.row_types.exceptions_clearance_and_today import TodayHoursRow, TodayTerminalsRow
 from aisle.jobs.stored_messages import store_message
 from aisle.jobs.supervisor.today import Aisle, TodayJob, TodayState
 from aisle.jobs.supervisor.today_tiles import TileFigure

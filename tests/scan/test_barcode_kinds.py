@@ -14,7 +14,7 @@ import pytest
 from aisle.barcode_keys import index_keys
 from aisle.barcode_numbers import check_digit
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,

@@ -8,7 +8,16 @@ import pytest
 
 from aisle.barcode_numbers import check_digit
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
-from aisle.scan.grammar_types import LOCATION, PRODUCT, Accepts, Ambiguous, Candidate, Meaning, Measure, Scan
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    PRODUCT,
+    Accepts,
+    Ambiguous,
+    Candidate,
+    Meaning,
+    Measure,
+    Scan,
+)
 from aisle.scan.in_store_codes import compile_patterns, is_unknown_in_store_code
 from aisle.scan.resolve import resolve
 

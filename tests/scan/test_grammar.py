@@ -15,7 +15,7 @@ from aisle.barcode_numbers import check_digit
 from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, look_up_keys, needs_look_up, parse
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,

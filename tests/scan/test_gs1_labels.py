@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from aisle.barcode_keys import index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
-from aisle.scan.grammar_types import PRODUCT, Accepts, Candidate, Match, Meaning, RefusedInput, Scan, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    PRODUCT,
+    Accepts,
+    Candidate,
+    Match,
+    Meaning,
+    RefusedInput,
+    Scan,
+    UnknownCode,
+)
 from aisle.scan.gs1 import parse_element_strings, parse_message
 from aisle.scan.in_store_codes import compile_patterns
 from aisle.scan.inputs import DecodedInput, EscapeInput, Line, OpenLine

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aisle.barcode_keys import add_on_bases, canonical_key, guessed_keys, index_keys, lookup_keys
 from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
-from aisle.scan.grammar_types import Measure
+from aisle.scan.grammar_and_meaning_types import Measure
 from aisle.scan.gs1 import GROUP_SEPARATOR, Gs1Data, may_be_gs1, parse_element_strings, parse_message
 from aisle.scan.in_store_codes import InStoreCode, compile_patterns, parse_in_store_code
 

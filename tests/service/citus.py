@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.postgres_database import PostgresDatabase
 from tests.service.postgres import execute
 from tests.service.test_shards import REFERENCE, TENANT

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import asyncpg
 
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 

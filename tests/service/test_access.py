@@ -12,7 +12,7 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.auth.tokens import create_token, generate_secret, is_well_formed_secret, list_tokens, revoke_token
-from aisle.service.db.database import Busy, DatabaseFailed
+from aisle.service.db.database_interface import Busy, DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.http.header_and_path_middleware import FEATURES

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from aisle.service import retention
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.retention import MIN_AGE_DAYS, purge

@@ -17,7 +17,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.service.db.availability_monitor import Speaker
-from aisle.service.db.database import DatabaseUnreachable
+from aisle.service.db.database_interface import DatabaseUnreachable
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.http import run_server as waiting
 from aisle.service.http.run_server import wait_for_database

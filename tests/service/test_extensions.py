@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import aisle.service
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.http.header_and_path_middleware import FEATURES
 from aisle.service.http.openapi.document import build_document
 from tests.service.world import STORES, World

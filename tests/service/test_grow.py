@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
-from aisle.service.db.database import Row, Transaction
-from aisle.service.in_process_service import Service
+from aisle.service.db.database_interface import Row, Transaction
+from aisle.service.open_service_and_admin_token import Service
 from tests.bench.generated_store import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from tests.service.world import LOGS, World
 
 KEY = "0123456789abcdef"

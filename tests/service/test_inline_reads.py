@@ -14,7 +14,7 @@ import pytest
 
 from aisle.service.app_options_and_limits import RateLimits
 from aisle.service.db import sqlite_inline_reader as nearby
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.sqlite_inline_reader import InlineReader, ReadTooLong

@@ -9,8 +9,8 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
-from aisle.service.db import database, postgres_transaction_and_errors, sqlite_transaction
-from aisle.service.db.database import Row
+from aisle.service.db import database_interface, postgres_transaction_and_errors, sqlite_transaction
+from aisle.service.db.database_interface import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers import list_page, multi_store_list, order_list
 from tests.service.busy_store import busy
@@ -543,11 +543,11 @@ async def fill_our_lists(world: World) -> None:
 OUR_LISTS = {"people": "people", "put-backs": "put_backs", "assignments": "assignments", "recounts": "recounts"}
 
 
-def add_few(size: database.ResultSize, rows: Sequence[Row]) -> None:
+def add_few(size: database_interface.ResultSize, rows: Sequence[Row]) -> None:
     """Refuse a result of more than two rows."""
     size._bytes += len(rows)
     if size._bytes > 2:
-        raise database.ResultTooLong("too long")
+        raise database_interface.ResultTooLong("too long")
 
 
 @pytest.mark.parametrize(
@@ -555,7 +555,7 @@ def add_few(size: database.ResultSize, rows: Sequence[Row]) -> None:
     [
         ((list_page, "MAX_PAGE_SIZE", 1000), 4),
         ((list_page, "MAX_PAGE_BYTES", 300), 1),
-        ((database.ResultSize, "add", add_few), 1),
+        ((database_interface.ResultSize, "add", add_few), 1),
     ],
 )
 async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
@@ -581,7 +581,7 @@ async def test_our_lists_are_bounded_in_rows_and_bytes_and_read_to_their_ends(
     ("bound", "path", "field"),
     [
         ((list_page, "MAX_PAGE_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
-        ((database, "MAX_RESULT_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
+        ((database_interface, "MAX_RESULT_BYTES"), "/stores/S1/orders/customerorders", "page_size"),
         ((order_list, "MAX_PAGE_BYTES"), "/aisle/v1/stores/S1/orders", "numbers"),
     ],
 )

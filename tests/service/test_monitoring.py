@@ -25,7 +25,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
-from aisle.service.db.database import DatabaseFailed
+from aisle.service.db.database_interface import DatabaseFailed
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import health_and_metrics, run_server
 from aisle.service.http.access_and_service_logs import JsonFormatter, log_as_json

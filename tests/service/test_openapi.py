@@ -19,7 +19,7 @@ from aisle.service.errors import STATUS_TITLES
 from aisle.service.http.app import ASSETS
 from aisle.service.http.openapi.document import EXAMPLES, PARAMETER_TEXTS, build_document
 from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import prepare
 
 OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-Clock-Ahead", "Aisle-Follows", "Aisle-Replay", "Aisle-App-User"}

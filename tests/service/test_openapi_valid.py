@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from aisle.contract.operations import OPERATIONS
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import prepare
 
 STOCK = ("paths", "/api/v2/public/storeproducts/stock", "get")

@@ -20,10 +20,10 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.server.tls import CertificateFiles, CertificateWatch, good_until, renewed
+from aisle.server.tls_certificates_and_handshakes import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db.availability_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
-from aisle.service.db.database import Database, DatabaseUnreachable, Transaction
+from aisle.service.db.database_interface import Database, DatabaseUnreachable, Transaction
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens as tokens_sql

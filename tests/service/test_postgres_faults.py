@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from tests.run_length import tries
 from tests.service.postgres import Server, execute
 from tests.service.serve_process import SECONDS, Served, served

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from tests.run_length import tries
 from tests.service.database_restore import RestoredLife
 from tests.service.test_restores import ORDERS, line, named

@@ -15,7 +15,7 @@ import pytest
 from aisle.errors import StorageError, UsageError
 from aisle.service import retention
 from aisle.service.app_options_and_limits import keys_kept
-from aisle.service.db.database import GROWING_TABLES, Transaction
+from aisle.service.db.database_interface import GROWING_TABLES, Transaction
 from aisle.service.db.postgres_database import read_sizes
 from aisle.service.db.statements import retention as retention_statements
 from aisle.service.db.statements.assigned_moves_and_recounts import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from aisle.service.db import parse_database_url
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.run_length import tries
 from tests.service.postgres import Server
 from tests.terminal.lifeline import Lifeline

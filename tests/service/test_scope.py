@@ -19,7 +19,7 @@ from aisle.contract.operations import OPERATIONS
 from aisle.service import handlers
 from aisle.service.auth.authorization import Authorization, authorize
 from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql

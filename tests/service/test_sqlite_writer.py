@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from aisle.service.db import sqlite_writer as writer_module
-from aisle.service.db.database import Busy, DatabaseFailed, Transaction
+from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.sqlite_writer import SqliteWriter

@@ -19,7 +19,7 @@ import pytest
 from aisle.errors import StorageError
 from aisle.host import database
 from aisle.service.db import sqlite_database, sqlite_writer
-from aisle.service.db.database import Busy, ConstraintViolated, DatabaseFailed, Transaction
+from aisle.service.db.database_interface import Busy, ConstraintViolated, DatabaseFailed, Transaction
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_database import MIN_SQLITE_VERSION, SqliteDatabase, check_sqlite_version

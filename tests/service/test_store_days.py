@@ -13,7 +13,7 @@ from aisle.contract.request_bodies.stores import OrderingSchema
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.domain.ordering_schedule import upcoming_dates
 from aisle.service.domain.timestamps import TimeZones
-from aisle.service.in_process_service import Service
+from aisle.service.open_service_and_admin_token import Service
 from tests.service.world import LOGS, World
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC"]

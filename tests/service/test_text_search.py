@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from aisle.search_text import search_variants
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.list_query_builder import filter_query, like_pattern, search_filter
 from aisle.service.db.product_search_index import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
 from aisle.service.db.sqlite_transaction import _to_sqlite

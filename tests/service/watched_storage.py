@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import cache
 from typing import Any, TypeVar
 
-from aisle.service.db.database import Database, Row, Statement, Transaction, Work
+from aisle.service.db.database_interface import Database, Row, Statement, Transaction, Work
 from aisle.service.operation_context import CHAIN
 
 T = TypeVar("T")

@@ -21,9 +21,9 @@ from aisle.contract.operations import OPERATIONS
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
-from aisle.service.db.database import Database, Transaction
+from aisle.service.db.database_interface import Database, Transaction
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"

@@ -9,7 +9,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG
-from aisle.scan.grammar_types import Quantity, Scan
+from aisle.scan.grammar_and_meaning_types import Quantity, Scan
 from aisle.session.scanned_or_typed import FAST_S
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter

@@ -22,7 +22,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Frame, ListView,
 from aisle.messages.load_and_parse import load_messages
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
-from aisle.scan.inputs import Key, OpenLine
+from aisle.scan.inputs import ROW_KEY, Key, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
 from aisle.settings.load_settings import load_settings
@@ -612,3 +612,37 @@ def test_nobody_searches_records_before_the_sign_in(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, ".")
         assert found_records(session, "4101") == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "ended_by"), [("elsewhere", "line"), ("elz", "line"), ("oka", "click"), ("4101", "click")]
+)
+def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
+    home: StoreFolder, typed: str, ended_by: str
+) -> None:
+    with at(home, user="U1") as session:
+        say(session, ".")
+        found_records(session, typed)
+        view = session.take([Key("end")], 2.0).view
+        assert isinstance(view, ListView)
+        assert view.numbered_rows == 0, "a number would be one more of these words"
+        if ended_by == "line":
+            frame = say(session, typed)
+        else:
+            frame = session.take([Key(f"{ROW_KEY}{view.cursor}"), Key("enter")], 3.0)
+            assert session.take([OpenLine(f"{typed}x")], 4.0).typed == "x"
+        assert session.stack.top.job.name in ("order", "look_up")
+        assert frame.typed == ""
+
+
+@pytest.mark.parametrize("found", ["number", "words"])
+def test_quit_is_asked_about_and_stands_behind_records(home: StoreFolder, found: str) -> None:
+    with at(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        session.resize(90, 60)
+        frame = say(session, ".")
+        frame = say(session, "quit" if found == "words" else str(rows(frame).index("home.quit") + 1))
+        assert (told(frame), session.is_ending) == ((ASK, "palette.quit_again"), False)
+        assert rows(frame) == ["home.quit"]
+        say(session, "1")
+        assert session.is_ending

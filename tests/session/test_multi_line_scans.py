@@ -16,7 +16,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.scan.grammar_types import Candidate
+from aisle.scan.grammar_and_meaning_types import Candidate
 from aisle.scan.inputs import Key
 from aisle.session.session import Session
 from tests.cache import service_rows

@@ -13,7 +13,7 @@ from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import PRODUCT, Match, Scan
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
 from aisle.scan.inputs import Key, Line
 from aisle.session.refusals_of_batch_and_rejected_scan import RefusedInputs
 from aisle.session.session import Session

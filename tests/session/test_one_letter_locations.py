@@ -11,7 +11,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
-from aisle.scan.grammar_types import Command
+from aisle.scan.grammar_and_meaning_types import Command
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.every_page import PAGES, on_page

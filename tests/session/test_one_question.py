@@ -7,7 +7,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG, DetailView, Frame, ListView, Step
-from aisle.session.number_typed_too_fast_or_after_refusal import AFTER_REFUSED_SCAN
+from aisle.session.ask_if_number_is_quantity import AFTER_REFUSED_SCAN
 from tests.cache import service_rows
 from tests.run_length import tries
 from tests.session.job_steps import WAYS, stand

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import WRONG
-from aisle.scan.grammar_types import Choice
+from aisle.scan.grammar_and_meaning_types import Choice
 from aisle.session.session import Session
 from tests.session.every_page import PAGES, on_page
 from tests.session.scanner import Scanner

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import GOOD, INFO, WRONG
+from aisle.scan.inputs import ROW_KEY, Key
 from tests.session.every_page import on_page
 from tests.session.scanner import Scanner
 from tests.session.test_session import BARCODES, told
@@ -39,3 +40,14 @@ def test_a_scan_while_marking_keeps_the_list_and_its_marks(
             frame = scanner.send(f"{scan}\r", pace)
         assert (told(frame), frame.view.name) == (verdict, page)
         assert len(session.stack.top.state.marked) == marked
+
+
+@pytest.mark.parametrize("page", ["orders", "exceptions.differences"])
+@pytest.mark.parametrize("is_marking", [True, False])
+def test_a_click_marks_its_row_while_rows_are_marked(aisle_home: Path, page: str, is_marking: bool) -> None:
+    with on_page(aisle_home, page) as session:
+        if is_marking:
+            Scanner(session).send("m\r", 0.12)
+        for marked in (1, 0):
+            session.take([Key(f"{ROW_KEY}0")], 9.0)
+            assert len(session.stack.top.state.marked) == marked * is_marking

@@ -19,7 +19,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Frame, St
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
-from aisle.scan.grammar_types import PRODUCT, Match, Scan
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.session import profile_from_settings
 from aisle.session.pending_question import PendingQuestion

@@ -16,8 +16,8 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
 from aisle.client.errors import status_error
-from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull import sync_progress
+from aisle.courier.request_failure_messages import reason_of
 from aisle.errors import SettingsError, StorageError
 from aisle.host.database import fetch_one
 from aisle.host.hung_courier import write_heartbeat

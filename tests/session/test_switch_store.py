@@ -16,7 +16,7 @@ import pytest
 from aisle.cache.chain_store_queries import KEPT_S, WaitingCounts
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
-from aisle.cli.open_other_store import current_store_settings, start_couriers_of_left_stores, store_opener
+from aisle.cli.open_other_and_left_stores import current_store_settings, start_couriers_of_left_stores, store_opener
 from aisle.courier.pull import sync_progress
 from aisle.errors import StorageError
 from aisle.host.database import connect

@@ -14,7 +14,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import COUNTS_SCANS
 from aisle.scan import grammar
-from aisle.scan.grammar_types import Accepts
+from aisle.scan.grammar_and_meaning_types import Accepts
 from aisle.session.session import Session
 from tests.session.job_steps import WAYS, stand, step_of
 from tests.session.multi_line_codes import single

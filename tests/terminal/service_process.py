@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 import uvicorn
 
 from aisle.parent_pipe import watch_parent_pipe
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.terminal.harness import python
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.transport import asgi_transport
 from aisle.contract.operations import OPERATIONS
 from aisle.host.store_folder import StoreFolder
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from aisle.settings.setting_definitions import EMBEDDED
 from tests.service.world import assert_books
 from tests.terminal.harness import python

@@ -162,3 +162,22 @@ def test_ctrl_k_opens_the_palette_and_the_same_byte_in_a_scan_does_not(shop: Sho
     assert "Commands" not in app.terminal.text.splitlines()[1]
     app.terminal.write(b"\x0b")
     shows(app, "Key here")
+
+
+def test_a_click_presses_keys_of_the_footer_and_chooses_a_hit_of_the_palette(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop)
+    press(app, "F11")
+    shows(app, "The log")
+    press(app, "F6 Today")
+    shows(app, "Late orders")
+    press(app, "Ctrl+K")
+    shows(app, "Type its number")
+    app.rest()
+    for byte in b"sup":
+        app.terminal.write(bytes([byte]))
+        time.sleep(0.1)
+    shows(app, "Order SUP-1", "Order SUP-3")
+    press(app, "Order SUP-3")
+    press(app, "Order SUP-3")
+    shows(app, "Order SUP-3", "History")
+    app.terminal.wait_for(lambda glass: "› sup" not in glass.text, START_S)

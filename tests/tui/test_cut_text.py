@@ -28,7 +28,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.tui.layout import detail_view, list_view, step_view
+from aisle.tui.layout import detail_view, list_with_chips_and_pane, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.step_view import LayoutBox
@@ -45,7 +45,7 @@ def drawn(view: View, box: LayoutBox = SMALL, cover: VerdictOverlap = VerdictOve
         case DetailView():
             lines = detail_view.detail_lines(view, box, cover)[0]
         case ListView():
-            lines = list_view.list_lines(view, box).lines
+            lines = list_with_chips_and_pane.list_lines(view, box).lines
         case Step():
             lines = step_view.step_lines(view, box)
     return ["".join(text for text, _ in line).rstrip() for line in lines]

@@ -22,8 +22,8 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView, View, numbered_rows
 from aisle.scan.inputs import Line, OpenLine
+from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.job_stack import StackedJob
-from aisle.session.number_typed_too_fast_or_after_refusal import AskedNumber
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session

@@ -11,7 +11,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Opened, Query
 from aisle.jobs.view import Chip, Frame, LinkState, ListView, Msg, Row, msg, raw
 from aisle.session.screen_size_and_terminal import ScreenSize
-from aisle.tui.layout.list_view import list_lines
+from aisle.tui.layout.list_with_chips_and_pane import list_lines
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import plain_lines

@@ -19,8 +19,8 @@ import pytest
 
 import aisle
 from aisle.courier.link_state import LinkState
-from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.checks_before_send import StaleOperation
+from aisle.courier.request_failure_messages import reason_of
 from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.stored_messages import store_message as kept
@@ -196,7 +196,7 @@ def test_no_sentence_is_written_where_people_read_it() -> None:
 def test_no_error_is_shown_as_it_is() -> None:
     """The text of an error is English and speaks of paths: it goes to the log, or along as a detail."""
     allowed = {
-        ("courier/outcome_messages.py", "reason_of"),
+        ("courier/request_failure_messages.py", "reason_of"),
         ("session/watch_settings_files.py", "check"),
         ("cache/row_writing.py", "parse_rows"),
     }

@@ -59,7 +59,7 @@ UNUSED_AT_A_START = (
         (("aisle.cli.web_session",), {*NETWORK}),
         (("aisle.tui.app", "aisle.cli.open_app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
         (("aisle.tui.app", "aisle.cli.open_app", "aisle.jobs.pick.job"), {*UNUSED_AT_A_START}),
-        (("aisle.service.in_process_service",), {"textual", "rich"}),
+        (("aisle.service.open_service_and_admin_token",), {"textual", "rich"}),
         (("aisle.courier.leader_process", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),
         (("aisle.cli.sync", "aisle.courier.leader_process"), {"httpx", "httpcore", "anyio"}),

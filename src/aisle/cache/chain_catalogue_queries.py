@@ -8,9 +8,9 @@ import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_window, window_bounds
 from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.product_and_stock_writer import FLAG_BITS
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.product_queries import MAX_HITS, query_product, search_products, search_within
-from aisle.cache.product_writer import FLAG_BITS
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.host.database import fetch

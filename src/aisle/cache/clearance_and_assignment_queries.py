@@ -19,13 +19,13 @@ from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
+    from aisle.jobs.row_types.exceptions_clearance_and_today import AssignmentsRow, HeldByCategoryRow, TagsRow
     from aisle.jobs.row_types.people_stores_and_features import ClearancePermissionRow
-    from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 _HELD_LINES = """
 SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked

@@ -15,7 +15,7 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.named_tuple_json import to_text
-from aisle.scan.grammar_types import ORDER, PERSON, REFERENCE, Candidate
+from aisle.scan.grammar_and_meaning_types import ORDER, PERSON, REFERENCE, Candidate
 from aisle.scan.resolve import exact_candidates, unique_results
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_li
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import start_of_today
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic

@@ -26,7 +26,7 @@ from aisle.cache.service_row_parsing import (
 )
 from aisle.host.database import fetch
 from aisle.jobs import store_time
-from aisle.scan.grammar_types import DELIVERY, PRODUCT
+from aisle.scan.grammar_and_meaning_types import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
 
 

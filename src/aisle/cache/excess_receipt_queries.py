@@ -24,14 +24,14 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.schema import IS_EXCESS_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import ACCEPTED_EXCESS, Args
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import LocalNoteRow, notes_of_topic
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveryLineRow
-    from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
+    from aisle.jobs.row_types.exceptions_clearance_and_today import ExcessReceiptsRow
 
 _EXCESS_LINES = f"""
 SELECT order_number, line_number, product_number, quantity, received FROM delivery_line INDEXED BY delivery_line_excess

@@ -18,7 +18,7 @@ from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_held, apply_to_stock
 from aisle.host.database import fetch
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 

@@ -11,7 +11,7 @@ import apsw
 
 from aisle.host.database import fetch
 from aisle.jobs.job import MAX_SORTED, Args, Json
-from aisle.jobs.walk_order import natural_key
+from aisle.jobs.walk_order_sort_keys import natural_key
 
 R = TypeVar("R")
 """Type of the rows of a query, of aisle.jobs.row_types."""

@@ -30,8 +30,8 @@ from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.put_down_at_location import is_pickup_location
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.search_text import search_words
 

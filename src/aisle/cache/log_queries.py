@@ -28,10 +28,10 @@ from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
-from aisle.scan.grammar_types import LOCATION
+from aisle.scan.grammar_and_meaning_types import LOCATION
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:

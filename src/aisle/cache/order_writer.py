@@ -29,7 +29,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.host.database import fetch
-from aisle.scan.grammar_types import ORDER, PRODUCT, REFERENCE
+from aisle.scan.grammar_and_meaning_types import ORDER, PRODUCT, REFERENCE
 
 # Writing
 

@@ -27,7 +27,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.jobs import store_time
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.search_text import natural_key, normalise_text
 
 NO_PICKUP_DATE = "~"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from aisle.jobs.job import Json
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 
 Row = dict[str, Json]
 """Object of the service as stored. It may lack any field of the interface and have others."""

@@ -18,7 +18,7 @@ from aisle.jobs.job import Args
 from aisle.outbox.local_notes import LANGUAGE, LIST, THEME, notes_of_keys
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.token_holders_and_waiting_operations import count_waiting_for, has_token
-from aisle.scan.grammar_types import PERSON
+from aisle.scan.grammar_and_meaning_types import PERSON
 from aisle.search_text import normalise_text
 from aisle.supervisor_role import SUPERVISORS, may_supervise
 

@@ -15,7 +15,7 @@ from aisle.barcode_keys import index_keys, split_codes
 from aisle.cache.row_writing import encode_keys
 from aisle.cache.service_row_parsing import InvalidRow, RawRow, number_field, text_field
 from aisle.host.database import fetch
-from aisle.scan.grammar_types import PRODUCT
+from aisle.scan.grammar_and_meaning_types import PRODUCT
 
 Code = tuple[str, str, str]
 """A code, the kind of object it identifies, and the key of that object."""

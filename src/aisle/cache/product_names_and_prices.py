@@ -11,7 +11,7 @@ import apsw
 
 from aisle.cache.parse_stored_row import Row
 from aisle.host.database import fetch
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 
 

@@ -27,7 +27,7 @@ from aisle.host.files_in_use import FileId, file_id
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args, Json
 from aisle.jobs.view import LinkState
-from aisle.scan.grammar_types import PRODUCT, Candidate
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Candidate
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """Errors of a reader while the courier replaces the cache."""

@@ -17,7 +17,7 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
-from aisle.scan.grammar_types import DELIVERY, LOCATION, ORDER, PRODUCT
+from aisle.scan.grammar_and_meaning_types import DELIVERY, LOCATION, ORDER, PRODUCT
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.stock_overlay import apply_to_held
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow

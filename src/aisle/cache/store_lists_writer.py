@@ -23,7 +23,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.host.database import fetch
-from aisle.scan.grammar_types import LOCATION, PERSON
+from aisle.scan.grammar_and_meaning_types import LOCATION, PERSON
 
 
 class StoreRow(NamedTuple):

@@ -22,11 +22,16 @@ from aisle.cache.unread_lists import missing_lists, unread_lists
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs import store_time
 from aisle.jobs.job import Args
-from aisle.jobs.walk_order import natural_key
+from aisle.jobs.walk_order_sort_keys import natural_key
 from aisle.outbox.sessions import SessionRow, running_sessions
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+    from aisle.jobs.row_types.exceptions_clearance_and_today import (
+        TodayHoursRow,
+        TodayLocationsRow,
+        TodayRow,
+        TodayTerminalsRow,
+    )
 
 WORK_KINDS = ("pick", "count", "move", "short")
 """Kinds of work that are counted; see the triggers of the table `log`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_and_priority_queries import add_picker_names
-from aisle.cache.compare_operation_figures import compare_figures, items_of_operation, lacks_stock
+from aisle.cache.figures_before_and_now import compare_figures, items_of_operation, lacks_stock
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.people_and_rights_queries import person_name
@@ -24,7 +24,7 @@ from aisle.cache.stock_overlay import is_count, products_of_operation, stock_out
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import read_and_immediate_requests
@@ -39,8 +39,8 @@ from aisle.outbox.operation_record import (
     operation_from_row,
     user_of_principal,
 )
-from aisle.outbox.operation_rows import is_last_in_lanes
 from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
+from aisle.outbox.operation_table import is_last_in_lanes
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 

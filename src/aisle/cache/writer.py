@@ -22,7 +22,7 @@ from aisle.cache import delivery_writer as deliveries
 from aisle.cache import log_and_difference_writer as log
 from aisle.cache import order_writer as orders
 from aisle.cache import parse_order
-from aisle.cache import product_writer as products
+from aisle.cache import product_and_stock_writer as products
 from aisle.cache import store_lists_writer as lists
 from aisle.cache.product_code_writer import delete_orphan_codes
 from aisle.cache.read_only_database import open_for_reading

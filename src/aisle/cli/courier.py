@@ -40,7 +40,7 @@ def courier(setting_values: SettingValues) -> int:
 def _lead(loaded: LoadedSettings, store_folder: StoreFolder, lock: LeaderLock) -> None:
     from aisle.cli.service_client import client_factory, preload_client, push_settings_of
     from aisle.cli.stored_messages_in_english import reason_text
-    from aisle.cli.time_zones_in_settings import ZoneWatch
+    from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
     from aisle.courier.leader_process import LeaderOptions, run_process
 
     preload_client(loaded)

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from threading import Thread
 
 import aisle.service.http.app  # noqa: F401 - what `Service.app` imports
-from aisle.cli.time_zones_in_settings import service_zones
+from aisle.cli.time_zones_of_host_and_stores import service_zones
 from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
 from aisle.service.app_options_and_limits import ServiceOptions, keys_kept
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.settings.settings_files_and_folders import LoadedSettings
 
 

@@ -13,7 +13,7 @@ import click
 from aisle.cli.options import FOLDER, SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client.csv_load import LoadProgress, LoadReport, load
-from aisle.client.csv_load.columns import LAYOUTS, STORES
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, STORES
 from aisle.client.csv_load.report import describe_columns
 from aisle.errors import UsageError
 from aisle.host.store_folder import short_hash

@@ -53,7 +53,7 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     """Run the app with these settings, on this terminal or in a browser, and return the exit status."""
     configured = loaded
     if not view and os.path.exists(loaded.data_folder / TERMINALS_FOLDER):
-        from aisle.cli.open_other_store import current_store_settings
+        from aisle.cli.open_other_and_left_stores import current_store_settings
 
         loaded = current_store_settings(configured)
     store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
@@ -99,7 +99,7 @@ def _complete_start(session: Session, configured: LoadedSettings, loaded: Loaded
 
     save_last_valid(configured)
     if os.path.exists(loaded.data_folder / VISITED_FOLDER):  # otherwise its module is not loaded
-        from aisle.cli.open_other_store import start_couriers_of_left_stores
+        from aisle.cli.open_other_and_left_stores import start_couriers_of_left_stores
 
         start_couriers_of_left_stores(configured, loaded.settings.store, _courier_starter)
 
@@ -125,7 +125,7 @@ def _app_settings(setting_values: SettingValues) -> LoadedSettings:
 
 
 def _open_store(configured: LoadedSettings, store: str) -> OpenedStore:
-    from aisle.cli.open_other_store import store_opener  # rarely needed
+    from aisle.cli.open_other_and_left_stores import store_opener  # rarely needed
 
     return store_opener(configured, _courier_starter)(store)
 

@@ -28,7 +28,7 @@ from aisle.outbox.retention_and_archive import (
 )
 from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db import parse_database_url
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from aisle.service.retention import PARTS, least_days, purge
 from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import EMBEDDED, Settings

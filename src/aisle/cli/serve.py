@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from aisle.cli.options import FILE, ListenOptions, database_option, listen_options
-from aisle.cli.time_zones_in_settings import service_zones
+from aisle.cli.time_zones_of_host_and_stores import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.safe_text import clean

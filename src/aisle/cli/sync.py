@@ -19,7 +19,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
 from aisle.cli.stored_messages_in_english import reason_text, repeated_rows, unread_lists, unusable_rows
-from aisle.cli.time_zones_in_settings import ZoneWatch
+from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
 from aisle.client import Client
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import OutcomeUnknown

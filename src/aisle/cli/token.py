@@ -23,9 +23,9 @@ from aisle.service.auth.tokens import (
     revoke_token,
 )
 from aisle.service.db import parse_database_url
-from aisle.service.db.database import Database
+from aisle.service.db.database_interface import Database
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from aisle.service.operation_context import Role
 from aisle.settings.setting_definitions import EMBEDDED
 from aisle.settings.settings_files_and_folders import trusted_data_folder

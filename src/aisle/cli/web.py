@@ -31,7 +31,7 @@ from aisle.jobs.view import msg
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent_pipe
 from aisle.server.connections import connection_limits
 from aisle.server.http_server import listening
-from aisle.server.tls import tls_context
+from aisle.server.tls_certificates_and_handshakes import tls_context
 from aisle.settings.setting_definitions import ENGLISH, effective_language, service_url
 from aisle.tui.message_text import MessageWriter
 from aisle.web.app import Hooks, WebApp, serve

@@ -30,7 +30,7 @@ from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.push.push_events import PushEvents
+from aisle.courier.push.push_callbacks import PushCallbacks
 from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.read_arrival_evidence import Lookup
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
@@ -267,7 +267,7 @@ class Courier:
             self._on_refused,
             self._notify_state_change,
         )
-        events = PushEvents(
+        events = PushCallbacks(
             pre_push_checks.evidence_before,
             pre_push_checks.adapt,
             self.reconciler.needs_lookup,

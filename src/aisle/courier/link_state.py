@@ -20,7 +20,7 @@ from aisle.client.response_and_json_limits import Response
 from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.clock_skew_and_steady_clock import ClockSkew
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.outcome_messages import reason_of
+from aisle.courier.request_failure_messages import reason_of
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage

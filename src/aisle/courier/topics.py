@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from aisle.outbox.operation_record import CREATE_MOVEMENT, WRITE_RECOUNTS, Operation
+from aisle.outbox.operation_record import CREATE_MOVEMENT, REVIEW_LOGS, WRITE_RECOUNTS, Operation
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
 CATALOGUE = "catalogue"
@@ -21,7 +21,10 @@ DELIVERY = "delivery"
 """Delivery to the store with its lines and receipts."""
 
 LOG = "log"
-"""Log of the store of the last days; it has no keys."""
+"""Log of the store of the last days; a key names a part of it: `ENTRY_PREFIX`, or a prefix of `pull/log_reader`."""
+
+ENTRY_PREFIX = "entry/"
+"""Prefix of the key of one log entry (`entry/17`)."""
 
 PERSON = "person"
 """People of the store; they are read as one list."""
@@ -52,6 +55,8 @@ def topics_of_operation(op: Operation) -> tuple[Topic, ...]:
     found.update(_topics_in_body(op.body))
     if op.operation == WRITE_RECOUNTS:
         found.add(Topic(RECOUNT, ""))
+    if op.operation == REVIEW_LOGS:
+        found.update(Topic(LOG, f"{ENTRY_PREFIX}{review['id']}") for review in op.body["reviews"])
     if op.operation == CREATE_MOVEMENT and any(
         "customer_order_number" in (item.get("from_location") or ()) for item in op.body
     ):

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from aisle.errors import StorageError
+from aisle.file_ownership import untrusted_error
 from aisle.host.store_folder import LOCK_FILE, LOG_FILE
-from aisle.untrusted_files import untrusted_error
 
 MOUNTS_FILE = Path("/proc/self/mountinfo")
 

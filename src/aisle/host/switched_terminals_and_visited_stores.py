@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.errors import StorageError
+from aisle.file_ownership import ownership_error, untrusted_error
 from aisle.host.store_folder import StoreFolder, short_hash
-from aisle.untrusted_files import ownership_error, untrusted_error
 
 TERMINALS_FOLDER, VISITED_FOLDER = "terminals", "visited"
 """Folders beside the store folders: terminals switched to another store, and stores visited so."""

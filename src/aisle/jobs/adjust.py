@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import (
+    find_and_report_refusals,
     goods_messages,
-    quantities_and_plausibility,
+    parse_and_judge_quantities,
     quantity_or_record,
-    report_refusals,
     stock_change_and_count_writes,
 )
 from aisle.jobs.adjust_state_and_reasons import (
@@ -56,7 +56,7 @@ from aisle.jobs.job import (
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, signed_message, undo_verdict
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
     Accepts,
@@ -218,7 +218,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
-    if id_ == report_refusals.REFUSED_QUERY:
+    if id_ == find_and_report_refusals.REFUSED_QUERY:
         return _send_undo(state, rows, context)
     if id_ == undo_sent_count.BOOKED_QUERY:
         return _check_later_count(state, rows)
@@ -349,7 +349,7 @@ def _add_to_question(state: AdjustState, match: Match) -> Result | None:
     if state.number_match or state.asked_quantity is None or not is_same:
         return None
     expected = state.line.expected if state.has_expected else Decimal(0)
-    if not quantities_and_plausibility.is_implausible(match.quantity, expected, state.large_quantity):
+    if not parse_and_judge_quantities.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
 
@@ -359,8 +359,8 @@ def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decim
     expected = state.line.expected if state.has_expected else Decimal(0)
     confirmed = state.confirmed_quantity or Decimal(0)
     if scanned == 1:
-        return quantities_and_plausibility.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
-    return quantities_and_plausibility.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
+        return parse_and_judge_quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
+    return parse_and_judge_quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -523,7 +523,7 @@ def _check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Re
     if entry and entry["later_count"] is not None:
         verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
         return Turn(state._replace(sent=state.sent[:-1]), (), verdict)
-    return Turn(state, (report_refusals.query_refused_since([sent.at]),))
+    return Turn(state, (find_and_report_refusals.query_refused_since([sent.at]),))
 
 
 def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -532,8 +532,8 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         return Turn(state)
     sent = state.sent[-1]
     undone = state._replace(sent=state.sent[:-1])
-    if refused := report_refusals.refused_entry(rows, sent.line.product, sent.at):
-        return Turn(undone, (), report_refusals.refusal_verdict(refused))
+    if refused := find_and_report_refusals.refused_entry(rows, sent.line.product, sent.at):
+        return Turn(undone, (), find_and_report_refusals.refusal_verdict(refused))
     writes = stock_change_and_count_writes.log_writes(
         [_log_entry(sent.line, -sent.quantity, context, sent.at)], context
     )

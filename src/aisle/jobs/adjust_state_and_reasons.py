@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.stock_pool_names import Pools
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LARGE_QUANTITY, LOSS_REASONS
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from aisle.jobs import quantities_and_plausibility, quantity_or_record, stock_pool_names
+from aisle.jobs import parse_and_judge_quantities, quantity_or_record, stock_pool_names
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
-from aisle.scan.grammar_types import LOCATION, Match
+from aisle.scan.grammar_and_meaning_types import LOCATION, Match
 
 COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
@@ -88,7 +88,7 @@ def choice_letters(state: AdjustState) -> str:
     return assign_letters(
         (
             "quantity",
-            *([f"is_{each.kind}" for each in number_matches(state)] or [quantities_and_plausibility.DROP_QUANTITY]),
+            *([f"is_{each.kind}" for each in number_matches(state)] or [parse_and_judge_quantities.DROP_QUANTITY]),
         ),
         COMMAND_LETTERS,
     )

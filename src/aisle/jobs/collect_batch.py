@@ -10,13 +10,13 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.page_job import file_verdict
+from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.jobs.parse_claims_and_report_taken_assignments import parse_claim
 from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_line import parse_lines
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import MIN_RECORD_NUMBER, RECORD_CHOICES, may_be_number_of, name_of
-from aisle.jobs.read_claims_and_report_lost_ones import parse_claim
 from aisle.jobs.recognise_tote_label import (
     MAX_SHORT_LABEL,
     is_label,
@@ -43,7 +43,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

@@ -9,7 +9,7 @@ from aisle.jobs.job import Context, Event, LocalNote, Query, Rows, Turn
 from aisle.jobs.page_job import CHOICES_ID, Action, Page
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import BACK, KeyHint, ListView, Msg, Row, msg, raw
-from aisle.scan.grammar_types import Accepts, Choice
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice
 
 LIST_TOPIC: Final = "list"
 """Topic of the note of what a person chose for a list."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.page_addresses import PAGES, PageAddress
-from aisle.scan.grammar_types import Accepts, Match, Meaning
+from aisle.scan.grammar_and_meaning_types import Accepts, Match, Meaning
 from aisle.settings.setting_definitions import (
     EXPIRY_CHECK_DAYS,
     EXPIRY_FAR_DAYS,

@@ -14,8 +14,8 @@ from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, 
 from aisle.jobs.page_job import COUNT_ID, Action, Page, refuse
 from aisle.jobs.searchable_list import ListOptions, ListState, move_cursor, row_at_cursor, row_in_focus
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
-from aisle.scan.grammar_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
-from aisle.scan.inputs import CHIP_KEY, SORT_KEY
+from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
+from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
 
 
 class PageState(ListState, Protocol):
@@ -435,14 +435,23 @@ def toggle_marking(state: M) -> Turn[M]:
     return Turn(state._replace(is_marking=not state.is_marking), (), Verdict(INFO, text))
 
 
+def is_mark_key(state: MarkableList, event: Event) -> bool:
+    """Return True for a key that marks. A click on a row does while marking is on."""
+    if not isinstance(event, CursorKey):
+        return False
+    return event.key in MARK_KEYS or (state.is_marking and event.key.startswith(ROW_KEY))
+
+
 def toggle_mark(marked: tuple[str, ...], key: str) -> tuple[str, ...]:
     """Return the marks with this key added, or removed if it was marked."""
     return tuple(each for each in marked if each != key) if key in marked else (*marked, key)
 
 
 def mark_with_key(state: Any, key: str, size: int, key_of: Callable[[Any], str], most: int) -> Any:
-    """Return the list after a key that marks: the row in focus, or that and the next one up or down (Shift and arrow).
-    A next row that is not in the window yet is marked by the next key."""
+    """Return the list after a key that marks: the row in focus, that and the next one up or down (Shift and arrow), or
+    a clicked row. A next row that is not in the window yet is marked by the next key."""
+    if key.startswith(ROW_KEY):
+        state, key = move_cursor(state, key, size), "mark"
     row = row_in_focus(state)
     if row is None:
         return state

@@ -35,7 +35,7 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

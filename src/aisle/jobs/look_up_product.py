@@ -61,7 +61,17 @@ from aisle.jobs.view import (
 )
 from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_sales, sales_chart
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Text, TypedText, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Match,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 
 MAX_CHOICES = 3
 MAX_ORDERS = 40

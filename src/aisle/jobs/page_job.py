@@ -24,7 +24,17 @@ from aisle.jobs.view import (
     View,
     msg,
 )
-from aisle.scan.grammar_types import Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    UnknownCode,
+)
 
 S = TypeVar("S")
 

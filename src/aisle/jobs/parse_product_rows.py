@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import split_codes
-from aisle.jobs import quantities_and_plausibility, store_time
+from aisle.jobs import parse_and_judge_quantities, store_time
 from aisle.jobs.job import format_number
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
 from aisle.jobs.view import Msg, msg
 
@@ -160,7 +160,7 @@ def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) 
     pool_text = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
     return LocationStock(
         str(location["location_code"]),
-        quantities_and_plausibility.to_decimal_or_none(location.get("quantity")),
+        parse_and_judge_quantities.to_decimal_or_none(location.get("quantity")),
         pool_text,
     )
 

@@ -1,6 +1,6 @@
 """Judgement whether a typed number is a quantity or the number of a record, and the question about it.
 
-A number at the pace of a scanner: `session/number_typed_too_fast_or_after_refusal`.
+A number at the pace of a scanner: `session/ask_if_number_is_quantity`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.grammar_types import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
+from aisle.scan.grammar_and_meaning_types import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow

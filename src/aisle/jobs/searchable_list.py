@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,

@@ -51,6 +51,11 @@ def parse_date(text: str, today: date, *, past_days: int = 0) -> date | None:
         return None
 
 
+def is_date(text: str) -> bool:
+    """Return True if a text is a date, on whatever day."""
+    return parse_date(text, date(2000, 1, 1)) is not None
+
+
 def _without_accents(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.strip().casefold())
     return "".join(letter for letter in letters if not unicodedata.combining(letter))

@@ -23,7 +23,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.quantities_and_plausibility import to_decimal, to_decimal_or_none
+from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
 from aisle.jobs.searchable_list import ListOptions
@@ -42,7 +42,7 @@ from aisle.jobs.view import (
     signed_message,
     undo_verdict,
 )
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 
 class Entry(NamedTuple):

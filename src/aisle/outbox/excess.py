@@ -11,7 +11,7 @@ import apsw
 
 from aisle.contract.request_encoding import encode_json
 from aisle.jobs.job import Write
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_states import REFUSED

@@ -14,6 +14,7 @@ import apsw
 from aisle.host.database import connect, fetch_one, migrate, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.named_tuple_json import to_text
+from aisle.outbox.begin_split_or_shorten_operation import OperationsToSend, reserve_number
 from aisle.outbox.effect_of_resolution import replacement_write
 from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
 from aisle.outbox.operation_record import (
@@ -27,10 +28,9 @@ from aisle.outbox.operation_record import (
     operation_from_row,
     write_of_operation,
 )
-from aisle.outbox.operation_rows import MOVE_DEPENDENCY, UNFINISHED_STATES, is_last_in_lanes
 from aisle.outbox.operation_states import CLOSE, MERGE
+from aisle.outbox.operation_table import MOVE_DEPENDENCY, UNFINISHED_STATES, is_last_in_lanes
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
-from aisle.outbox.prepare_operation_to_send import OperationsToSend, reserve_number
 from aisle.outbox.record_outcomes import OperationOutcomes
 from aisle.outbox.stored_reasons import store_text
 

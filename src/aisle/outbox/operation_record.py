@@ -33,6 +33,9 @@ def new_id(random: RandomBytes = os.urandom) -> str:
 WRITE_RECOUNTS = "write-recounts"
 """Operation that orders or closes recounts at our own service."""
 
+REVIEW_LOGS = "review-logs"
+"""Operation that marks log entries as reviewed, or as to be reviewed again, at our own service."""
+
 REJECT_LINES = "reject-lines"
 """Operation that rejects lines of an order, at a service of ours that announces `line-rejection`."""
 

@@ -10,8 +10,8 @@ from aisle.named_tuple_json import to_text
 from aisle.outbox.effect_of_resolution import RESOLUTIONS, missing_lines
 from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.operation_rows import OperationRows, encode_evidence
 from aisle.outbox.operation_states import ASK_PERSON, CONFIRM, CONFIRMED, FIND_ABSENT, LOSE_ANSWER, QUEUED, RETRY
+from aisle.outbox.operation_table import OperationRows, encode_evidence
 from aisle.outbox.stored_reasons import StoredMessage, store_message, store_text
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
 

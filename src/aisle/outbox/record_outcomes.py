@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import Json
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import (
     CARRIED_OVER_S,
@@ -27,15 +27,15 @@ from aisle.outbox.operation_record import (
     Operation,
     new_id,
 )
-from aisle.outbox.operation_rows import encode_evidence
 from aisle.outbox.operation_states import CLOSE, CONFIRM, REFUSE, RETRY
+from aisle.outbox.operation_table import encode_evidence
 from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
-from aisle.outbox.reversals import changes_of, line_key, without_reversal
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
+from aisle.outbox.withdraw_reversals_of_refused import changes_of, line_key, without_reversal
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
-    from aisle.outbox.reversals import Changes
+    from aisle.outbox.withdraw_reversals_of_refused import Changes
 
 
 _QUEUED_IN_LANE = """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.host.database import fetch, transaction
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
 from aisle.outbox.operation_record import Operation, RandomBytes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aisle.barcode_keys import guessed_keys, lookup_keys, normalise_code, to_ascii_forms, without_padding, zero_forms
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     CONTROL_INSIDE,
     EXTRA_SIGNS,
     NUMBER_BESIDE_CODE,

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from aisle.barcode_numbers import check_digit, has_valid_check_digit
-from aisle.scan.grammar_types import DAMAGED_GS1, MISSING_SEPARATOR, Measure
+from aisle.scan.grammar_and_meaning_types import DAMAGED_GS1, MISSING_SEPARATOR, Measure
 
 GROUP_SEPARATOR: Final = "\x1d"
 """Character that scanners send for FNC1."""

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from aisle.barcode_keys import may_identify, normalise_code
 from aisle.barcode_numbers import has_check_digit
 from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DAMAGED_GS1,
     LOCATION,
     MISSING_SEPARATOR,

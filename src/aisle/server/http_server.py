@@ -23,7 +23,7 @@ from starlette.types import ASGIApp
 from aisle.errors import UsageError
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
 from aisle.server.fair_rounds import FairStarts
-from aisle.server.tls import (
+from aisle.server.tls_certificates_and_handshakes import (
     TLS_BUFFER_BYTES,
     WATCH_S,
     CertificateWatch,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.service.app_options_and_limits import KEYS_KEPT_DAYS
-from aisle.service.db.database import Database, Row, Transaction
+from aisle.service.db.database_interface import Database, Row, Transaction
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import retention as sql

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.cache.reader import CacheReader
 from aisle.jobs.job import Export, ExportList, FileEffect, PrintTable, Query, RawInput, Rows
-from aisle.scan.grammar_types import Meaning
+from aisle.scan.grammar_and_meaning_types import Meaning
 from aisle.scan.inputs import Line
 from aisle.session.profile_from_settings import Profile
 from aisle.session.screen_size_and_terminal import MessageText, Terminal, terminal_properties

@@ -12,7 +12,7 @@ from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_LETTERS, parse_aim_prefix
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
     Ambiguous,
@@ -42,6 +42,7 @@ from aisle.scan.inputs import (
 )
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.ask_if_number_is_quantity import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.default_keys import (
     CURSOR_KEYS,
     DESK_CURSOR_KEYS,
@@ -52,14 +53,13 @@ from aisle.session.default_keys import (
 )
 from aisle.session.event_runner import EventRunner
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.number_typed_too_fast_or_after_refusal import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.page_with_question import CoveredQuestion, Page
-from aisle.session.prepare_line import LinePreparer
+from aisle.session.page_on_screen import CoveredQuestion, Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
+from aisle.session.repair_scanned_line import LinePreparer
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import LOCATION_OR_TYPED, ScannedOrTyped
 from aisle.session.shown_verdict import Verdicts
@@ -146,6 +146,8 @@ class InputHandler:
         self._waiting_number = self._page.take_asked_number()
         jobs, verdict = self._page.stack.snapshot(), self._verdicts.current
         self._apply_key_name(name)
+        if name == "enter":
+            self._typed_line.drop()  # a click chose a row; the words that found it are used
         self._report_number_not_taken()
         self._covered_question.after_input(jobs, verdict)
 
@@ -332,6 +334,8 @@ class InputHandler:
         meaning = self._resolver.resolve(line.text)
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
+        if self._is_date_after_rejected_scan(meaning):
+            meaning = UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
         if self._pace.is_scanned_number_label(line, meaning) or self._pace.is_scanned_code(line, meaning):
             meaning = UnknownCode(line.text.strip(" "))
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
@@ -382,6 +386,11 @@ class InputHandler:
         if is_secret and not isinstance(meaning, Back):
             return line._replace(text=""), UnknownCode("")
         return line, meaning
+
+    def _is_date_after_rejected_scan(self, meaning: Meaning) -> bool:
+        """Return whether a typed date may be meant for the scan that was refused before it; it is asked once."""
+        is_date = self._page.accepts().date and isinstance(meaning, Text)
+        return is_date and self._batch.take_rejected_scan(self._page.stack.jobs)
 
     def _is_refused_letter(self, line: Line) -> bool:
         """Return whether the line before was this letter, refused because it may be the label of a location."""

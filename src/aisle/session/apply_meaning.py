@@ -11,7 +11,7 @@ from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY, is_other_kind, na
 from aisle.jobs.searchable_list import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar import is_multiplied, normalise_input
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PERSON,
     PRODUCT,
@@ -35,7 +35,7 @@ from aisle.session import ask_measured_quantity
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce

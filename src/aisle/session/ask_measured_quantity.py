@@ -10,7 +10,7 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     PRODUCT,

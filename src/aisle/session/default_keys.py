@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from aisle.scan.grammar_types import Back, Command, Meaning
+from aisle.scan.grammar_and_meaning_types import Back, Command, Meaning
 from aisle.scan.inputs import FIRST_TAB_KEY, MARK_KEYS, PALETTE_KEY, SCROLL_KEYS
 
 MEANING_BY_KEY: Final[dict[str, Meaning]] = {

@@ -10,17 +10,17 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
-from aisle.scan.grammar_types import Command
+from aisle.scan.grammar_and_meaning_types import Command
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, is_readable
-from aisle.session.open_questions import NO_OPEN_QUESTIONS, OpenQuestions
-from aisle.session.page_with_question import Page
+from aisle.session.open_store_files import StoreAccess
+from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import ProfileInForce
+from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts
-from aisle.session.store_access import StoreAccess
 from aisle.session.store_connection import StoreConnection
 
 if TYPE_CHECKING:

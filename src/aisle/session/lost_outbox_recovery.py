@@ -12,9 +12,9 @@ from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.session.open_store_files import StoreAccess
 from aisle.session.shown_verdict import error_message
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_access import StoreAccess
 from aisle.session.store_connection import StoreConnection
 
 

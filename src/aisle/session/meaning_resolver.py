@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import MAX_FACTOR_DIGITS
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     PERSON,
     PRODUCT,
     Accepts,
@@ -29,7 +29,7 @@ from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.job_stack import StackedJob, receiving_job
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
@@ -93,15 +93,19 @@ class MeaningResolver:
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
         if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
             meaning = self._read_with_unit(text, accepts, meaning)
-        if accepts.text and isinstance(meaning, UnknownCode) and not self._is_scanned:
-            meaning = Text(meaning.code)  # a name of digits; at the pace of a scanner it is a code
+        is_scanned = self._is_scanned or self.has_scanned_end
+        if (accepts.text or accepts.date) and isinstance(meaning, UnknownCode) and not is_scanned:
+            meaning = Text(meaning.code)  # a name of digits, or a date; at the pace of a scanner it is a code
+        if accepts.date and isinstance(meaning, Text) and is_scanned:
+            meaning = UnknownCode(meaning.text)
         meaning = choose_product(page.stack.jobs, self._choose_kind(ask_of_badge(page.top, meaning)))
         if is_asked:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
             return RefusedInput("input.scan_not_accepted", text)  # it came with the scan that opened the question
         is_after_refused = self._batch.refused.is_scan_refused and not accepts.text
-        if isinstance(meaning, Choice | Quantity) and is_after_refused and not self.is_scanned_number(text, meaning):
+        is_value = isinstance(meaning, Choice | Quantity) or (accepts.date and isinstance(meaning, Text))
+        if is_value and is_after_refused and not self.is_scanned_number(text, meaning):
             if self._is_fast and self.is_nothing(text):
                 return UnknownCode(text.strip(" "))
             return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan

@@ -23,11 +23,11 @@ from typing import Any, Final, NamedTuple
 
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.grammar_types import RefusedInput, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import RefusedInput, Text, UnknownCode
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, ScannedOrTyped
 from aisle.session.shown_verdict import Verdicts

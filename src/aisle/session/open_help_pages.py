@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
-from aisle.scan.grammar_types import Back, Command, Meaning
+from aisle.scan.grammar_and_meaning_types import Back, Command, Meaning
 from aisle.session.default_keys import PAGE_BY_LETTER
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob, is_help_page
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts

@@ -10,7 +10,7 @@ from aisle.page_addresses import PageAddress, parse_address
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.shown_verdict import Verdicts
 
 _RECORD_JOBS: Final = {

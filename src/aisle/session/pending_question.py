@@ -24,7 +24,7 @@ from aisle.jobs.view import (
     without_row_numbers,
 )
 from aisle.scan.grammar import is_multiplied
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     PART_OF_LABEL,
     PRODUCT,
     Accepts,

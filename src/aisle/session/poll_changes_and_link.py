@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 
 from aisle.errors import StorageError
+from aisle.jobs.find_and_report_refusals import refusal_verdict, with_reported
 from aisle.jobs.job import Changed, SignOut
-from aisle.jobs.report_refusals import refusal_verdict, with_reported
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
 from aisle.session.build_frame import FrameBuilder
@@ -18,7 +18,7 @@ from aisle.session.courier_connection import LASTING_STATES
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import ALARM_MESSAGES, Verdicts

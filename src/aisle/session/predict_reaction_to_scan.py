@@ -8,11 +8,11 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import SignIn
 from aisle.jobs.quantity_or_record import with_distinct_names
 from aisle.jobs.view import GOOD, WRONG
-from aisle.scan.grammar_types import COMMAND, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Scan
+from aisle.scan.grammar_and_meaning_types import COMMAND, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Scan
 from aisle.session import ask_measured_quantity
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, receiving_job
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 
 WORK = COUNTS_SCANS | {"batch", "shortage"}
 """Jobs that a guessed code never leaves without a question."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import SetPreference
+from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
-from aisle.session.store_access import StoreAccess
 from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.setting_definitions import LANGUAGES, THEMES
 

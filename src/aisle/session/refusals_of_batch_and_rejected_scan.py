@@ -7,9 +7,18 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.grammar_types import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import (
+    PRODUCT,
+    Ambiguous,
+    Meaning,
+    Quantity,
+    RefusedInput,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
-from aisle.session.number_typed_too_fast_or_after_refusal import AskedNumber
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.shown_verdict import without_reports
 
@@ -146,6 +155,12 @@ class InputBatch:
             return None
         self._rejected_scan = NO_REJECTED_SCAN
         return AskedNumber(text, quantity, page_identity(stacked_jobs), _quantity_label(stacked_jobs))
+
+    def take_rejected_scan(self, stacked_jobs: Sequence[StackedJob]) -> bool:
+        """Return whether a scan was refused before this input on this page, and forget it."""
+        is_after = self._is_after_rejected_scan(stacked_jobs)
+        self._rejected_scan = NO_REJECTED_SCAN
+        return is_after
 
     def forget_rejected_scan(self) -> None:
         """Ask about no number because of a refused scan: another scan came since."""

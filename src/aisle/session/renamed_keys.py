@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aisle.jobs.view import DetailView, Step, View
-from aisle.scan.grammar_types import Back, Command, Meaning
+from aisle.scan.grammar_and_meaning_types import Back, Command, Meaning
 from aisle.session.default_keys import PAGE_BY_LETTER
 from aisle.session.job_stack import StackedJob
 

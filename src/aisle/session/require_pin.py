@@ -10,12 +10,12 @@ from aisle.host.notify_sockets import user_token_name
 from aisle.jobs.job import Event, Start, SwitchStore
 from aisle.jobs.shell import pin
 from aisle.jobs.view import ASK, INFO, ListView, Verdict, msg
-from aisle.scan.grammar_types import Meaning, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Meaning, Text, UnknownCode
 from aisle.scan.inputs import Line
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 

@@ -10,7 +10,7 @@ from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PERSON,
     PRODUCT,
@@ -30,7 +30,7 @@ from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.job_stack import is_help_page
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.store_connection import StoreConnection
 
@@ -167,6 +167,8 @@ class ScannedOrTyped:
 
         It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
         """
+        if self._resolver.has_scanned_end and self._page.top.job.name not in COUNTS_SCANS:
+            return True
         return (self._resolver.has_scanned_end or is_fast(line)) and find_number(self._store.reader, quantity) is None
 
     def is_unknown_number(self, line: Line) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Event
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict
-from aisle.scan.grammar_types import PRODUCT, Back, Choice, Command, Match, Quantity, Scan
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Back, Choice, Command, Match, Quantity, Scan
 
 QuantityOf = Callable[[str], Decimal]
 """Quantity of a product that a job has taken."""

@@ -41,24 +41,24 @@ from aisle.session.build_frame import FrameBuilder
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
+from aisle.session.keep_and_restore_pages import KeptPages
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.page_with_question import CoveredQuestion, Page
-from aisle.session.pages_for_next_session import KeptPages
+from aisle.session.open_store_files import StoreAccess, open_store
+from aisle.session.page_on_screen import CoveredQuestion, Page
 from aisle.session.poll_changes_and_link import ChangePoller
 from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.prepare_line import LinePreparer
 from aisle.session.profile_from_settings import Profile, profile_from_settings
 from aisle.session.profile_in_force import OpenStore, ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
+from aisle.session.repair_scanned_line import LinePreparer
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_access import StoreAccess, open_store
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.take_back_scan_lines import ScanUndo

@@ -17,10 +17,10 @@ from aisle.jobs.view import INFO, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.open_questions import NO_OPEN_QUESTIONS
-from aisle.session.page_with_question import CoveredQuestion, Page
-from aisle.session.pages_for_next_session import KeptPages
+from aisle.session.keep_and_restore_pages import KeptPages
+from aisle.session.page_on_screen import CoveredQuestion, Page
 from aisle.session.profile_in_force import ProfileInForce
+from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts

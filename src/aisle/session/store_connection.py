@@ -13,8 +13,8 @@ from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.session.courier_connection import Notifications
 from aisle.session.job_stack import JobStack
+from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.store_access import StoreAccess
 from aisle.session.unit_of_work import UnitOfWork
 
 

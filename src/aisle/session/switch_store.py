@@ -13,13 +13,13 @@ from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
-from aisle.session.page_with_question import Page
+from aisle.session.open_store_files import close_store
+from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_access import close_store
 from aisle.session.store_connection import StoreConnection
 
 

@@ -11,7 +11,7 @@ from aisle.jobs.view import INFO, Tab, Verdict, msg
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
@@ -89,7 +89,7 @@ class Tabs:
     def one_key_letters(self) -> str:
         """Return the letters that act without Enter, none while the page or a question takes words."""
         accepts = self._page.accepts()
-        is_asked = accepts.text or (accepts.search and not accepts.follows_typing)
+        is_asked = accepts.text or accepts.date or (accepts.search and not accepts.follows_typing)
         if not self.are_shown or self._page.top.job.name not in _ONE_KEY_JOBS or is_asked:
             return ""
         return f" bh{accepts.command_letters}"

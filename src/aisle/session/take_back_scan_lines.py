@@ -11,10 +11,10 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from aisle.jobs import COUNTS_SCANS
-from aisle.scan.grammar_types import Back, Command
+from aisle.scan.grammar_and_meaning_types import Back, Command
 from aisle.session.apply_input import InputHandler
 from aisle.session.job_stack import StackedJob
-from aisle.session.page_with_question import Page, PageSnapshot
+from aisle.session.page_on_screen import Page, PageSnapshot
 from aisle.session.store_connection import StoreConnection
 
 _LONG_HISTORY = 50

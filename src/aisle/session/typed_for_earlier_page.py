@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from aisle.jobs.view import INFO, Verdict, msg
-from aisle.scan.grammar_types import Accepts, Choice, Meaning, Quantity
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Meaning, Quantity
 from aisle.session.job_stack import StackedJob, page_identity
 
 

@@ -12,9 +12,9 @@ from aisle.jobs.view import ASK, GOOD, Verdict
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.jobs_to_resume_or_undo import OpenJob
 from aisle.outbox.operation_record import Author
-from aisle.scan.grammar_types import Quantity, RefusedInput, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Quantity, RefusedInput, UnknownCode
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
-from aisle.session.open_questions import NO_OPEN_QUESTIONS, OpenQuestions
+from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
 from aisle.session.resume_jobs import reopen_job, resume_jobs
 
 

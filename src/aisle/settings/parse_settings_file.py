@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
+from aisle.file_ownership import ownership_advice, ownership_error
 from aisle.settings.setting_definitions import COMMAND_LINE_ONLY, DEMO_STORE, Settings, validate_setting
 from aisle.settings.settings_files_and_folders import MISSING_FILE, LoadedSettings, file_stamps
 from aisle.settings.terminal_name import terminal_name
-from aisle.untrusted_files import ownership_advice, ownership_error
 
 STORE_NUMBER_KEY = "number"
 """Key of the store itself in the table `[store]`."""

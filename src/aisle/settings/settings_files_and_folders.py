@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 from aisle.errors import SettingsError
+from aisle.file_ownership import untrusted_error
 from aisle.settings.setting_definitions import Settings
-from aisle.untrusted_files import untrusted_error
 
 _HOME_ADVICE = "Set AISLE_HOME to a folder, from / on."
 

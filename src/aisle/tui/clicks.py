@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from textual.errors import NoWidget
 from textual.screen import Screen
 
 from aisle.jobs.view import Frame, ListView
-from aisle.scan.inputs import CHIP_KEY, PALETTE_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
+from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
 from aisle.tui.frame_screen import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_LABEL, ClickTarget, MouseInput
 
 MIN_SAME_CHARACTERS: Final = 4
 """Characters of a row's name that have to stand in the clicked line."""
+
+_KEY_LABEL: Final = re.compile(rf"F\d{{1,2}}|{re.escape(PALETTE_LABEL)}")
+"""Labels of keys that are pressed, not typed."""
 
 _WHEEL_KEYS: Final = {"wheel_up": ("scrollup", "pageup"), "wheel_down": ("scrolldown", "pagedown")}
 """Keys of the wheel: in a list, and on another page."""
@@ -32,7 +36,8 @@ class ClickTranslator:
             return [Key(_WHEEL_KEYS[mouse.action][not isinstance(frame.view, ListView)])]
         is_double = self._last is not None and self._last[0] == mouse and at - self._last[1] <= DOUBLE_CLICK_S
         self._last = None if is_double else (mouse, at)
-        target = None if frame.typed else _target(mouse, screen)
+        is_typing = bool(frame.typed) and frame.view.name != "palette"  # its words list the rows to choose from
+        target = None if is_typing else _target(mouse, screen)
         if target is None:
             return []
         if target.kind == "chip":
@@ -41,8 +46,8 @@ class ClickTranslator:
             return [] if is_double else [Key(f"{SORT_KEY}{target.key}")]
         if target.kind == "tab":
             return [] if is_double else [Key(f"{TAB_KEY}{frame.tabs[int(target.key)].name}")]
-        if target.key == PALETTE_LABEL:
-            return [] if is_double else [Key(PALETTE_KEY)]
+        if _KEY_LABEL.fullmatch(target.key):
+            return [] if is_double else [Key(target.key.lower())]
         row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None
         if row is not None:
             select = Key(f"{ROW_KEY}{row}")

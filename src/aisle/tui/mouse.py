@@ -17,7 +17,7 @@ DOUBLE_CLICK_S: Final = 0.5
 """Seconds between two clicks on one cell that make a double click."""
 
 PALETTE_LABEL: Final = PALETTE_KEY.title()
-"""Key of the palette as a desk shows it; it is pressed, not typed."""
+"""Key of the palette as a desk shows it."""
 
 _REPORT: Final = re.compile(r"\x1b\[<(\d{1,3});(\d{1,5});(\d{1,5})M")
 _CURSOR_ROW: Final = re.compile(r"\s*(\d+)[›>]")

@@ -18,18 +18,18 @@ from aisle import __version__
 from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
+from aisle.file_ownership import untrusted_error
 from aisle.host import database_folder
 from aisle.host.database import check_sqlite_version
 from aisle.jobs.view import msg
 from aisle.outbox.retention_and_archive import archive_path
 from aisle.safe_text import supports_utf8
-from aisle.service.db.database import GROWING_TABLES
+from aisle.service.db.database_interface import GROWING_TABLES
 from aisle.session.screen_size_and_terminal import colour_count
 from aisle.settings.setting_definitions import EMBEDDED, service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.settings.terminal_name import terminal_name
 from aisle.tui.message_text import MessageWriter
-from aisle.untrusted_files import untrusted_error
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES, LOW_FREE_BYTES = 100e6, 1e9

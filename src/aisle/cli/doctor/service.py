@@ -16,8 +16,13 @@ from aisle.cli.service_client import service_client, store_folder_of
 from aisle.cli.stored_messages_in_english import list_name, reason_text
 from aisle.client import Client, Response
 from aisle.client.errors import CERTIFICATE_ERROR, ClientError, NotSent, TransportError, message_of
-from aisle.courier.check_service_and_lists import CHECKED_LISTS, list_error, lists_of_service, send_one_row_request
-from aisle.courier.outcome_messages import unread_reason
+from aisle.courier.check_service_and_readable_lists import (
+    CHECKED_LISTS,
+    list_error,
+    lists_of_service,
+    send_one_row_request,
+)
+from aisle.courier.request_failure_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
 from aisle.safe_text import clean

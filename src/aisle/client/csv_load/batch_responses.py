@@ -9,7 +9,7 @@ import re
 from decimal import Decimal
 
 from aisle.client.client import Client
-from aisle.client.csv_load.columns import DELIVERIES, ORDERS
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow, Meanwhile
 from aisle.client.errors import ClientError, InvalidResponse, status_error

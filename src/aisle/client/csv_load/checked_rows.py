@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.client.csv_load import clean_cells_by_column_kind
-from aisle.client.csv_load.bad_rows import (
-    BLANK_CHARACTERS,
-    BROKEN_INSIDE,
-    DECIMAL_KINDS,
-    BadRowReasons,
-    csv_error_reason,
-)
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS, fold_code, trim_blanks
-from aisle.client.csv_load.columns import Column, FileLayout
 from aisle.client.csv_load.csv_dialect import (
     csv_reader,
     detect_dialect,
@@ -27,6 +19,7 @@ from aisle.client.csv_load.csv_dialect import (
     unwrapped,
 )
 from aisle.client.csv_load.csv_header import check_header, normalize_header
+from aisle.client.csv_load.file_layouts_and_columns import Column, FileLayout
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import CURRENCY_NAMES, currency_of, split_unit, with_cents
 from aisle.client.csv_load.report import FileNotes
@@ -38,6 +31,13 @@ from aisle.client.csv_load.stray_quotation_marks import (
     opening_reason,
 )
 from aisle.client.csv_load.value_warnings import ValueWarnings
+from aisle.client.csv_load.why_row_is_bad import (
+    BLANK_CHARACTERS,
+    BROKEN_INSIDE,
+    DECIMAL_KINDS,
+    BadRowReasons,
+    csv_error_reason,
+)
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""

@@ -15,7 +15,8 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.codes_with_two_meanings import check_meanings
-from aisle.client.csv_load.columns import (
+from aisle.client.csv_load.conflicting_rows import find_divided_records
+from aisle.client.csv_load.file_layouts_and_columns import (
     DISCOUNT_PRICES,
     FREE_FIELDS,
     PEOPLE,
@@ -26,7 +27,6 @@ from aisle.client.csv_load.columns import (
     STORES,
     ServiceList,
 )
-from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.implausible_values import ContainerComparison
 from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
@@ -48,8 +48,8 @@ from aisle.client.csv_load.service_reads import (
 )
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
 from aisle.client.csv_load.shared_codes import CodeComparison
-from aisle.client.csv_load.stock_without_location import Placeless
 from aisle.client.csv_load.store_time_zones import zones_of_times
+from aisle.client.csv_load.totals_and_unplaced_stock import Placeless
 from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.errors import ContractError

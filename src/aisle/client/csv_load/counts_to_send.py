@@ -18,7 +18,7 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import (
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow
 from aisle.client.csv_load.stock_elsewhere_of_counted_products import GoodsInHand, UnnamedStock, in_pools, pools_counted
-from aisle.client.csv_load.stock_without_location import EMPTY_PLACE
+from aisle.client.csv_load.totals_and_unplaced_stock import EMPTY_PLACE
 from aisle.client.csv_load.work_during_load import WorkDuringLoad, describe_entry, is_conditional, products_of
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from aisle.client.csv_load.checked_rows import CsvTable, TableRow, Values
-from aisle.client.csv_load.columns import (
+from aisle.client.csv_load.conflicting_rows import find_conflicts
+from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
@@ -22,7 +23,6 @@ from aisle.client.csv_load.columns import (
     PRODUCTS,
     STORE_PRODUCTS,
 )
-from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.report import FileNotes, format_rows
 
 _LAYOUTS = {layout.file: layout for layout in LAYOUTS}

@@ -12,7 +12,7 @@ from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
 from aisle.client.csv_load.clean_cells import join_digits
 from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DATE
-from aisle.client.csv_load.columns import (
+from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
     DELIVERIES,
     LAYOUTS,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, STORES
 from aisle.client.csv_load.fields_replaced_by_other_file import names_of_shared
+from aisle.client.csv_load.file_layouts_and_columns import LOCATIONS, PRODUCTS, STORES
 from aisle.client.csv_load.key_forms import bare_codes, comparable_key, fold_key, forms_without_zeros, nearest
 from aisle.client.csv_load.report import unread_error
 from aisle.client.csv_load.service_reads import queries_for

@@ -13,7 +13,14 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import join_digits
 from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, LIST, TEXT
-from aisle.client.csv_load.columns import ATTRIBUTES, DISCOUNT_PRICES, FREE_FIELDS, LOCATIONS, PRODUCTS, STORES
+from aisle.client.csv_load.file_layouts_and_columns import (
+    ATTRIBUTES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LOCATIONS,
+    PRODUCTS,
+    STORES,
+)
 from aisle.client.csv_load.service_reads import fetch_store, product_rows
 from aisle.client.paging import Row
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
 from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, price_of
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes
 from aisle.client.csv_load.service_reads import NAMED_ORDERS, fetch_orders, queries_for, store_numbers, store_rows

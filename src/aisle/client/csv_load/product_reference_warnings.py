@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
-from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.csv_load.key_forms import are_near, nearest
 from aisle.client.csv_load.parse_cleaned_cells import parse_objects
 from aisle.client.csv_load.service_reads import as_file_warning, product_rows

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load.bad_rows import footer_reason
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values, group_by_key
-from aisle.client.csv_load.columns import (
+from aisle.client.csv_load.conflicting_rows import find_conflicts
+from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
+from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
@@ -24,8 +25,6 @@ from aisle.client.csv_load.columns import (
     STORES,
     FileLayout,
 )
-from aisle.client.csv_load.conflicting_rows import find_conflicts
-from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.implausible_values import (
     ImplausibleValues,
     note_started_promotion,
@@ -44,7 +43,8 @@ from aisle.client.csv_load.shared_codes import (
     keys_in_column,
     warn_of_unit,
 )
-from aisle.client.csv_load.stock_without_location import PlacedRows, Placeless, Reading
+from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading
+from aisle.client.csv_load.why_row_is_bad import footer_reason
 from aisle.client.paging import Row
 
 STORE_FLAGS = ("is_active", "is_active_data_exchange")

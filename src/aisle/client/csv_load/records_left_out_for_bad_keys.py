@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.columns import DELIVERIES, ORDERS, price_of
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, price_of
 from aisle.client.csv_load.report import BadRow
 
 _LINE_CELLS = ("store_number", "order_number", "line_number", "product_number")

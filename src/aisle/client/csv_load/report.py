@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisle.client.csv_load import clean_cells_by_column_kind
-from aisle.client.csv_load.columns import LAYOUTS, Column, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
 from aisle.errors import AisleError
 from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
 

@@ -27,7 +27,13 @@ from aisle.client.csv_load.batch_responses import (
     with_column_names,
 )
 from aisle.client.csv_load.checked_rows import CsvTable
-from aisle.client.csv_load.columns import (
+from aisle.client.csv_load.conflicting_rows import warn_of_refused_users
+from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
+from aisle.client.csv_load.counts_to_send import CountsToSend
+from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
+from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
+from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
+from aisle.client.csv_load.file_layouts_and_columns import (
     EXTENSION_PREFIX,
     ORDERS,
     PEOPLE,
@@ -36,12 +42,6 @@ from aisle.client.csv_load.columns import (
     PRODUCTS,
     STOCK,
 )
-from aisle.client.csv_load.conflicting_rows import warn_of_refused_users
-from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
-from aisle.client.csv_load.counts_to_send import CountsToSend
-from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
-from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
-from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.load_id import kept_load_name

@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
-from aisle.client.csv_load.columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS, STORES, price_of
+from aisle.client.csv_load.file_layouts_and_columns import (
+    DELIVERIES,
+    ORDERS,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+    price_of,
+)
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_numbers, store_rows
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row

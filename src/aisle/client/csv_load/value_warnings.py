@@ -10,8 +10,8 @@ from aisle.barcode_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import NO_VALUE_WORDS, join_digits
-from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.date_cells import MONTH_NAMES
+from aisle.client.csv_load.file_layouts_and_columns import Column
 from aisle.client.csv_load.report import FileNotes
 
 _PHONES = ("phone_number", "customer_phone")

@@ -30,7 +30,6 @@ from aisle.contract.request_encoding import QueryValue
 from aisle.courier.backoff_and_list_pauses import ListBackoffs
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull import sync_progress
 from aisle.courier.pull.full_sync_stages import (
     HEADERS,
@@ -46,6 +45,7 @@ from aisle.courier.pull.full_sync_stages import (
 )
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
+from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.stored_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
 

@@ -13,6 +13,7 @@ from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.client import Client
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.topics import ENTRY_PREFIX
 
 LOG_DAYS = 7
 """Days of the store's log that are kept."""
@@ -38,7 +39,8 @@ LOG_LIST = "list-store-product-logs"
 
 
 SINCE_PREFIX, LOSSES_PREFIX = "since/", "losses/"
-"""Prefixes of a read request: a first day (`since/2026-09-01`), or reason codes (`losses/1,2,3`)."""
+"""Prefixes of a read request: a first day (`since/2026-09-01`), or reason codes (`losses/1,2,3`). One entry has
+`ENTRY_PREFIX`."""
 
 
 _LAST_ID_CURSOR, _SPAN_CURSOR, _LOSSES_CURSOR = "logs", "logs_span", "logs_losses"
@@ -63,6 +65,8 @@ class LogReader(NamedTuple):
         if wanted.startswith(LOSSES_PREFIX):
             codes = [code for code in wanted.removeprefix(LOSSES_PREFIX).split(",") if code.isdecimal()]
             await self._read_losses(codes)
+        elif wanted.startswith(ENTRY_PREFIX):
+            await self._read_entry(int(wanted.removeprefix(ENTRY_PREFIX)))
         else:
             await self._read_entries(wanted.removeprefix(SINCE_PREFIX) if wanted.startswith(SINCE_PREFIX) else "")
 
@@ -92,6 +96,11 @@ class LogReader(NamedTuple):
         )
         if requested_day or not isinstance(span, dict) or str(span["since"]) != since:
             self.cache.set_cursor(_SPAN_CURSOR, {"since": since, "asked": self.now() if requested_day else 0.0})
+
+    async def _read_entry(self, id_: int) -> None:
+        """Read an entry again: its review has changed, and reads of new entries leave it out."""
+        query: dict[str, QueryValue] = {"store_number": self.store, "from_id": id_, "to_id": id_, "page_size": 1}
+        await self._read_pages(query, self._first_day(), lambda _: None, None)
 
     async def _read_losses(self, codes: list[str]) -> None:
         """Read the entries of each reason code; the whole log of some weeks would be too long."""

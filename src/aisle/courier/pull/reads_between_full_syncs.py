@@ -18,7 +18,6 @@ from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S, ListBackoffs, MissingLists
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.full_sync_stages import (
@@ -35,6 +34,7 @@ from aisle.courier.pull.full_sync_stages import (
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.pull.run_queued_reads import ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads
+from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.topics import (
     ASSIGNMENT,
     AUDIT,

@@ -16,7 +16,7 @@ from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
-from aisle.courier.check_service_and_lists import ServiceCheck
+from aisle.courier.check_service_and_readable_lists import ServiceCheck
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader

@@ -100,7 +100,7 @@ class OrderReader(Protocol):
 
 @dataclass(eq=False)
 class PrePushChecks:
-    """Last checks of an operation; `PushEvents` refers to its methods."""
+    """Last checks of an operation; `PushCallbacks` refers to its methods."""
 
     orders: OrderReader
     reconciler: Reconciler

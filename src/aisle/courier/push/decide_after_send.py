@@ -17,9 +17,9 @@ from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, StatusError
 from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState, bounded_pause
-from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE
 from aisle.courier.push.user_tokens_in_memory import TokenStore
+from aisle.courier.request_failure_messages import reason_of
 from aisle.courier.service_features import FEATURES_HEADER, Features
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox.excess import parse_excess
@@ -30,7 +30,7 @@ from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 
 if TYPE_CHECKING:
-    from aisle.courier.push.push_events import PushEvents
+    from aisle.courier.push.push_callbacks import PushCallbacks
     from aisle.outbox.operation_record import Evidence
 
 MAX_TRIES = 50
@@ -119,7 +119,7 @@ class SendDecider:
 
     outbox: OperationQueue
     link: LinkState
-    events: PushEvents
+    events: PushCallbacks
     token_store: TokenStore
     clock: Callable[[], float]
     random_source: RandomSource

@@ -20,8 +20,8 @@ from aisle.client.errors import ClientError
 from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.courier.link_state import LinkState
-from aisle.courier.outcome_messages import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.push.user_tokens_in_memory import TokenStore
+from aisle.courier.request_failure_messages import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox import read_and_immediate_requests

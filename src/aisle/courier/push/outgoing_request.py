@@ -16,6 +16,7 @@ from aisle.outbox.excess import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     REJECT_LINES,
+    REVIEW_LOGS,
     UPDATE_ORDER,
     UPDATE_STORE_PRODUCTS,
     WRITE_RECOUNTS,
@@ -49,7 +50,7 @@ class _ExtensionRoute(NamedTuple):
 
 
 _EXTENSION_ROUTES = {
-    "review-logs": _ExtensionRoute("reviews", "reviews"),
+    REVIEW_LOGS: _ExtensionRoute("reviews", "reviews"),
     WRITE_RECOUNTS: _ExtensionRoute("recounts", "recounts"),
     REJECT_LINES: _ExtensionRoute("line-rejections", "line_rejection"),
 }

@@ -14,7 +14,6 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import LinkState, bounded_pause
-from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.courier.push.decide_after_send import (
     KEY_MARGIN_S,
@@ -32,16 +31,17 @@ from aisle.courier.push.outgoing_request import (
     request_headers,
     send_extension,
 )
-from aisle.courier.push.push_events import PushEvents
+from aisle.courier.push.push_callbacks import PushCallbacks
 from aisle.courier.push.user_tokens_in_memory import TokenStore
+from aisle.courier.request_failure_messages import reason_of
 from aisle.courier.service_features import Features
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
+from aisle.outbox.begin_split_or_shorten_operation import is_splittable
 from aisle.outbox.excess import EXCESS
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operations_in_doubt import KEY_GONE
-from aisle.outbox.prepare_operation_to_send import is_splittable
 from aisle.outbox.stored_reasons import StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PushLoop:
     outbox: OperationQueue
     client: Client
     link: LinkState
-    events: PushEvents
+    events: PushCallbacks
     token_store: TokenStore
     _: KW_ONLY
     clock: Callable[[], float]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.count.count_state import MAX_PRODUCTS, MAX_UNDO, CountLine, CountState, ExpectedStock, UndoStep
 from aisle.jobs.job import Query
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import Msg, msg, raw
 from aisle.search_text import normalise_text

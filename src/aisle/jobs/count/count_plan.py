@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs.count import finish_count
 from aisle.jobs.count.count_state import CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import GOOD, INFO, WRONG
-from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
-from aisle.scan.grammar_types import LOCATION, PRODUCT, Match, Scan
+from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key
+from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Match, Scan
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, LocationsRow

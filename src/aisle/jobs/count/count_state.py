@@ -12,8 +12,8 @@ from typing import NamedTuple
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Policy
 from aisle.jobs.stock_pool_names import Pools
-from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.grammar_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.scan.grammar_and_meaning_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
 
 MAX_UNDO = 100
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs import report_refusals
+from aisle.jobs import find_and_report_refusals
 from aisle.jobs.count import (
     count_lines,
     count_plan,
@@ -46,7 +46,7 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
             return handle_scans_and_quantities.handle_product(state, row, context)
         case undo_sent_count.BOOKED_QUERY:
             return undo_sent_count.take_booked(state, rows)
-        case report_refusals.REFUSED_QUERY:
+        case find_and_report_refusals.REFUSED_QUERY:
             return undo_sent_count.send_undo(state, rows, context)
         case "records_by_number":
             return handle_scans_and_quantities.handle_records_by_number(state, rows, context)

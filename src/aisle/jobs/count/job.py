@@ -37,7 +37,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.stock_pool_names import POOLS_QUERY
 from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, View, msg, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
     Accepts,

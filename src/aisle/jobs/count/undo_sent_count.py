@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import goods_messages, report_refusals
+from aisle.jobs import find_and_report_refusals, goods_messages
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.stock_change_and_count_writes import log_writes, stock_change_entry
@@ -54,7 +54,7 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
     """
     if state.last_sent is None:
         return Turn(state)
-    refused = report_refusals.query_refused_since(change.counted_at for change in state.last_sent.changes)
+    refused = find_and_report_refusals.query_refused_since(change.counted_at for change in state.last_sent.changes)
     return Turn(state._replace(last_sent=with_booked(state.last_sent, rows)), (refused,))
 
 
@@ -109,11 +109,13 @@ def undo_count(
     sent: SentCount, rows: tuple[RefusedOperationsRow, ...], context: Context
 ) -> tuple[tuple[Write, ...], Verdict]:
     """Return the operations that reverse a sent count, and the verdict; entries refused or superseded are left."""
-    found = [(each, report_refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
+    found = [
+        (each, find_and_report_refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes
+    ]
     remaining = sent._replace(changes=tuple(each for each, row in found if row is None))
     refused = next((row for _, row in reversed(found) if row), None)
     if refused and not remaining.changes:
-        return (), report_refusals.refusal_verdict(refused)
+        return (), find_and_report_refusals.refusal_verdict(refused)
     if not remaining.changes and remaining.counted_since is not None:
         return (), counted_since_verdict(remaining.counted_since)
     entries = [

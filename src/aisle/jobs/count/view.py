@@ -9,7 +9,7 @@ from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_pr
 from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
-from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY
+from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,
@@ -26,7 +26,7 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 ANSWER_KINDS = {
     "missing": ["not_there", "leave_it", "count", "leave_all"],

@@ -9,7 +9,6 @@ from datetime import date
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
-from aisle.jobs.expiry.check_write import send_check
 from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
@@ -24,11 +23,12 @@ from aisle.jobs.expiry.expiry_state import (
     today_of,
     unlikely_reason,
 )
+from aisle.jobs.expiry.send_and_undo_check import send_check
 from aisle.jobs.job import Context, Event, Start, Turn, UndoLast, money_message, reply
 from aisle.jobs.page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
 from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, View, msg, raw
-from aisle.scan.grammar_types import Accepts, Choice, Quantity
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, UnknownCode
 
 Result = Turn[ExpiryState]
 NONE = LETTER_OF_CHOICE["nowhere"]
@@ -85,11 +85,17 @@ class DatePage(ProductPage):
         return (none, undo)
 
     def accepts(self, state: ExpiryState) -> Accepts:
-        return super().accepts(state)._replace(text=True)
+        return super().accepts(state)._replace(date=True)
 
     def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
         day = parse_typed(text, context)
         return give_date(state, day, context) if day else refuse(state, msg("expiry.no_date", text=text))
+
+    def handle_other_input(self, state: ExpiryState, event: Event, context: Context) -> Result:
+        """Handle text. A code that nothing has may be a date that a slow link sent at once: that is asked."""
+        if isinstance(event, UnknownCode):
+            return _ask_code(state, event.code, context)
+        return super().handle_other_input(state, event, context)
 
     def go_back(self, state: ExpiryState, context: Context) -> Result:
         label, is_rest = in_hand(state).label, bool(state.found_expired)
@@ -117,6 +123,17 @@ def give_date(state: ExpiryState, day: date, context: Context) -> Result:
         return take_date(state, day, context)
     asking = state._replace(phase=CONFIRM, day=day.isoformat(), other=None)
     return reply(asking, ASK, reason, day=day_message(day.isoformat()), label=in_hand(state).label)
+
+
+def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:
+    """Ask whether an unknown code is the date of the product in hand; refuse it if it is none."""
+    day = parse_typed(code, context)
+    if day is None:
+        return refuse(state, msg("count.unknown", code=code))
+    asking = state._replace(phase=CONFIRM, day=day.isoformat(), other=Match("", code, code=code))
+    return reply(
+        asking, ASK, "expiry.code_or_date", code=code, day=day_message(day.isoformat()), label=in_hand(state).label
+    )
 
 
 def take_date(state: ExpiryState, day: date, context: Context) -> Result:
@@ -155,10 +172,10 @@ class ConfirmPage(ProductPage):
         )
 
     def accepts(self, state: ExpiryState) -> Accepts:
-        return super().accepts(state)._replace(text=True)
+        return super().accepts(state)._replace(date=True)
 
-    def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
-        return DATE_PAGE.handle_text(state, text, context)
+    def handle_other_input(self, state: ExpiryState, event: Event, context: Context) -> Result:
+        return DATE_PAGE.handle_other_input(state, event, context)
 
     def go_back(self, state: ExpiryState, context: Context) -> Result:
         return reply(state._replace(phase=DATE, day="", other=None), INFO, "session.dropped")

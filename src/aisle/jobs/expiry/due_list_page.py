@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aisle.jobs.expiry.check_write import query_undo
 from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
+from aisle.jobs.expiry.send_and_undo_check import query_undo
 from aisle.jobs.job import Args, Context, Query, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, refuse

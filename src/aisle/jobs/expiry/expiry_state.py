@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Policy
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Msg, msg
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 from aisle.store_product_settings import parse_entry_values
 
 LIST, DATE, CONFIRM, PRICE = "list", "date", "confirm", "price"
@@ -136,6 +136,8 @@ def unlikely_reason(day: date, context: Context) -> str:
     today, far = today_of(context), _span(context.policy.expiry_far_days)
     if day < today:
         return "expiry.is_past"
+    if day == today:
+        return "expiry.is_today"
     return "expiry.is_far" if day > today + far else ""
 
 

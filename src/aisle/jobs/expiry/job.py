@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from aisle.jobs.expiry.check_write import UNDO_QUERY, undo_check
 from aisle.jobs.expiry.date_pages import CONFIRM_PAGE, DATE_PAGE, PRICE_PAGE, give_date, parse_typed
 from aisle.jobs.expiry.due_list_page import DUE_LIST, query_product
 from aisle.jobs.expiry.expiry_state import (
@@ -18,11 +17,12 @@ from aisle.jobs.expiry.expiry_state import (
     in_hand,
     parse_checked_product,
 )
+from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
 from aisle.jobs.job import Closed, Context, Effect, Rows, Turn, reply
 from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import StoreProductRow
@@ -50,6 +50,11 @@ class ExpiryJob(PageJob[ExpiryState]):
 
     def can_undo(self, state: ExpiryState) -> bool:
         return bool(state.sent)
+
+    def quantity_product(self, state: ExpiryState) -> tuple[str, str]:
+        """Return the product that a typed date is for."""
+        is_asked = state.product is not None and state.phase in (DATE, CONFIRM)
+        return (state.product.number, state.product.label) if state.product and is_asked else ("", "")
 
     def uses_product(self, state: ExpiryState, product: str) -> bool:
         return state.product is not None and state.product.number == product

@@ -5,20 +5,20 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import report_refusals
+from aisle.jobs import find_and_report_refusals
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.page_job import Page, PageJob, refuse
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import LOCATION, PRODUCT, Command, CursorKey, Match
+from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.supervisor import AssignmentsRow
+    from aisle.jobs.row_types.exceptions_clearance_and_today import AssignmentsRow
 
 
 class TaskRow(NamedTuple):
@@ -163,7 +163,7 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
         return self._query_tasks_and_refusals(state, context, is_moved=event.job == "move")
 
     def _query_tasks_and_refusals(self, state: ClearanceTasksState, context: Context, *, is_moved: bool) -> Result:
-        refused = report_refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
+        refused = find_and_report_refusals.query_refused_moves(state.opened_at, is_reported=is_moved)
         return Turn(state._replace(confirmed_task=""), (*self.queries(state, context), refused))
 
     def handle_rows(self, state: ClearanceTasksState, answer: Rows, context: Context) -> Result:
@@ -173,7 +173,9 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
             case Rows("clearance_tasks"):
                 return LIST.handle_rows(state, answer, context)
             case Rows("refused" | "refused_before"):
-                reported, verdict = report_refusals.report_refused_moves(state.reported_refusals, answer, context.user)
+                reported, verdict = find_and_report_refusals.report_refused_moves(
+                    state.reported_refusals, answer, context.user
+                )
                 return Turn(state._replace(reported_refusals=reported), (), verdict)
         return Turn(state)
 

@@ -19,7 +19,7 @@ from aisle.jobs.move.move_state_and_rows import (
     UndoStep,
 )
 from aisle.jobs.view import Msg, msg
-from aisle.jobs.walk_order import natural_key
+from aisle.jobs.walk_order_sort_keys import natural_key
 
 
 def goods_key(goods: Goods) -> tuple[str, str, int, str, int]:

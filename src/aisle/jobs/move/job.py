@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities_and_plausibility, quantity_or_record, report_refusals
+from aisle.jobs import find_and_report_refusals, parse_and_judge_quantities, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -29,18 +29,18 @@ from aisle.jobs.move import (
     goods_in_hand,
     movement_write,
     put_goods,
-    stock_here,
+    query_stock_here,
     take_goods,
     undo,
     view,
 )
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
-from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.grammar_types import (
+from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -99,7 +99,7 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
     if state.location and not state.task:
-        effects.append(stock_here.query_location_again(state))
+        effects.append(query_stock_here.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
         state = state._replace(source_stock=())
     return Turn(state, tuple(effects))
@@ -117,10 +117,10 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
         items = movement_write.movement_write(step.items, context.store, context.user).body
         if any(body and all(item in items for item in body) for body in bodies):
             history = state.history[index + 1 :]
-    reported = report_refusals.with_reported(state.reported_refusals, new_rows)
+    reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
-    return Turn(state, (), report_refusals.refusal_verdict(new_rows[-1], "receive.refused"))
+    return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1], "receive.refused"))
 
 
 Result = Turn[MoveState]
@@ -267,10 +267,12 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return take_goods.open_location(state, row)
         case "here":
             return take_goods.handle_product_here(state, row)
-        case stock_here.QUERY_ALL:
-            return take_goods.take_everything(stock_here.refresh_stock(state, row)._replace(has_unread_stock=False))
+        case query_stock_here.QUERY_ALL:
+            return take_goods.take_everything(
+                query_stock_here.refresh_stock(state, row)._replace(has_unread_stock=False)
+            )
         case "again":
-            return Turn(stock_here.refresh_stock(state, row) if row else state)
+            return Turn(query_stock_here.refresh_stock(state, row) if row else state)
         case "goods":
             return take_goods.handle_product(state, row)
         case "source":
@@ -479,7 +481,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         return take_goods.ask_again(state, state.pending_scan)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case quantities_and_plausibility.DROP_QUANTITY:
+        case parse_and_judge_quantities.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)

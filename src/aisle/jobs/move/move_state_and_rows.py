@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.stock_pool_names import Pools
-from aisle.jobs.walk_order import NO_WALK_ORDER
-from aisle.scan.grammar_types import Match
+from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
+from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LARGE_QUANTITY
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from aisle.jobs.move.move_state_and_rows import (
 )
 from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities_and_plausibility
+from aisle.jobs import parse_and_judge_quantities
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
-from aisle.jobs.move import goods_in_hand, stock_here
+from aisle.jobs.move import goods_in_hand, query_stock_here
 from aisle.jobs.move.move_state_and_rows import (
     UNKNOWN_QUANTITY,
     ZERO,
@@ -21,11 +21,11 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_unlocated_stock,
 )
-from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY, to_decimal
+from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -44,7 +44,7 @@ MAX_LOCATION_CHOICES = 7
 def take_from_location(state: MoveState, location: str) -> Result:
     """Take goods from this location from now on."""
     state = at_source(state, location)._replace(phase=_taking_phase(state), current_index=-1)
-    return Turn(state, (stock_here.query_location("location", location), Refresh("location", location)))
+    return Turn(state, (query_stock_here.query_location("location", location), Refresh("location", location)))
 
 
 def _taking_phase(state: MoveState) -> str:
@@ -59,7 +59,7 @@ def take_unlocated(state: MoveState) -> Result:
 
 def open_location(state: MoveState, row: LocationRow | None) -> Result:
     """Open a location with its stock; a product that was scanned first is taken now."""
-    match, state = state.pending_scan, stock_here.refresh_stock(state._replace(pending_scan=None), row)
+    match, state = state.pending_scan, query_stock_here.refresh_stock(state._replace(pending_scan=None), row)
     if match is not None:
         return scan_product(state, match)
     if state.are_locations_unknown and not state.product_count:
@@ -72,7 +72,7 @@ def handle_product_here(state: MoveState, row: LocationRow | None) -> Result:
     match = state.pending_scan
     if match is None:
         return Turn(state)
-    state = stock_here.with_product_here(state, row)
+    state = query_stock_here.with_product_here(state, row)
     if not any(each.product == match.key for each in state.source_stock):
         return Turn(state, (_query_product(match),))
     return scan_product(state._replace(pending_scan=None), match)
@@ -121,7 +121,7 @@ def scan_product(state: MoveState, match: Match) -> Result:
     if state.is_started and stock_line is not None:
         return _take_product(state, stock_line, match)
     is_unread = state.is_started and state.has_unread_stock and state.location
-    query = stock_here.query_product_here(state, match.key) if is_unread else _query_product(match)
+    query = query_stock_here.query_product_here(state, match.key) if is_unread else _query_product(match)
     return Turn(state._replace(pending_scan=match), (query,))
 
 
@@ -281,7 +281,7 @@ def set_quantity(
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
         return ask_exceeding(state, goods, quantity)
-    if not is_confirmed and quantities_and_plausibility.is_implausible(
+    if not is_confirmed and parse_and_judge_quantities.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
         choices = (MoveChoice("amount", goods.product, quantity, goods.line), MoveChoice(DROP_QUANTITY))
@@ -463,7 +463,7 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
     is_same = pending is not None and (match.kind, match.key) == (PRODUCT, pending.key)
     if part is None or not is_same or not is_plausibility_asked(state):
         return None
-    if not quantities_and_plausibility.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
+    if not parse_and_judge_quantities.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
         return None
     return set_quantity(state, part, state.choices[0].quantity + match.quantity)
 
@@ -547,7 +547,7 @@ def take_all_of_product(state: MoveState) -> Result:
 def take_everything(state: MoveState) -> Result:
     """Take all stock here, or all goods of the order; held goods stay held for their orders."""
     if state.has_unread_stock and not state.order:
-        return Turn(state, (stock_here.query_all_here(state),))
+        return Turn(state, (query_stock_here.query_all_here(state),))
     parts = [*_goods_of_order(state)] if state.order else [*_goods_at_location(state)]
     untaken = tuple(part for part in parts if part.quantity > 0)
     if not untaken:

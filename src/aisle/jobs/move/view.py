@@ -10,7 +10,7 @@ from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
 from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 MAX_UPCOMING = 12
 

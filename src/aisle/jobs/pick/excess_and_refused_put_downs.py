@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 

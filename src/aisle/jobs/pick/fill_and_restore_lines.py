@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from aisle.jobs.pick.next_stop import lines_of_stop, with_lines
+from aisle.jobs.pick.current_and_next_stop import lines_of_stop, with_lines
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
     GoodsToReturn,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, Turn, reply
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import goods_to_put_down, operations
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -16,7 +17,6 @@ from aisle.jobs.pick.pick_state import (
     UndoStep,
     add_undo_step,
 )
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantity_or_record, report_refusals
+from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import (
     Args,
@@ -26,18 +26,18 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.pick import (
+    claim_release_and_take_over,
+    current_and_next_stop,
     excess_and_refused_put_downs,
     goods_to_put_down,
-    line_actions,
     location_questions,
     merge_changed_orders,
-    next_stop,
     offered_choices,
     pick_scanned_goods,
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
-    take_over,
+    typed_quantities_skips_and_undo,
     unanswered_question,
     view,
 )
@@ -53,7 +53,7 @@ from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.shell.customer_comments import start_note
 from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,
@@ -147,7 +147,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     here = [index for index, take in enumerate(state.lines) if take.is_open and take.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
-        ready = next_stop.go_to_line(state._replace(location=match.key, choices=()), index)
+        ready = current_and_next_stop.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if is_location_for_others(state):
         return put_down_at_location.put_down_at(state, match, context)
@@ -246,7 +246,7 @@ class PickJob(Job[PickState]):
         turn = _handle_event(unanswered_question.note_untaken(state, event), event, context)
         turn = unanswered_question.report_untaken(turn)
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))
-        turn = take_over.claim_on_first_change(turn, context)
+        turn = claim_release_and_take_over.claim_on_first_change(turn, context)
         turn = merge_changed_orders.keep_redirections(
             put_down_at_location.mark_not_put_down(state, turn, context), context
         )
@@ -269,7 +269,9 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
         return state
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
     is_started = (
-        state.is_quantity_open or state.choices or any(take.picked for take in next_stop.current_stop_lines(state))
+        state.is_quantity_open
+        or state.choices
+        or any(take.picked for take in current_and_next_stop.current_stop_lines(state))
     )
     if stop_keys[0] == stop_keys[1] and (is_started or not isinstance(event, Resumed)):
         return state
@@ -324,7 +326,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
             for_others = goods_for_others(state)
             return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
         case Command("u"):
-            return line_actions.undo_step(state, context)
+            return typed_quantities_skips_and_undo.undo_step(state, context)
         case Scan():
             return Turn(state, (Close(event_for_below=event),))
     return Turn(state, (), Verdict(INFO, returned_message(state)))
@@ -354,9 +356,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Rows(LIVE_POOLS_QUERY.id, rows):
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(undo_sent_count.BOOKED_QUERY, rows, _):
-            return line_actions.take_booked(state, rows)
-        case Rows(report_refusals.REFUSED_QUERY, rows, _):
-            return line_actions.undo_count(state, rows, context)
+            return typed_quantities_skips_and_undo.take_booked(state, rows)
+        case Rows(find_and_report_refusals.REFUSED_QUERY, rows, _):
+            return typed_quantities_skips_and_undo.undo_count(state, rows, context)
         case Rows(excess_and_refused_put_downs.REFUSED_QUERY, rows, _):
             return excess_and_refused_put_downs.report_refused_put_down(state, rows, context)
         case Rows(merge_changed_orders.ASSIGNED_QUERY, rows, _):
@@ -415,7 +417,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the result of the shortage job to the current stop. The orders are only refreshed, not queried at once: the
     cache would not have the new operations yet."""
-    turn = line_actions.apply_shortage(state, answer, context)
+    turn = typed_quantities_skips_and_undo.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
 
@@ -439,7 +441,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
     if tote:
-        return line_actions.ask_tote_or_quantity(state, value, tote)
+        return typed_quantities_skips_and_undo.ask_tote_or_quantity(state, value, tote)
     found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     is_about_goods = unanswered_question.is_about_goods(state)
     if found and _is_record(state, rows, value, code, found):
@@ -452,10 +454,12 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     if asked := location_questions.set_total(state, value):
         return asked
     if (
-        not found and value > quantity_or_record.MAX_LIKELY_QUANTITY and value > next_stop.ordered_at_stop(state)
+        not found
+        and value > quantity_or_record.MAX_LIKELY_QUANTITY
+        and value > current_and_next_stop.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reply(state if is_about_goods else state._replace(choices=()), WRONG, "count.unknown", code=code)
-    return line_actions.check_quantity(state, value, found, context)
+    return typed_quantities_skips_and_undo.check_quantity(state, value, found, context)
 
 
 def _is_record(
@@ -464,7 +468,7 @@ def _is_record(
     """Return True if digits are the number of the record found, and no quantity."""
     if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    if unanswered_question.is_about_goods(state) and value > next_stop.ordered_at_stop(state):
+    if unanswered_question.is_about_goods(state) and value > current_and_next_stop.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY
@@ -477,7 +481,11 @@ def _is_label(
     state: PickState, rows: tuple[RecordsByNumberRow, ...], value: Decimal, code: str, found: tuple[Match, ...]
 ) -> bool:
     """Return True if digits that are too many for the stop are the label of a location, or an order of this pick."""
-    if len(found) > 1 or value <= next_stop.ordered_at_stop(state) or any(row.get("is_guess") for row in rows):
+    if (
+        len(found) > 1
+        or value <= current_and_next_stop.ordered_at_stop(state)
+        or any(row.get("is_guess") for row in rows)
+    ):
         return False
     is_long = not quantity_or_record.is_too_short_for_code(code)
     is_own_order = found[0].kind in (ORDER, REFERENCE) and bool(pick_state.find_tote(state, found[0].key))
@@ -495,11 +503,11 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Scan(matches):
             return handle_scan(state, matches, context)
         case Quantity(value, code):
-            return line_actions.enter_quantity(state, value, code, context)
+            return typed_quantities_skips_and_undo.enter_quantity(state, value, code, context)
         case Command("u") if excess_and_refused_put_downs.is_excess_asked(state):
             return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
-            return line_actions.drop_pack(state)
+            return typed_quantities_skips_and_undo.drop_pack(state)
         case Command("u") if state.only_order and not state.choices:
             return reply(state._replace(only_order=""), INFO, "session.dropped")
         case Command("u") if unanswered_question.is_about_last_input(state):
@@ -507,13 +515,13 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
             return unanswered_question.repeat_goods_question(state)
         case Command("n"):
-            return line_actions.skip_stop(state)
+            return typed_quantities_skips_and_undo.skip_stop(state)
         case Command("s"):
-            return line_actions.start_shortage(state)
+            return typed_quantities_skips_and_undo.start_shortage(state)
         case Command("i") if view.customer_notes(state):
             return Turn(state, (start_note(view.customer_notes(state)),))
         case Command("u"):
-            return line_actions.undo_step(state, context)
+            return typed_quantities_skips_and_undo.undo_step(state, context)
         case Command("w") if state.is_postponed:
             return unanswered_question.ask_postponed(state)
         case UnknownCode(code) | Text(code):
@@ -544,7 +552,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
-        return line_actions.drop_pack(state)
+        return typed_quantities_skips_and_undo.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
         return reply(state._replace(take_over_choices=(), only_order=""), INFO, "session.dropped")
     if state.to_return:
@@ -561,7 +569,9 @@ def _go_back(state: PickState, context: Context) -> Result:
 
 
 def _leave(state: PickState, context: Context) -> Result:
-    return Turn(state, (*take_over.release_unpicked(state, context.store), Close(view.leave_verdict(state))))
+    return Turn(
+        state, (*claim_release_and_take_over.release_unpicked(state, context.store), Close(view.leave_verdict(state)))
+    )
 
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -578,25 +588,25 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":
             close = Close(start=Start("pick", {"order_number": choice.key}))
-            return Turn(state, (*take_over.release_unpicked(state, context.store), close))
+            return Turn(state, (*claim_release_and_take_over.release_unpicked(state, context.store), close))
         case "count":
             label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label}
             return Turn(state, (Start("count", count_args),))
         case "set":
-            return line_actions.set_quantity(state, choice.quantity, context)
+            return typed_quantities_skips_and_undo.set_quantity(state, choice.quantity, context)
         case "amount":
-            return line_actions.check_quantity(state, choice.quantity, (), context)
+            return typed_quantities_skips_and_undo.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
             return put_down_at_location.put_down(
                 state, choice.key, context, includes_others=choice.kind == "put_others"
             )
         case "take_rest":
-            return line_actions.pick_rest(state, choice.key, context)
+            return typed_quantities_skips_and_undo.pick_rest(state, choice.key, context)
         case location_questions.PICKED_FROM:
             return pick_scanned_goods.pick_at_location(state, choice, context)
         case "take_here":
-            return line_actions.change_location(state, choice.key, choice.pool)
+            return typed_quantities_skips_and_undo.change_location(state, choice.key, choice.pool)
         case "reopen":
             return pick_scanned_goods.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Event, Turn, reply
-from aisle.jobs.pick import expected_and_held_stock, fill_and_restore_lines, next_stop, pick_state
+from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, fill_and_restore_lines, pick_state
 from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step
 from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.grammar_types import LOCATION, PRODUCT, Back, Command, Match, Scan
+from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back, Command, Match, Scan
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
@@ -178,7 +178,9 @@ def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Dec
     )
     if index < 0:
         return Decimal(0)
-    done, of, _ = next_stop.sum_lines(state.lines[each] for each in next_stop.lines_of_stop(state, index))
+    done, of, _ = current_and_next_stop.sum_lines(
+        state.lines[each] for each in current_and_next_stop.lines_of_stop(state, index)
+    )
     is_whole = state.lines[index].allows_decimals or not value % 1
     return value - done if is_whole and done < value <= of else Decimal(0)
 
@@ -203,16 +205,16 @@ def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
         return state
     at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
     if at_location:
-        return next_stop.go_to_line(state, at_location[0])
+        return current_and_next_stop.go_to_line(state, at_location[0])
     index = lines[0]
-    stop = [each for each in next_stop.lines_of_stop(state, index) if state.lines[each].is_open]
+    stop = [each for each in current_and_next_stop.lines_of_stop(state, index) if state.lines[each].is_open]
     line = state.lines[index].order, state.lines[index].line
     takes = list(state.lines)
     for each in stop:
         takes[each] = takes[each]._replace(location=choice.key, pool=choice.pool or takes[each].pool, barred_pools=())
     state = pick_state.add_undo_step(state._replace(choices=()), moved_stop_step(state.lines[each] for each in stop))
-    moved = next_stop.with_lines(state, takes)._replace(location=state.location)
-    return next_stop.go_to_line(
+    moved = current_and_next_stop.with_lines(state, takes)._replace(location=state.location)
+    return current_and_next_stop.go_to_line(
         moved, next(at for at, take in enumerate(moved.lines) if (take.order, take.line) == line)
     )
 

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
+from aisle.jobs.parse_claims_and_report_taken_assignments import is_later
 from aisle.jobs.pick import (
+    claim_release_and_take_over,
+    current_and_next_stop,
     expected_and_held_stock,
     fill_and_restore_lines,
     goods_for_other_pickers,
     goods_to_put_down,
-    next_stop,
     other_pickers,
     pick_state,
-    take_over,
 )
 from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
-from aisle.jobs.read_claims_and_report_lost_ones import is_later
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
@@ -128,7 +128,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Chang
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
-    state = next_stop.with_lines(state, state.lines) if state.phase == "picking" else state
+    state = current_and_next_stop.with_lines(state, state.lines) if state.phase == "picking" else state
     if pick_state.is_order_picked(state, tote.order):
         return turn._replace(state=state)
     text = msg("pick.no_priority", order=tote.order)
@@ -256,7 +256,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     row_lines = parse_lines(row.get("lines") or (), order)
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
-    claim = take_over.check_claim(state, tote, row, context)
+    claim = claim_release_and_take_over.check_claim(state, tote, row, context)
     if claim:
         reported = report_order_changes(tote, claim, row) if tote.has_lines else claim
         return other_pickers.track_others(state, reported, order, row, context)
@@ -273,7 +273,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     else:
         state, row_lines, notes = restore_redirections(state, row_lines, row, context)
         added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("is_priority"))), row_lines)
-        turn = clear_assignment(take_over.claim_opened(added, order, row, context), order, row)
+        turn = clear_assignment(claim_release_and_take_over.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
     return other_pickers.track_others(state, turn, order, row, context)
 
@@ -320,7 +320,7 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
     state = pick_state.with_tote(state, tote)
     if waiting:
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
-    joined = next_stop.with_lines(state, [*state.lines, *fresh])
+    joined = current_and_next_stop.with_lines(state, [*state.lines, *fresh])
     joined = joined._replace(choices=state.choices if _is_same_stop(state, joined) else ())
     open_ = sum(take.is_open for take in fresh)
     return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
@@ -331,7 +331,7 @@ def start_when_ready(state: PickState) -> Result:
     if not state.totes or not all(tote.has_lines for tote in state.totes):
         return Turn(state)
     lines = state.lines
-    start = next_stop.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
+    start = current_and_next_stop.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
     open_ = [take for take in start.lines if take.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))
@@ -366,7 +366,7 @@ def _merge_lines(
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [take for take in state.lines if take.order != tote.order]
     state = _adjust_history(state, merged.values())
-    renewed = next_stop.with_lines(state, [*others, *merged.values()])
+    renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
         return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)

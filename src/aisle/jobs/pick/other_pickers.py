@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Context
+from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, parse_claim
 from aisle.jobs.pick import goods_to_put_down, pick_state
+from aisle.jobs.pick.claim_release_and_take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
 from aisle.jobs.pick.goods_for_other_pickers import GoodsTurn
 from aisle.jobs.pick.pick_state import (
     PickState,
     Tote,
 )
-from aisle.jobs.pick.take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
-from aisle.jobs.read_claims_and_report_lost_ones import Claim, parse_claim
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, goods_text
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 

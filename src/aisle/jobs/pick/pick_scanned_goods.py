@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Context, Turn, reply
 from aisle.jobs.pick import (
+    current_and_next_stop,
     expected_and_held_stock,
     fill_and_restore_lines,
     location_questions,
-    next_stop,
     operations,
     pick_state,
     rejected_scans_and_quantities,
@@ -20,7 +20,7 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_state import PickChoice, PickState
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
@@ -44,19 +44,23 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
-            next_stop.go_to_line(state, open_[0]),
+            current_and_next_stop.go_to_line(state, open_[0]),
             "pick.location_first_scan",
             place=first.location,
             label=label,
         )
     if first.allows_decimals and not match.is_explicit:
-        held = next_stop.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=True, choices=())
+        held = current_and_next_stop.go_to_line(state, open_[0])._replace(
+            is_quantity_open=True, is_pack_asked=True, choices=()
+        )
         text = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
         return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, text)))
     rest = sum((state.lines[index].remaining for index in open_), Decimal(0))
     if match.quantity > rest:
         at_stop, choice = (
-            next_stop.go_to_line(state, open_[0])._replace(is_quantity_open=True, is_pack_asked=first.allows_decimals),
+            current_and_next_stop.go_to_line(state, open_[0])._replace(
+                is_quantity_open=True, is_pack_asked=first.allows_decimals
+            ),
             PickChoice("take_rest", match.key, quantity=match.quantity),
         )
         return rejected_scans_and_quantities.reject_more_than_rest(at_stop, match.quantity, open_, choice)
@@ -102,10 +106,10 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     closed = [state.lines[index] for index in indexes if state.lines[index].is_closed]
     label = match.label or match.key
     if closed:
-        picked, of, _ = next_stop.sum_lines(closed)
+        picked, of, _ = current_and_next_stop.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
         return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
-    _, of, _ = next_stop.sum_lines(state.lines[index] for index in indexes)
+    _, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 
 
@@ -122,12 +126,12 @@ def report_picked(
     whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
     after = fill_and_restore_lines.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
     last = max(changes)
-    stop_lines = next_stop.lines_of_stop(after, last)
+    stop_lines = current_and_next_stop.lines_of_stop(after, last)
     open_ = [index for index in stop_lines if after.lines[index].is_open]
     at_line = (
-        next_stop.go_to_line(after, open_[0])
+        current_and_next_stop.go_to_line(after, open_[0])
         if open_
-        else next_stop.go_to_next_stop(after._replace(is_quantity_open=False), last)
+        else current_and_next_stop.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
     verdict = Verdict(
         GOOD,
@@ -139,14 +143,14 @@ def report_picked(
 
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
-    return next_stop.lines_of_stop(state, state.current_index) if is_total else ()
+    return current_and_next_stop.lines_of_stop(state, state.current_index) if is_total else ()
 
 
 def _picked_message(
     before: PickState, after: PickState, changes: Mapping[int, Decimal], stop: Sequence[int], is_total: bool
 ) -> Msg:
     orders = list(dict.fromkeys(after.lines[index].order for index in changes))
-    done, of, _ = next_stop.sum_lines(after.lines[index] for index in stop)
+    done, of, _ = current_and_next_stop.sum_lines(after.lines[index] for index in stop)
     label = after.lines[max(changes)].label
     if not after.is_batch and after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
@@ -169,7 +173,7 @@ def _picked_message(
         text = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
     elif len(orders) == 1:
         order_lines = [after.lines[index] for index in stop if after.lines[index].order == orders[0]]
-        done, of, _ = next_stop.sum_lines(order_lines)
+        done, of, _ = current_and_next_stop.sum_lines(order_lines)
         more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
         letter = pick_state.tote_letter(after, orders[0])
         text = msg("pick.picked_for_tote", label=label, quantity=more, tote=letter, done=done, of=of)
@@ -196,7 +200,7 @@ def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
     if not indexes:
         return Turn(state)
     reopened = fill_and_restore_lines.set_picked(state, {index: state.lines[index].picked for index in indexes})
-    turn = pick_product(next_stop.go_to_line(reopened, indexes[0]), match, context)
+    turn = pick_product(current_and_next_stop.go_to_line(reopened, indexes[0]), match, context)
     changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
     writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
     return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import goods_messages
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     excess_and_refused_put_downs,
     goods_for_other_pickers,
@@ -25,9 +26,8 @@ from aisle.jobs.pick.pick_state import (
     add_undo_step,
 )
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.view import GOOD, INFO, Verdict, msg, undo_verdict
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationUseRow, PickupLocationsRow

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantity_or_record, store_time
 from aisle.jobs.job import Effect, Query, Turn, reply
-from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, next_stop, pick_state
+from aisle.jobs.pick import current_and_next_stop, fill_and_restore_lines, goods_to_put_down, pick_state
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import LabelledProduct, UnexpectedProductRow
@@ -34,7 +34,7 @@ def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | in
 def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[int], *ways: PickChoice) -> Result:
     """Reject goods that are more than is still needed on the lines with these indexes."""
     first = state.lines[lines[0]]
-    _, _, rest = next_stop.sum_lines(state.lines[index] for index in lines)
+    _, _, rest = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
     others = [index for index in fill_and_restore_lines.lines_with_product(state, first.product) if index not in lines]
     if first.location and any(state.lines[index].is_open for index in others):
         args: dict[str, str | Decimal] = {"label": first.label, "rest": rest, "place": first.location}
@@ -50,14 +50,14 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
         return None
     if state.is_pack_asked:
         lines = fill_and_restore_lines.fillable_lines(state, take.product)
-        _, _, needed = next_stop.sum_lines(state.lines[index] for index in lines)
+        _, _, needed = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
         more = PickChoice("take_rest", take.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
-    _, of, _ = next_stop.sum_lines(next_stop.current_stop_lines(state))
+    _, of, _ = current_and_next_stop.sum_lines(current_and_next_stop.current_stop_lines(state))
     if value <= of:
         return None
     rest = PickChoice("take_rest", take.product, typed=value)
-    stop = next_stop.lines_of_stop(state, state.current_index)
+    stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open
         for index in fill_and_restore_lines.lines_with_product(state, take.product)

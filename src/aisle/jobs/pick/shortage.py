@@ -24,6 +24,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.look_up_product import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
     NearbyStock,
@@ -42,7 +43,6 @@ from aisle.jobs.pick.shortage_choices import (
     parse_reasons,
     reasons_for_location,
 )
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.view import (
@@ -60,7 +60,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PERSON,

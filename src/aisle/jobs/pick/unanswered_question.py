@@ -14,7 +14,7 @@ from aisle.jobs.pick.location_questions import (
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.scan.grammar_types import Command, Match, Quantity, Scan, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Command, Match, Quantity, Scan, UnknownCode
 
 ASSIGNED_CHOICES = ("take_in", "later")
 """Kinds of choices offered when a supervisor has assigned an order to this picker."""

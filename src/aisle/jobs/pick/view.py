@@ -9,11 +9,11 @@ from aisle.jobs import choice_letters, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
+    current_and_next_stop,
     fill_and_restore_lines,
     goods_for_other_pickers,
     goods_to_put_down,
     location_questions,
-    next_stop,
     offered_choices,
     pick_state,
 )
@@ -38,7 +38,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 MAX_UPCOMING = 12
 """Maximum number of upcoming stops in a view; a screen shows as many as fit."""
@@ -113,7 +113,7 @@ def _wait_step(state: PickState) -> Step:
 
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
-    stop_lines = next_stop.current_stop_lines(state)
+    stop_lines = current_and_next_stop.current_stop_lines(state)
     lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
@@ -205,7 +205,7 @@ def _tote_text(tote: Tote) -> Msg:
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
     is shown only for weighed or measured products."""
-    done, of, rest = next_stop.sum_lines(stop)
+    done, of, rest = current_and_next_stop.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
@@ -219,7 +219,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
-    done, of, rest = next_stop.sum_lines(stop)
+    done, of, rest = current_and_next_stop.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
     taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
     if not state.is_batch:
@@ -240,7 +240,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if state.is_pack_asked:
         return goods_messages.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
-        return msg("pick.prompt_quantity", rest=next_stop.sum_lines(stop)[2])
+        return msg("pick.prompt_quantity", rest=current_and_next_stop.sum_lines(stop)[2])
     return msg("move.prompt_product")
 
 
@@ -273,7 +273,7 @@ def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
 
 
 def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
-    first, (_, _, rest) = lines[0], next_stop.sum_lines(lines)
+    first, (_, _, rest) = lines[0], current_and_next_stop.sum_lines(lines)
     pool = _distinguishing_pool(state, first)
     label = f"{first.label} ({pool})" if pool else first.label
     if not state.is_batch:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities_and_plausibility
+from aisle.jobs import parse_and_judge_quantities
 from aisle.jobs.job import Context, Effect, Query, Turn, reply
-from aisle.jobs.quantities_and_plausibility import DROP_QUANTITY, to_decimal
+from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
     DeliveryLine,
@@ -26,7 +26,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     split_over_lines,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow
@@ -224,7 +224,7 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
     state = add_undo_step(state._replace(choices=(), pending_scan=None), asked)
     quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
-    if quantities_and_plausibility.is_implausible(
+    if parse_and_judge_quantities.is_implausible(
         asked_quantity, max(*announced_and_received(state, product_number), quantity), context.policy.large_quantity
     ):
         asked_quantity = surplus = ZERO  # implausible: these goods do not exist
@@ -258,7 +258,7 @@ def _ask_if_plausible(
     """Return the question about an implausible quantity without a known announcement; None if it is plausible."""
     announced, received = announced_and_received(state, goods.product)
     before, limit = max(received, quantity_in_hand(state, goods.product)), context.policy.large_quantity
-    if not quantities_and_plausibility.is_implausible(quantity, announced, limit, before, added):
+    if not parse_and_judge_quantities.is_implausible(quantity, announced, limit, before, added):
         return None
     state = _with_question(state, goods, quantity)
     state = state._replace(choices=(*state.choices, ReceiveChoice(DROP_QUANTITY)))
@@ -413,6 +413,3 @@ def _empty_hand(state: ReceiveState) -> ReceiveState:
     booked = max((number for number, step in enumerate(state.history, 1) if step.entries), default=0)
     set_aside_since = (step for step in state.history[booked:] if step.choices)
     return state._replace(in_hand=None, history=(*state.history[:booked], *set_aside_since))
-
-
-# Undo

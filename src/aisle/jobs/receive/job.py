@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import quantities_and_plausibility, quantity_or_record, report_refusals, searchable_list
+from aisle.jobs import find_and_report_refusals, parse_and_judge_quantities, quantity_or_record, searchable_list
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -55,7 +55,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     partly_received_note,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -305,8 +305,8 @@ def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...])
         str(entry.get("scanned_datetime")) for row in new_rows for entry in row["body"].get("storeproductlog") or ()
     }
     history = tuple(step for step in state.history if not (step.entries and step.at in refused_times))
-    reported = report_refusals.with_reported(state.reported_refusals, new_rows)
-    verdict = report_refusals.refusal_verdict(new_rows[-1])
+    reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
+    verdict = find_and_report_refusals.refusal_verdict(new_rows[-1])
     return Turn(state._replace(reported_refusals=reported, history=history), (), verdict)
 
 
@@ -456,7 +456,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return handle_scans_and_quantities.apply_choice(state, choice, context)
-        case quantities_and_plausibility.DROP_QUANTITY:
+        case parse_and_judge_quantities.DROP_QUANTITY:
             return handle_scans_and_quantities.drop_goods(before)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))

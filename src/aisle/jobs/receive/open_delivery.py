@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import searchable_list
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.receive import handle_scans_and_quantities, view
 from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveChoice,
@@ -16,7 +16,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     parse_other_receivers,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.scan.grammar_types import Command, CursorKey, Match, TypedText
+from aisle.scan.grammar_and_meaning_types import Command, CursorKey, Match, TypedText
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow

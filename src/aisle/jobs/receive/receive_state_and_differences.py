@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import stock_change_and_count_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
-from aisle.jobs.quantities_and_plausibility import to_decimal, to_decimal_or_none
+from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.view import Msg
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.deliveries import DeliveriesRow, DeliveryLineRow, DeliveryRow

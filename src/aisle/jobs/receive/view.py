@@ -42,7 +42,7 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 MAX_UPCOMING = 12
 

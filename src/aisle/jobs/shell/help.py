@@ -9,7 +9,7 @@ from aisle.jobs.job import Args, Context, Turn
 from aisle.jobs.page_job import DetailPage, PageJob
 from aisle.jobs.searchable_list import PAGE_LETTERS
 from aisle.jobs.view import Block, KeyHint, Msg, msg
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -193,6 +193,6 @@ def list_inputs(accepts: Accepts, kinds: Iterable[str], *, raw_input: bool = Fal
         inputs.append("help.choice_letter" if accepts.choice_letters else "help.number")
     if accepts.quantity:
         inputs += ["help.quantity", "help.times"]
-    if accepts.text or accepts.search:
+    if accepts.text or accepts.date or accepts.search:
         inputs.append("help.text")
     return tuple(dict.fromkeys(inputs))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import report_refusals, searchable_list
+from aisle.jobs import find_and_report_refusals, searchable_list
 from aisle.jobs.job import (
     Changed,
     Closed,
@@ -26,13 +26,13 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.quantities_and_plausibility import to_decimal
-from aisle.jobs.read_claims_and_report_lost_ones import parse_claim
+from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.jobs.parse_claims_and_report_taken_assignments import parse_claim
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -274,7 +274,7 @@ class HomeJob(Job[HomeState]):
             case Closed("pick", {"rejected": str(order)}):
                 return self._refresh_all(state._replace(rejected_order=order), context)
             case Changed("refusal"):
-                return Turn(state, (report_refusals.query_refused_moves(state.signed_in_at or context.now),))
+                return Turn(state, (find_and_report_refusals.query_refused_moves(state.signed_in_at or context.now),))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
@@ -334,12 +334,14 @@ class HomeJob(Job[HomeState]):
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
-                known, said = report_refusals.report_refused_moves(state.reported_refusals, answer, context.user)
+                known, said = find_and_report_refusals.report_refused_moves(
+                    state.reported_refusals, answer, context.user
+                )
                 return Turn(state._replace(reported_refusals=known), (), said)
         return Turn(state)
 
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
-        refused = report_refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
+        refused = find_and_report_refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)

@@ -30,8 +30,8 @@ from aisle.jobs.row_types.products import RecordRow
 from aisle.jobs.shell import sign_in
 from aisle.jobs.shell.home_orders_and_menu import MENU_JOBS as MENU_JOBS
 from aisle.jobs.shell.home_orders_and_menu import MENU_TEXTS, MORE_MENU, STORE_MENU
-from aisle.jobs.view import INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.grammar_types import (
+from aisle.jobs.view import ASK, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
+from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
     ORDER,
@@ -71,6 +71,9 @@ MIN_RECORD_LETTERS = 3
 MAX_NUMBER_DIGITS = 3
 """Maximum number of digits of a command's number; more are a code."""
 
+QUIT_TEXTS = ("home.quit", "hint.quit")
+"""Texts of the commands that end the program."""
+
 OWN_LETTERS = "hb"
 """Letters that work the same on this page and are not listed: Back and help."""
 
@@ -99,6 +102,11 @@ class PaletteState(NamedTuple):
     total: int = 0
     records: tuple[PaletteEntry, ...] = ()
     """Records of the store that match the search."""
+    chosen: PaletteEntry | None = None
+    """Command or record under the cursor when the line `chosen_for` was ended or deleted."""
+    chosen_for: str = ""
+    is_quit_asked: bool = False
+    """True if it was asked whether to quit; the next Quit is executed."""
     is_sign_out_warned: bool = False
     """True if the open work was reported; the next sign-out is executed."""
 
@@ -146,12 +154,18 @@ class PaletteJob(Job[PaletteState]):
                 )
             case TypedText(text):
                 listed = searchable_list.with_typed_search(state, text, ".")
-                return Turn(state) if listed is None else _search_records(_with_window(listed, size), context)
+                if listed is None:
+                    return Turn(state)
+                chosen = None if text else searchable_list.row_at_cursor(state)
+                listed = listed._replace(chosen=chosen, chosen_for=state.typed if chosen else "")
+                return _search_records(_with_window(listed, size), context)
             case Rows("records", rows):
                 return Turn(_with_window(state._replace(records=tuple(map(_record_entry, rows))), size))
             case Rows("records_to_open", rows):
                 listed = _with_window(state._replace(records=tuple(map(_record_entry, rows))), size)
                 return _run_only_match(listed, context)
+            case Text(text) | UnknownCode(text) if state.chosen and _is_chosen(state, text):
+                return _run_entry(state, state.chosen, context)
             case Text(text) | UnknownCode(text):
                 return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
@@ -174,6 +188,7 @@ class PaletteJob(Job[PaletteState]):
             (msg("palette.head"), msg("palette.head_key")),
             tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
             empty=msg("palette.empty"),
+            numbered=0 if state.typed else None,
         )
 
 
@@ -230,9 +245,21 @@ def _matching_entries(entries: Iterable[PaletteEntry], names: tuple[str, ...], t
     )
 
 
+def _found_entries(state: PaletteState, text: str) -> tuple[PaletteEntry, ...]:
+    """Return the commands that match, then records. The command that ends the program is the last one."""
+    commands = _matching_entries(state.entries, state.names, text)
+    last = tuple(entry for entry in commands if entry.text.id in QUIT_TEXTS)
+    return (*(entry for entry in commands if entry not in last), *state.records, *last)
+
+
+def _is_chosen(state: PaletteState, text: str) -> bool:
+    """Return True if the line that was ended is the one over which the cursor chose a row."""
+    return state.chosen is not None and text.strip() == state.chosen_for.strip()
+
+
 def _with_window(state: PaletteState, size: int) -> PaletteState:
     text = state.typed or state.search
-    matching = (*_matching_entries(state.entries, state.names, text), *state.records) if text else state.entries
+    matching = _found_entries(state, text) if text else state.entries
     first = state.first if state.first < len(matching) else 0
     return state._replace(rows=matching[first : first + max(1, size)], total=len(matching), first=first)
 
@@ -281,6 +308,10 @@ def _go_back(state: PaletteState, size: int) -> Result:
 
 
 def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Result:
+    if entry.text.id in QUIT_TEXTS and not state.is_quit_asked:
+        names = tuple(name for each, name in zip(state.entries, state.names, strict=False) if each == entry)
+        asked = PaletteState((entry,), names, is_quit_asked=True)
+        return reply(_with_window(asked, searchable_list.page_size(context)), ASK, "palette.quit_again")
     match entry.kind:
         case "letter":
             return Turn(state, (Close(event_for_below=Command(entry.key)),))

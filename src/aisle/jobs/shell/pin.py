@@ -1,5 +1,5 @@
 """PIN page: asks for the PIN of the signed-in user before an operation that needs a supervisor.
-`session/page_with_question` shows what is typed as stars.
+`session/page_on_screen` shows what is typed as stars.
 
 It opens above the page where such an input was given, keeps that input, and passes it on once the service has accepted
 the PIN. It takes raw input: wrong attempts are counted by the service, and a scan must not be one.
@@ -31,7 +31,7 @@ from aisle.jobs.job import (
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.grammar_types import Accepts, Back, Choice
+from aisle.scan.grammar_and_meaning_types import Accepts, Back, Choice
 from aisle.scan.inputs import TYPING_PAUSE_S
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from aisle.jobs.view import (
 from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, parse_aim_prefix
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     MISSING_SEPARATOR,
     ORDER,

@@ -9,11 +9,11 @@ from unicodedata import category
 from aisle.barcode_keys import normalise_code
 from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.grammar_types import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
+from aisle.scan.grammar_and_meaning_types import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
 
 
 def query_open_work(context: Context) -> Query:

@@ -9,8 +9,8 @@ from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, R
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
 from aisle.jobs.look_up_product import code_rows
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_product_rows import Product, parse_product
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
 from aisle.jobs.searchable_list import ListOptions, not_found_message, product_prompt
@@ -24,7 +24,7 @@ from aisle.jobs.supervisor.service_field_rows import (
 )
 from aisle.jobs.view import INFO, Block, Line, Msg, Verdict, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 
 class CatalogueProduct(NamedTuple):

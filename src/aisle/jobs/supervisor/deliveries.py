@@ -23,7 +23,7 @@ from aisle.jobs.receive.view import (
     progress_text,
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
-from aisle.jobs.row_types.supervisor import ExcessReceiptsRow
+from aisle.jobs.row_types.exceptions_clearance_and_today import ExcessReceiptsRow
 from aisle.jobs.searchable_list import ListOptions, open_record
 from aisle.jobs.store_time import due_on_day_message, to_local_text
 from aisle.jobs.supervisor.exception_decisions import (
@@ -34,7 +34,7 @@ from aisle.jobs.supervisor.exception_decisions import (
 )
 from aisle.jobs.view import Block, Line, Msg, Row, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import DELIVERY, PRODUCT, Match, UnknownCode
+from aisle.scan.grammar_and_meaning_types import DELIVERY, PRODUCT, Match, UnknownCode
 
 TO_RECEIVE, LATE, RECEIVED, ALL, RECEIPTS = "open", "late", "received", "all", "receipts"
 """Subsets of the list. Receipts are also listed by type if there are several types."""

@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.job import ACCEPTED_EXCESS, Context, Effect, LocalNote, Query, Start, Turn, Write, money_message, reply
 from aisle.jobs.page_job import Action, FormPage
-from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
+from aisle.jobs.row_types.exceptions_clearance_and_today import (
+    DifferencesRow,
+    ExcessReceiptsRow,
+    NegativeStockRow,
+    RecountsRow,
+)
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import GOOD, INFO, Line, Verdict, msg, raw, signed_message
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 EXCEPTION_KINDS = (
     "unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts", "entries_to_review",

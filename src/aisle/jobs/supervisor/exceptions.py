@@ -23,8 +23,13 @@ from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
+from aisle.jobs.row_types.exceptions_clearance_and_today import (
+    DifferencesRow,
+    ExcessReceiptsRow,
+    NegativeStockRow,
+    RecountsRow,
+)
 from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.row_types.supervisor import DifferencesRow, ExcessReceiptsRow, NegativeStockRow, RecountsRow
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
     EXCESS_QUERY,
@@ -63,7 +68,7 @@ from aisle.jobs.view import (
     signed_message,
 )
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
     PRODUCT,
@@ -76,7 +81,6 @@ from aisle.scan.grammar_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.inputs import MARK_KEYS
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
@@ -383,7 +387,7 @@ class DifferenceList(ExceptionList):
         return Row(row["key"], cells, is_marked=row["key"] in state.marked)
 
     def handle_other_input(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        if isinstance(event, CursorKey) and event.key in MARK_KEYS:
+        if isinstance(event, CursorKey) and list_page_base_class.is_mark_key(state, event):
             marked = list_page_base_class.mark_with_key(
                 state, event.key, self.page_size(context), self.key, MAX_APPROVALS
             )

@@ -43,7 +43,7 @@ from aisle.jobs.supervisor.log_list import (
 )
 from aisle.jobs.view import BACK, GOOD, INFO, PAGE_HINTS, Block, Chart, KeyHint, Line, Msg, Series, Verdict, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.grammar_types import LOCATION, PERSON, PRODUCT, Accepts, Match
+from aisle.scan.grammar_and_meaning_types import LOCATION, PERSON, PRODUCT, Accepts, Match
 
 Actions = tuple[Action[LogState], ...]
 

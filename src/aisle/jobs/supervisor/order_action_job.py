@@ -66,7 +66,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.scan.grammar_types import (
+from aisle.scan.grammar_and_meaning_types import (
     ORDER,
     PERSON,
     REFERENCE,

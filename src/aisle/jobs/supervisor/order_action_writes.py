@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.operations import add_reason, claim_write, order_write, reject_write
-from aisle.jobs.quantities_and_plausibility import to_decimal
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:

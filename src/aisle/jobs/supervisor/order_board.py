@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs import read_claims_and_report_lost_ones
+from aisle.jobs import parse_claims_and_report_taken_assignments
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.page_job import Page, PageJob
 from aisle.jobs.printed_pick_list import printed_pick_list
@@ -10,7 +10,7 @@ from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState, Result, S
 from aisle.jobs.supervisor.order_filter import changed_fields, parse_filter
 from aisle.jobs.supervisor.order_filter_pages import MAX_SAVED_VIEWS, FieldPage, FilterPage, NamePage, ViewsPage
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, REFERENCE
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE
 
 PAGES: dict[str, Page[OrdersState]] = {
     "": BOARD,
@@ -51,7 +51,7 @@ class OrdersJob(PageJob[OrdersState]):
 
     def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, *read_claims_and_report_lost_ones.query_claims(state.claims_for_others)))
+        return Turn(state, (board, *parse_claims_and_report_taken_assignments.query_claims(state.claims_for_others)))
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
@@ -66,7 +66,9 @@ class OrdersJob(PageJob[OrdersState]):
             return self.query_again(state, context)
         state = state._replace(marked=(), is_marking=False) if event.answer else state
         state = state._replace(
-            claims_for_others=read_claims_and_report_lost_ones.with_new_claims(state.claims_for_others, event.answer)
+            claims_for_others=parse_claims_and_report_taken_assignments.with_new_claims(
+                state.claims_for_others, event.answer
+            )
         )
         return Turn(state, (BOARD.query_with_cursor(state, context),))
 
@@ -84,7 +86,9 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("order_counts", rows):
                 return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
-                kept, verdict = read_claims_and_report_lost_ones.report_lost_claims(state.claims_for_others, answer)
+                kept, verdict = parse_claims_and_report_taken_assignments.report_lost_claims(
+                    state.claims_for_others, answer
+                )
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows("saved_views", rows):
                 views = tuple(SavedView(row["name"], parse_filter(row["filter"])) for row in rows)

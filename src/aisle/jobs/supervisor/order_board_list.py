@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import list_page_base_class, read_claims_and_report_lost_ones, searchable_list
+from aisle.jobs import list_page_base_class, parse_claims_and_report_taken_assignments, searchable_list
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.page_job import Action, refuse
@@ -29,8 +29,17 @@ from aisle.jobs.supervisor.order_filter import (
 from aisle.jobs.supervisor.order_page import OrderState, order_pane
 from aisle.jobs.supervisor.order_rows import BOARD_COLUMNS, DETAIL_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import ASK, GOOD, DetailView, Msg, Row, Sorting, Verdict, msg
-from aisle.scan.grammar_types import ORDER, REFERENCE, Accepts, CursorKey, Match, Scan, Text, TypedText, UnknownCode
-from aisle.scan.inputs import MARK_KEYS
+from aisle.scan.grammar_and_meaning_types import (
+    ORDER,
+    REFERENCE,
+    Accepts,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 
 MAX_MARKED = 200
 """Most orders for one action."""
@@ -70,7 +79,7 @@ class OrdersState(NamedTuple):
     is_window_loading: bool = False
     """True while the rows of a window that followed the cursor have not come yet."""
     is_loaded: bool = False
-    claims_for_others: tuple[read_claims_and_report_lost_ones.ClaimForOther, ...] = ()
+    claims_for_others: tuple[parse_claims_and_report_taken_assignments.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     new_above: int = 0
     """Orders that came above the window since it was at the beginning."""
@@ -200,7 +209,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 return list_page_base_class.mark_numbers(state, text, self.key, MAX_MARKED)
             case TypedText(text) if state.is_marking and list_page_base_class.is_row_numbers(text):
                 return Turn(state)
-            case CursorKey(key) if key in MARK_KEYS:
+            case CursorKey(key) if list_page_base_class.is_mark_key(state, event):
                 marked = list_page_base_class.mark_with_key(state, key, self.page_size(context), self.key, MAX_MARKED)
                 return Turn(marked, (self.query(marked, context),) if marked.first != state.first else ())
             case CursorKey(key) if key != "enter":

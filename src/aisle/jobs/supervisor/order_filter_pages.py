@@ -22,7 +22,7 @@ from aisle.jobs.supervisor.order_filter import (
     with_value,
 )
 from aisle.jobs.view import BACK, GOOD, INFO, NEXT_PAGE, Line, ListView, Msg, Row, Verdict, msg, raw
-from aisle.scan.grammar_types import Accepts, Choice, Command, Scan
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Command, Scan
 
 MAX_SAVED_VIEWS = 9
 """Most saved views of a person, offered with the built-in ones."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import goods_messages, read_claims_and_report_lost_ones
+from aisle.jobs import goods_messages, parse_claims_and_report_taken_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
@@ -40,7 +40,7 @@ from aisle.jobs.supervisor.order_action_writes import (
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
 
 MAX_HISTORY = 60
 """Most events on the page."""
@@ -66,7 +66,7 @@ class OrderState(NamedTuple):
     """True if the screen is that of a desk."""
     undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
-    claims_for_others: tuple[read_claims_and_report_lost_ones.ClaimForOther, ...] = ()
+    claims_for_others: tuple[parse_claims_and_report_taken_assignments.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     opened_at: str = ""
     """Time at which the page was opened and the order requested from the service."""
@@ -518,13 +518,16 @@ class OrderJob(PageJob[OrderState]):
     def query_again(self, state: OrderState, context: Context) -> Result:
         return Turn(
             state,
-            (*self.queries(state, context), *read_claims_and_report_lost_ones.query_claims(state.claims_for_others)),
+            (
+                *self.queries(state, context),
+                *parse_claims_and_report_taken_assignments.query_claims(state.claims_for_others),
+            ),
         )
 
     def handle_closed(self, state: OrderState, event: Closed, context: Context) -> Result:
         if event.job == "order_actions":
             undo = tuple((event.answer or {}).get("undo") or ()) or state.undo
-            given = read_claims_and_report_lost_ones.with_new_claims(state.claims_for_others, event.answer)
+            given = parse_claims_and_report_taken_assignments.with_new_claims(state.claims_for_others, event.answer)
             state = state._replace(undo=undo, claims_for_others=given)
             state = state._replace(is_choosing_line=False, short_line=0, page=0) if event.answer else state
         return Turn(state, self.queries(state, context))
@@ -532,7 +535,9 @@ class OrderJob(PageJob[OrderState]):
     def handle_rows(self, state: OrderState, answer: Rows, context: Context) -> Result:
         match answer:
             case Rows("assigned_orders"):
-                kept, verdict = read_claims_and_report_lost_ones.report_lost_claims(state.claims_for_others, answer)
+                kept, verdict = parse_claims_and_report_taken_assignments.report_lost_claims(
+                    state.claims_for_others, answer
+                )
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows("state", rows):
                 return Turn(state._replace(order=parse_order_row(rows[0], context) if rows else None))

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, money_message
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 from aisle.store_product_settings import BASE_VALUES, CODES, DAY, FIELD_BY_NAME, FLAG, MONEY, YES
 

@@ -39,7 +39,7 @@ from aisle.jobs.supervisor.store_product_page import (
 )
 from aisle.jobs.view import GOOD, INFO, WRONG, Chart, Line, Msg, Series, Verdict, View, msg, raw
 from aisle.page_addresses import PageAddress
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 from aisle.store_product_settings import FIELD_BY_NAME
 
 _SERIES_LABELS = {

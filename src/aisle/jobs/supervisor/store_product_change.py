@@ -34,7 +34,7 @@ from aisle.jobs.supervisor.store_product_page import (
 )
 from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, Verdict, View, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.grammar_types import Accepts, Choice, Command, CursorKey, Quantity, TypedText
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Command, CursorKey, Quantity, TypedText
 from aisle.store_product_settings import CODES, DAY, FIELD_BY_NAME, FLAG, MONEY, NUMBER, NUMERIC, parse_update_values
 
 Actions = tuple[Action[StoreProductState], ...]

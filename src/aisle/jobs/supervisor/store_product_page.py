@@ -24,7 +24,7 @@ from aisle.jobs.supervisor.store_product_limits_and_objections import (
 )
 from aisle.jobs.view import STATE_WORDS, Block, DetailView, Line, Msg, SidePane, msg, raw
 from aisle.jobs.weekly_sales_figures_and_chart import sales_chart
-from aisle.scan.grammar_types import Choice
+from aisle.scan.grammar_and_meaning_types import Choice
 from aisle.store_product_settings import FIELDS, Field, parse_update_values
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"

@@ -23,7 +23,7 @@ from aisle.jobs.supervisor.service_field_rows import (
     list_of_mappings,
 )
 from aisle.jobs.view import INFO, WRONG, Block, LabelledValue, Line, Msg, Step, Verdict, msg, raw
-from aisle.scan.grammar_types import Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 
 class StoresState(NamedTuple):

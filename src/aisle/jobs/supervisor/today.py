@@ -14,8 +14,13 @@ from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
+from aisle.jobs.row_types.exceptions_clearance_and_today import (
+    TodayHoursRow,
+    TodayLocationsRow,
+    TodayRow,
+    TodayTerminalsRow,
+)
 from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
@@ -23,7 +28,7 @@ from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_labe
 from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
-from aisle.scan.grammar_types import CursorKey
+from aisle.scan.grammar_and_meaning_types import CursorKey
 
 MAP_NAMES = {"pick": msg("today.work_pick"), "short": msg("orders.field_shorts"), "move": msg("today.work_move")}
 

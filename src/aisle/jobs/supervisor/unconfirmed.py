@@ -32,7 +32,7 @@ from aisle.jobs.searchable_list import PAGE_LETTERS, ListOptions
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
-from aisle.scan.grammar_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 
 COUNT, OPEN_ORDER = "count", "look"
 """Choices that open another job: count the location, open the order."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 from aisle.service.auth.tokens import hash_secret, is_well_formed_secret, normalize_store_number
-from aisle.service.db.database import Row, Statement, Transaction
+from aisle.service.db.database_interface import Row, Statement, Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.errors import Refusal, forbidden
 from aisle.service.operation_context import Context, Principal, Role, Store

@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from typing import NamedTuple
 
-from aisle.service.db.database import Row, Statement, Transaction, tables_of
+from aisle.service.db.database_interface import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql

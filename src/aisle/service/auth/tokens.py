@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, get_args
 
 from aisle.errors import UsageError
-from aisle.service.db.database import Database, Transaction
+from aisle.service.db.database_interface import Database, Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain.audit import AuditChange, record_command

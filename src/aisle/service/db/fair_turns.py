@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import Final, Generic
 
-from aisle.service.db.database import Busy, T, TooManyWaiting
+from aisle.service.db.database_interface import Busy, T, TooManyWaiting
 
 MOST_WAITING: Final = 64
 """Maximum number of waiting long reads of one caller."""

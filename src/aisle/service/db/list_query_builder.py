@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from aisle.search_text import search_variants
-from aisle.service.db.database import Row, Statement, Transaction
+from aisle.service.db.database_interface import Row, Statement, Transaction
 
 # Conditions for which one plan is good with any values.
 _STABLE_FILTERS = frozenset(

@@ -25,7 +25,7 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.db.availability_monitor import DatabaseMonitor
-from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseUnreachable, Work
+from aisle.service.db.database_interface import GROWING_TABLES, Busy, DatabaseUnreachable, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.postgres_transaction_and_errors import (
     REFUSED,

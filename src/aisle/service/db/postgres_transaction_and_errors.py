@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from aisle.service.db.database import (
+from aisle.service.db.database_interface import (
     Busy,
     ConstraintViolated,
     DatabaseFailed,

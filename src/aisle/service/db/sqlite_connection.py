@@ -8,7 +8,7 @@ from time import monotonic, sleep
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.db.database import (
+from aisle.service.db.database_interface import (
     Busy,
     database_failure,
 )

@@ -20,7 +20,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.service.db.availability_monitor import AccessKind, DatabaseMonitor
-from aisle.service.db.database import GROWING_TABLES, DatabaseFailed, Work
+from aisle.service.db.database_interface import GROWING_TABLES, DatabaseFailed, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.schema import migrate, store_statistics
 from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, public_error

@@ -16,7 +16,7 @@ from typing import NoReturn, TypeVar
 
 import apsw
 
-from aisle.service.db.database import Row, Work
+from aisle.service.db.database_interface import Row, Work
 from aisle.service.db.sqlite_connection import DISK_ERRORS
 from aisle.service.db.sqlite_transaction import ReadTransaction, run_sync
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 import apsw
 
-from aisle.service.db.database import (
+from aisle.service.db.database_interface import (
     ConstraintViolated,
     ResultSize,
     ResultTooLong,

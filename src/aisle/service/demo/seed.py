@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from aisle.contract.request_bodies.extension_bodies import ReviewsRequest
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.auth.tokens import TokenGrant, add_token, mark_revoked
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.registry import HANDLERS

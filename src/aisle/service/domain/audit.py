@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import to_json

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from aisle.service.db.database import Statement
+from aisle.service.db.database_interface import Statement
 from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
 from aisle.service.db.statements import products as products_sql
 from aisle.service.db.statements import stock as sql

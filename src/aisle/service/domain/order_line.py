@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.quantities import to_json_number

@@ -12,7 +12,7 @@ from typing import Any
 
 from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_codes
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter
 from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import changes_and_writes as changes_sql

@@ -11,7 +11,7 @@ from aisle.contract.request_bodies import ExactNumber
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryLineCreate
 from aisle.contract.request_bodies.extension_bodies import DeliveryMark, ExtendedDelivery, ExtendedProduct
 from aisle.service.auth.authorization import authorize_store, rows_by_store
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import search_key
 from aisle.service.db.statements import deliveries as sql

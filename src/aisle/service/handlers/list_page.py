@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.contract.extensions import SCROLL_PARAM
-from aisle.service.db.database import ResultTooLong, Row
+from aisle.service.db.database_interface import ResultTooLong, Row
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.parameter_values import MAX_PAGE_NUMBER, parse_integer

@@ -13,7 +13,7 @@ from typing import Final
 from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd as EndFields
 from aisle.contract.request_bodies.store_products_logs_movements import MovementItem
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
 from aisle.service.db.statements import deliveries as shipment_sql
 from aisle.service.db.statements import orders as order_sql

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from aisle.service.auth.authorization import authorize_stores
-from aisle.service.db.database import Transaction
+from aisle.service.db.database_interface import Transaction
 from aisle.service.db.list_query_builder import Query, count_query, page_query
 from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.handlers.list_page import MAX_PAGE_SIZE, Page

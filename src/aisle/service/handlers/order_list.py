@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import filter_query, page_query, search_filter
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_fragments import (

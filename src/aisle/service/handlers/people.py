@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from aisle.contract.request_bodies.extension_bodies import PersonWrite
 from aisle.service.auth import pin_hashes_and_locks
 from aisle.service.auth.tokens import ROLES
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain import audit

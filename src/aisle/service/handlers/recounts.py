@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from aisle.contract.request_bodies.extension_bodies import RecountWrite
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import filter_query, page_query
 from aisle.service.db.statements import assigned_moves_and_recounts as sql
 from aisle.service.db.statements import logs as log_sql

@@ -14,10 +14,10 @@ from aisle.contract.operations import OPERATIONS, Operation, Param
 from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
-    changes_and_audit,
+    changes_lost_writes_and_audit,
     create_and_list_products,
     deliveries,
-    locations,
+    locations_and_their_stock,
     log_create,
     log_list,
     movements_and_clearances,
@@ -120,8 +120,8 @@ HANDLERS: dict[str, Handler] = {
     "create-multi-store-deliveries": _integration_handler(deliveries.create_deliveries),
     "list-receipts": Handler(deliveries.list_receipts),
     "list-store-receipts": Handler(deliveries.list_receipts),
-    "list-locations": Handler(locations.list_locations),
-    "list-location-products": Handler(locations.list_location_products),
+    "list-locations": Handler(locations_and_their_stock.list_locations),
+    "list-location-products": Handler(locations_and_their_stock.list_location_products),
     "list-store-product-logs": Handler(log_list.list_store_product_logs),
     "create-store-product-logs": Handler(log_create.create_store_product_logs),
     "list-stores": Handler(stores.list_stores),
@@ -136,7 +136,7 @@ HANDLERS: dict[str, Handler] = {
     "create-movement": Handler(movements_and_clearances.create_movement),
     "retrieve-store": Handler(stores.retrieve_store),
     "review-logs": _handler_for_supervisors(log_create.review_logs),
-    "write-locations": _handler_for_supervisors(locations.write_locations),
+    "write-locations": _handler_for_supervisors(locations_and_their_stock.write_locations),
     "list-people": Handler(people.list_people),
     "write-people": _handler_for_supervisors(
         people.write_people, before_transaction=people.hash_pins_of_people, has_secrets=True
@@ -150,8 +150,8 @@ HANDLERS: dict[str, Handler] = {
     "list-recounts": Handler(recounts.list_recounts),
     "write-recounts": _handler_for_supervisors(recounts.write_recounts),
     "reject-lines": _handler_for_supervisors(order_update.reject_lines),
-    "list-changes": Handler(changes_and_audit.list_changes),
-    "list-unknown-keys": Handler(changes_and_audit.list_unknown_keys),
+    "list-changes": Handler(changes_lost_writes_and_audit.list_changes),
+    "list-unknown-keys": Handler(changes_lost_writes_and_audit.list_unknown_keys),
     "list-named-orders": Handler(order_list.list_orders_by_number),
     "retrieve-log-entry": Handler(log_list.retrieve_log_entry),
     "mark-deliveries": _handler_for_supervisors(deliveries.mark_deliveries),
@@ -160,8 +160,8 @@ HANDLERS: dict[str, Handler] = {
     "list-tokens": _admin_handler(tokens_and_sign_in.list_tokens),
     "create-token": _admin_handler(tokens_and_sign_in.create_token, has_secrets=True),
     "revoke-token": _admin_handler(tokens_and_sign_in.revoke_token),
-    "list-audit": Handler(changes_and_audit.list_audit, frozenset({"supervisor", "admin"})),
-    "list-chain-audit": _admin_handler(changes_and_audit.list_chain_audit),
+    "list-audit": Handler(changes_lost_writes_and_audit.list_audit, frozenset({"supervisor", "admin"})),
+    "list-chain-audit": _admin_handler(changes_lost_writes_and_audit.list_chain_audit),
 }
 
 

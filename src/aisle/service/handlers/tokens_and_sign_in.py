@@ -22,7 +22,7 @@ from aisle.service.auth.tokens import (
     mark_revoked,
     token_audit_fields,
 )
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain import audit

@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from aisle.errors import StorageError
 from aisle.service.app_options_and_limits import ServiceOptions
-from aisle.service.db.database import Database
+from aisle.service.db.database_interface import Database
 from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal, to_json_bytes
 from aisle.service.handlers.registry import served_operations
 from aisle.service.http.endpoint import OperationEndpoint, refusal_response

@@ -30,7 +30,7 @@ from aisle.service.auth.authorization import TokenRefused, authorize, store_refu
 from aisle.service.auth.pin_hashes_and_locks import WEB_CHANNEL
 from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import hash_secret
-from aisle.service.db.database import (
+from aisle.service.db.database_interface import (
     Busy,
     Database,
     DatabaseFailed,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aisle.service.auth.authorization import authorize_store
-from aisle.service.db.database import ConstraintViolated
+from aisle.service.db.database_interface import ConstraintViolated
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.errors import Refusal, conflict, forbidden
-from aisle.service.handlers.changes_and_audit import token_key, unknown_keys
+from aisle.service.handlers.changes_lost_writes_and_audit import token_key, unknown_keys
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, key_store, named_stores
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 

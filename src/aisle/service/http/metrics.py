@@ -39,7 +39,7 @@ from aisle.caller_addresses import is_loopback
 from aisle.contract.extensions import EXTENSIONS
 from aisle.contract.operations import OPERATIONS
 from aisle.errors import AisleError
-from aisle.service.db.database import Database, Transaction
+from aisle.service.db.database_interface import Database, Transaction
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.http.access_and_service_logs import RequestRecord
 from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE

@@ -28,7 +28,7 @@ from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
-from aisle.server.tls import CertificateFiles, tls_context
+from aisle.server.tls_certificates_and_handshakes import CertificateFiles, tls_context
 from aisle.service.app_options_and_limits import (
     KEYS_KEPT_DAYS,
     MAX_HEADER_BYTES,
@@ -38,7 +38,7 @@ from aisle.service.app_options_and_limits import (
 )
 from aisle.service.db import open_database, parse_database_url
 from aisle.service.db.availability_monitor import Speaker
-from aisle.service.db.database import Busy, Database, DatabaseUnreachable
+from aisle.service.db.database_interface import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
 from aisle.service.http.worker_processes import (
@@ -49,7 +49,7 @@ from aisle.service.http.worker_processes import (
     Commands,
     run_workers,
 )
-from aisle.service.in_process_service import Service, open_service
+from aisle.service.open_service_and_admin_token import Service, open_service
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -24,7 +24,7 @@ from aisle.jobs.view import (
     msg,
 )
 from aisle.text_cells import fit_end, width
-from aisle.tui.layout import chart_view, dashboard, detail_view, list_view, missing_data, step_view
+from aisle.tui.layout import chart_view, dashboard, detail_view, list_with_chips_and_pane, missing_data, step_view
 from aisle.tui.layout.choice_lines import VerdictOverlap
 from aisle.tui.layout.header_lines import header_lines
 from aisle.tui.layout.status_line import status_line
@@ -94,7 +94,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
     cells = columns - MARGIN_CELLS * (columns >= MIN_MARGIN_COLUMNS)
     box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language, frame.today))
     bars = _layout_bars(frame._replace(view=view), box, columns)
-    return list_view.shown_row_count(view, box._replace(rows=_body_rows(bars, box))) or size
+    return list_with_chips_and_pane.shown_row_count(view, box._replace(rows=_body_rows(bars, box))) or size
 
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
@@ -207,8 +207,8 @@ def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[l
         return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
     if isinstance(view, Chart):
         return chart_view.chart_lines(view, box)
-    listed = list_view.list_lines(view, box)
-    return listed.lines, list_view.range_message(view, listed)
+    listed = list_with_chips_and_pane.list_lines(view, box)
+    return listed.lines, list_with_chips_and_pane.range_message(view, listed)
 
 
 def _progress_message(view: Step) -> Msg | None:
@@ -237,7 +237,11 @@ def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns
         most = 2
     if isinstance(view, DetailView | Chart):
         return most
-    least = step_view.min_step_rows(view, box) if isinstance(view, Step) else list_view.min_list_rows(view, box)
+    least = (
+        step_view.min_step_rows(view, box)
+        if isinstance(view, Step)
+        else list_with_chips_and_pane.min_list_rows(view, box)
+    )
     fewest = 1 if isinstance(view, Step) else 2
     return max(min(most, fewest), min(most, _body_rows(bars, box) + 1 - least))
 

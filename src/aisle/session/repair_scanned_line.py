@@ -6,7 +6,8 @@ import re
 from typing import NamedTuple
 
 from aisle.barcode_numbers import has_valid_check_digit
-from aisle.scan.grammar_types import (
+from aisle.jobs.typed_dates import is_date
+from aisle.scan.grammar_and_meaning_types import (
     NUMBER_BESIDE_CODE,
     PRODUCT,
     Ambiguous,
@@ -19,12 +20,14 @@ from aisle.scan.grammar_types import (
 )
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver, is_guess
-from aisle.session.page_with_question import Page
+from aisle.session.page_on_screen import Page
 from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, first_match, is_code_shaped, is_fast
 
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
 
+
+_DECIMAL_SIGNS = (".", ",")
 
 _CODE_BESIDE_ADD_ON = re.compile(r"(\d{8}|\d{12,13})[ ,/-](?:\d{2}|\d{5})", re.ASCII)
 """EAN or UPC with its add-on, as sent by scanners that put a sign between them."""
@@ -53,7 +56,8 @@ class LinePreparer:
         if code := self._code_beside_add_on(line):
             return PreparedLine(line._replace(text=code))
         left, end = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
-        if left[-1:].isalnum() and self._is_scan_alone(line, end):  # `12*` and `?` are typed before scans
+        is_left = left[-1:].isalnum() or left[-1:] in _DECIMAL_SIGNS  # `12*` and `?` are typed before scans
+        if is_left and self._is_scan_alone(line, end):
             return self._prepare_end(line, left, end)
         return self._complete(line)
 
@@ -77,7 +81,8 @@ class LinePreparer:
         If both may be one number, that is asked. Three letters that somebody left are no word.
         """
         whole, is_short = self._resolver.resolve(line.text), len(end.strip(" ")) < MIN_SCAN
-        if isinstance(whole, Quantity | Choice):
+        is_typed_date = self._page.accepts().date and isinstance(whole, Text | UnknownCode) and is_date(line.text)
+        if isinstance(whole, Quantity | Choice) or is_typed_date:
             self._resolver.note_scanned_end()
             return PreparedLine(line)
         is_word = left.isalpha() and len(left) > MAX_LEFTOVER_LETTERS

@@ -18,7 +18,7 @@ from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
 from aisle.service.auth.authorization import authenticate
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
-from aisle.service.db.database import Busy, Database, Transaction
+from aisle.service.db.database_interface import Busy, Database, Transaction
 from aisle.service.demo.seed import has_data, has_demo_store, seed_demo
 from aisle.service.domain.timestamps import Clock, format_timestamp
 from aisle.service.errors import Refusal

@@ -146,6 +146,8 @@ class Accepts(NamedTuple):
     """True if the choices are numbered and a greater number may be a quantity, which is asked back."""
     is_number_asked: bool = False
     """True if a number is in question: the label of another record is refused, as other codes are."""
+    date: bool = False
+    """True if a date is asked for: typed words and numbers may be one."""
 
 
 class Interpretation(NamedTuple):

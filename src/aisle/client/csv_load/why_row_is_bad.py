@@ -9,9 +9,9 @@ from typing import Any
 
 from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import trim_blanks
-from aisle.client.csv_load.columns import LOCATIONS, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.csv_dialect import NAMES, SEPARATORS, CsvDialect, split_first_row, utf8_text
 from aisle.client.csv_load.csv_header import LONE_SURROGATE, normalize_header
+from aisle.client.csv_load.file_layouts_and_columns import LOCATIONS, PRODUCTS, Column, FileLayout
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.parse_cleaned_cells import NOT_UTF8
 

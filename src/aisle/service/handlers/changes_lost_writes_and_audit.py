@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypedDict
 
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql
 from aisle.service.db.statements import logs as logs_sql

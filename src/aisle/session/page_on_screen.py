@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from aisle.jobs import COUNTS_SCANS, DETOURS
 from aisle.jobs.view import ASK, Verdict, View
-from aisle.scan.grammar_types import COMMAND, PERSON, PRODUCT, Accepts, Ambiguous, Scan
+from aisle.scan.grammar_and_meaning_types import COMMAND, PERSON, PRODUCT, Accepts, Ambiguous, Scan
+from aisle.session.ask_if_number_is_quantity import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
-from aisle.session.number_typed_too_fast_or_after_refusal import NO_NUMBER, AskedNumber
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.renamed_keys import rename_keys
 from aisle.session.shown_verdict import Verdicts, without_report

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
+from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
 from aisle.jobs.pick.excess_and_refused_put_downs import EXCESS_QUERY
-from aisle.jobs.read_claims_and_report_lost_ones import Claim, is_later, parse_claim
-from aisle.scan.grammar_types import Back, Choice, Command, Quantity
+from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 
 ME = CONTEXT.user

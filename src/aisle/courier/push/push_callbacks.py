@@ -18,7 +18,7 @@ async def _return_operation(op: Operation) -> Operation:
     return op
 
 
-class PushEvents(NamedTuple):
+class PushCallbacks(NamedTuple):
     """Callbacks of the push loop: checks before a send, outcome of the send, checks of the link."""
 
     evidence_before: Callable[[Operation], Awaitable[Evidence | None]]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from aisle.contract.request_bodies.extension_bodies import LocationWrite
 from aisle.service.auth.authorization import rows_by_store
-from aisle.service.db.database import Row
+from aisle.service.db.database_interface import Row
 from aisle.service.db.list_query_builder import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.product_search_index import natural_sort_key, search_key
 from aisle.service.db.statements import stock as stock_sql

@@ -19,16 +19,16 @@ import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
-from aisle.service import in_process_service
+from aisle.service import open_service_and_admin_token
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.tokens import list_tokens
 from aisle.service.db import parse_database_url
-from aisle.service.db.database import Busy, Transaction, Work
+from aisle.service.db.database_interface import Busy, Transaction, Work
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.demo.seed import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.run_server import ServerOptions, run_server
-from aisle.service.in_process_service import open_service
+from aisle.service.open_service_and_admin_token import open_service
 from tests.service.world import API, START, assert_books, prepare
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ print("ended", flush=True)
 
 def test_opening_costs_no_web_framework(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from aisle.service.in_process_service import open_service;"
+        "import sys; from pathlib import Path; from aisle.service.open_service_and_admin_token import open_service;"
         "open_service(Path(sys.argv[1]), demo=True).close();"
         "print([name for name in ('uvicorn', 'httpx', 'textual') if name in sys.modules])"
     )
@@ -140,7 +140,7 @@ async def _names(tx: Transaction) -> set[str]:
 
 def test_two_processes_that_start_at_once_make_it_once(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from aisle.service.in_process_service import open_service;"
+        "import sys; from pathlib import Path; from aisle.service.open_service_and_admin_token import open_service;"
         "s = open_service(Path(sys.argv[1]), demo=True); print(s.ensure_admin_token(Path(sys.argv[2]))); s.close()"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "service.db"), str(tmp_path / "token")]
@@ -171,7 +171,7 @@ class _Watched(SqliteDatabase):
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[apsw.Connection]:
     """A database without a store, and another process that writes to it."""
     open_service(tmp_path / "service.db").close()
-    monkeypatch.setattr(in_process_service, "open_database", lambda path: _Watched(path, busy_ms=1))
+    monkeypatch.setattr(open_service_and_admin_token, "open_database", lambda path: _Watched(path, busy_ms=1))
     with closing(apsw.Connection(str(tmp_path / "service.db"))) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other
@@ -198,7 +198,7 @@ def test_second_process_waits_while_demo_store_is_filled(
 @pytest.mark.usefixtures("held")
 def test_endless_filling_by_other_process_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Watched, "waited", lambda _: None, raising=False)
-    monkeypatch.setattr(in_process_service, "_SEED_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(open_service_and_admin_token, "_SEED_TIMEOUT_S", 0.0)
     with pytest.raises(Busy, match="Another process has been filling the database for 0 seconds"):
         open_service(tmp_path / "service.db", demo=True)
 

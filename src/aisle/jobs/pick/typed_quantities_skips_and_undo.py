@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import quantity_or_record, report_refusals
+from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.pick import (
+    current_and_next_stop,
     expected_and_held_stock,
     fill_and_restore_lines,
     location_questions,
-    next_stop,
     operations,
     pick_state,
     put_down_at_location,
@@ -28,7 +28,7 @@ from aisle.jobs.pick.pick_scanned_goods import pick_product, report_picked
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undo_verdict
-from aisle.scan.grammar_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import MyEntriesRow
@@ -76,7 +76,7 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
     """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant. A question
     about scanned goods stays open."""
-    is_tote, goods = value > next_stop.ordered_at_stop(state), unanswered_question.goods_choices(state)
+    is_tote, goods = value > current_and_next_stop.ordered_at_stop(state), unanswered_question.goods_choices(state)
     if is_tote and unanswered_question.is_about_goods(state):
         return unanswered_question.repeat_goods_question(state)
     if is_tote:
@@ -93,13 +93,13 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
         return Turn(state)
     if state.is_pack_asked:
         return _add_pack(state, take, value, context)
-    indexes = next_stop.lines_of_stop(state, state.current_index)
+    indexes = current_and_next_stop.lines_of_stop(state, state.current_index)
     lines = [state.lines[index] for index in indexes]
-    _, of, _ = next_stop.sum_lines(lines)
+    _, of, _ = current_and_next_stop.sum_lines(lines)
     moved = sum((line.moved for line in lines), Decimal(0))
     if value < moved:
         return reject_input(state, "pick.moved", label=take.label, quantity=moved)
-    done, _, rest = next_stop.sum_lines(lines)
+    done, _, rest = current_and_next_stop.sum_lines(lines)
     if value < done and len({line.order for line in lines}) > 1:
         choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
@@ -119,14 +119,16 @@ def _add_pack(state: PickState, line: PickLine, value: Decimal, context: Context
 
 def drop_pack(state: PickState) -> Result:
     """Drop the scanned pack whose quantity is asked; the next number is a total again if something is picked."""
-    picked, _, _ = next_stop.sum_lines(next_stop.current_stop_lines(state))
+    picked, _, _ = current_and_next_stop.sum_lines(current_and_next_stop.current_stop_lines(state))
     state = state._replace(is_pack_asked=False, is_quantity_open=picked > 0, choices=())
     return reply(state, INFO, "session.dropped")
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
     """Set the total picked at the stop, more or less than before."""
-    changes = fill_and_restore_lines.set_over_lines(state, next_stop.lines_of_stop(state, state.current_index), value)
+    changes = fill_and_restore_lines.set_over_lines(
+        state, current_and_next_stop.lines_of_stop(state, state.current_index), value
+    )
     return report_picked(state, changes, context, is_total=True)
 
 
@@ -146,7 +148,7 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
     take = state.current_line
     if take is None:
         return Turn(state)
-    stop = set(next_stop.lines_of_stop(state, state.current_index))
+    stop = set(current_and_next_stop.lines_of_stop(state, state.current_index))
     takes = [
         each._replace(location=location, pool=pool or each.pool, barred_pools=())
         if index in stop and each.is_open
@@ -159,7 +161,7 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
         state._replace(lines=tuple(takes), current_index=first_open, location=location), moved_stop_step(moved)
     )
     return reply(
-        next_stop.with_lines(at_stop, takes),
+        current_and_next_stop.with_lines(at_stop, takes),
         GOOD,
         "pick.location_changed",
         place=location,
@@ -169,9 +171,9 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
 
 def skip_stop(state: PickState) -> Result:
     """Skip the stop and go to the next open one, wrapping at the end of the walk."""
-    stop = next_stop.lines_of_stop(state, state.current_index)
+    stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     before = state.current_line
-    next_state = next_stop.go_to_next_stop(
+    next_state = current_and_next_stop.go_to_next_stop(
         state._replace(is_quantity_open=False, choices=()), max(stop, default=-1) + 1, first=False
     )
     if before and next_state.current_line and next_state.current_line.stop_key == before.stop_key:
@@ -187,8 +189,8 @@ def start_shortage(state: PickState) -> Result:
     take = state.current_line
     if take is None:
         return Turn(state)
-    lines = next_stop.current_stop_lines(state)
-    done, of, rest = next_stop.sum_lines(lines)
+    lines = current_and_next_stop.current_stop_lines(state)
+    done, of, rest = current_and_next_stop.sum_lines(lines)
     orders = [
         {
             "order_number": line.order,
@@ -232,13 +234,13 @@ def apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
 def _move_stop(state: PickState, location: str, pool: int) -> Result:
     take = state.current_line
     assert take is not None
-    stop = set(next_stop.lines_of_stop(state, state.current_index))
+    stop = set(current_and_next_stop.lines_of_stop(state, state.current_index))
     takes = [
         move_line(each, location, pool, state.lines) if index in stop and each.is_open else each
         for index, each in enumerate(state.lines)
     ]
     moved = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
-    next_state = next_stop.with_lines(
+    next_state = current_and_next_stop.with_lines(
         pick_state.add_undo_step(state, moved_stop_step(moved))._replace(
             is_quantity_open=False, choices=(), location=""
         ),
@@ -255,12 +257,12 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
 def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     take = state.current_line
     assert take is not None
-    stop = next_stop.lines_of_stop(state, state.current_index)
+    stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     indexes = [index for index in stop if state.lines[index].is_open]
-    done, of, _ = next_stop.sum_lines(state.lines[index] for index in stop)
+    done, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in stop)
     code, reason = str(answer.get("code") or ""), str(answer.get("text") or "")
     closed, writes = operations.close_short(state, indexes, context.store, code, reason)
-    next_state = next_stop.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
+    next_state = current_and_next_stop.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
     if answer.get("empty") and take.location:
         next_state = next_state._replace(choices=(PickChoice("count", take.location, product=take.product),))
     return reply(next_state, GOOD, "pick.short", *writes, label=take.label, done=done, of=of)
@@ -304,7 +306,7 @@ def take_booked(state: PickState, rows: tuple[MyEntriesRow, ...]) -> Result:
     step = state.history[-1] if state.history else None
     if step is None or step.sent_count is None:
         return Turn(state)
-    refused = report_refusals.query_refused_since(change.counted_at for change in step.sent_count.changes)
+    refused = find_and_report_refusals.query_refused_since(change.counted_at for change in step.sent_count.changes)
     booked = step._replace(sent_count=undo_sent_count.with_booked(step.sent_count, rows))
     return Turn(state._replace(history=(*state.history[:-1], booked)), (refused,))
 
@@ -323,13 +325,13 @@ def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
     takes, first = restore_sources(state, step)
     if first is None:
         return None
-    restored = next_stop.with_lines(
+    restored = current_and_next_stop.with_lines(
         state._replace(is_quantity_open=False, choices=(), location="", only_order=""), takes
     )
     line = first.order, first.line
     at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
     return Turn(
-        next_stop.go_to_line(restored, at),
+        current_and_next_stop.go_to_line(restored, at),
         (),
         undo_verdict(msg("pick.move_stop_undone", label=first.label, place=first.location)),
     )
@@ -365,12 +367,12 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     take = restored.lines[touched[-1]]
     keys = {(each.order, each.line) for each in step.lines_before}
     named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
-    was, _, _ = next_stop.sum_lines(state.lines[index] for index in named)
-    now, _, _ = next_stop.sum_lines(restored.lines[index] for index in named)
+    was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
+    now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
     where = at_location(_undone_location(state, restored, touched[-1]))
     text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
-        _, of, _ = next_stop.sum_lines(restored.lines[index] for index in touched)
+        _, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
         text = msg("pick.closed_again", label=take.label, done=now, of=of)
     elif was == now:
         text = msg("pick.reopened", label=take.label)
@@ -381,9 +383,9 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)
     next_state = (
-        next_stop.go_to_line(restored, first)._replace(is_quantity_open=True)
+        current_and_next_stop.go_to_line(restored, first)._replace(is_quantity_open=True)
         if first >= 0
-        else next_stop.go_to_next_stop(restored._replace(is_quantity_open=False))
+        else current_and_next_stop.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
     return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
 
@@ -407,9 +409,9 @@ def _leave_held_goods(state: PickState) -> PickState:
     moved = {(each.order, each.line) for each in step.sources_before}
     if first is None or (take.order, take.line) not in moved:
         return state
-    restored = next_stop.with_lines(state._replace(history=state.history[:-1], location=""), takes)
+    restored = current_and_next_stop.with_lines(state._replace(history=state.history[:-1], location=""), takes)
     at = next(index for index, each in enumerate(restored.lines) if (each.order, each.line) == (take.order, take.line))
-    return next_stop.go_to_line(restored, at)
+    return current_and_next_stop.go_to_line(restored, at)
 
 
 def _tote_letters(state: PickState, orders: Any) -> str:

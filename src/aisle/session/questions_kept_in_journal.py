@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aisle.session.ask_if_number_is_quantity import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
-from aisle.session.number_typed_too_fast_or_after_refusal import NO_NUMBER, AskedNumber
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 
 

@@ -27,7 +27,7 @@ from aisle.cache.service_row_parsing import (
     text_field,
 )
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.store_product_settings import expiry_check_day
 
 FLAG_BITS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}

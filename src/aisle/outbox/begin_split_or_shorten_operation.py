@@ -24,8 +24,8 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_rows import MOVE_DEPENDENCY, OperationRows, encode_evidence
 from aisle.outbox.operation_states import CLOSE, QUEUED, REFUSE, SEND, SPLIT
+from aisle.outbox.operation_table import MOVE_DEPENDENCY, OperationRows, encode_evidence
 from aisle.outbox.stored_reasons import StoredMessage
 
 if TYPE_CHECKING:

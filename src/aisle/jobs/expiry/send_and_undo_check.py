@@ -24,7 +24,7 @@ from aisle.jobs.expiry.expiry_state import (
     next_check,
 )
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
 from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
 

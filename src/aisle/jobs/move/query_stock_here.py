@@ -14,7 +14,7 @@ from aisle.jobs.move.move_state_and_rows import (
     StockLine,
     parse_stock_lines,
 )
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
+from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
 from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, offered_choices, pick_state, unanswered_question
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_line import sum_own_in_hand
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
-from aisle.jobs.read_claims_and_report_lost_ones import Claim, is_later, parse_claim
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import goods_text, order_goods
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
@@ -152,6 +152,3 @@ def release_unpicked(state: PickState, store: str) -> tuple[Effect, ...]:
 
 def _is_started(state: PickState, order: str) -> bool:
     return any(take.picked or take.is_closed for take in state.lines if take.order == order)
-
-
-# Surplus and refused operations

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.time_zones_in_settings import host_zone
+from aisle.cli.time_zones_of_host_and_stores import host_zone
 from aisle.settings.process_time_zone import set_process_zone
 
 InZone = Callable[[str], None]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from aisle.jobs.choice_letters import DROP, YES, quantity_prompt
 from aisle.jobs.view import ASK, DetailView, ListView, Msg, Step, Verdict, View, msg, without_row_numbers
-from aisle.scan.grammar_types import Quantity
+from aisle.scan.grammar_and_meaning_types import Quantity
 
 CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
 """Message id of the question whether a number at the pace of a scanner is a quantity."""

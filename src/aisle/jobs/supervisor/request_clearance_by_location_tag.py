@@ -31,13 +31,13 @@ from aisle.jobs.job import (
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
-from aisle.jobs.quantities_and_plausibility import to_decimal
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
 from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Line, Msg, Verdict, msg, raw
-from aisle.scan.grammar_types import Accepts, Choice, Command, CursorKey, Match
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Command, CursorKey, Match
 from aisle.supervisor_role import may_supervise
 
 

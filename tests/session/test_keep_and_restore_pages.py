@@ -14,7 +14,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import Frame, ListView
 from aisle.scan.inputs import TAB_KEY, Key, OpenLine
-from aisle.session.pages_for_next_session import KeptPages
+from aisle.session.keep_and_restore_pages import KeptPages
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from tests.session.test_order_board import home, says  # noqa: F401
