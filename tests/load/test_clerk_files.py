@@ -7,6 +7,7 @@ import pytest
 
 from aisle.client.csv_load.records import open_tables, unknown_files
 from aisle.client.csv_load.report import LoadError
+from tests.load.test_repeated_loads import World
 from tests.load.test_spreadsheets import Found, Write, dates, write
 
 __all__ = ["write"]
@@ -227,6 +228,39 @@ def test_file_that_is_no_csv_is_named(write: Write, tmp_path: Path) -> None:
     for name in names:
         write(name, "x")
     assert unknown_files(tmp_path) == tuple(sorted(names))
+
+
+UNREAD = [
+    ("store-products.csv", "rename it to store_products.csv, if it is that", True),
+    ("Store products (1).csv", "rename it to store_products.csv, if it is that", True),
+    ("storeproducts.csv", "rename it to store_products.csv, if it is that", True),
+    ("prices (1).csv", "rename it to prices.csv, if it is that", True),
+    ("discount prices.csv", "rename it to discount_prices.csv, if it is that", True),
+    ("free-fields.CSV", "rename it to free_fields.csv, if it is that", True),
+    ("stock.csv.csv", "rename it to stock.csv, if it is that", True),
+    ("product.csv", "rename it to products.csv, if it is that", True),
+    ("artikelen.csv", "because no file of a load has this name.", True),
+    ("orders.csv/", "because it is a folder; load it by itself", True),
+    ("old/stock.csv", "old/: not read, because it is a folder; load it by itself", False),
+    ("orders.txt", "because it is no CSV file", False),
+    ("~$people.csv", "because a spreadsheet keeps it while it has the file open", False),
+    ("._people.csv", "because a Macintosh keeps it beside another file", False),
+]
+
+
+@pytest.mark.parametrize(("name", "reason", "is_missed"), UNREAD)
+async def test_a_csv_file_that_is_not_read_is_named_and_missed(
+    name: str, reason: str, is_missed: bool, world: World
+) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    folder = world.folder / "files" / name.rpartition("/")[0]
+    folder.mkdir(exist_ok=True)
+    if not name.endswith("/"):
+        (folder / name.rpartition("/")[2]).write_text("x\n")
+    report = await world.load()
+    assert report is not None
+    assert any(reason in line for line in report.lines()), report.lines()
+    assert report.is_all_loaded != is_missed
 
 
 @pytest.mark.parametrize(

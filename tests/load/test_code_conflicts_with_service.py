@@ -210,6 +210,9 @@ ORDERED, COMING = "1,{},1,S01,1,,", "1,{},1,1,S01,10,"
         ("people.csv", "1,4102,kim,Kim,,", "badge: 4102 of Kim is also order 4102"),
         ("people.csv", "1,0012,7001,Kim,,", "user: 7001 of Kim is also delivery 7001"),
         ("orders.csv", ORDERED.format("S02"), "order_number: S02 of store 1 is also product S02"),
+        ("orders.csv", ORDERED.format(CODE), f"order_number: {CODE} of store 1 is also a code of product S01"),
+        ("orders.csv", ORDERED.format(CASE), f"order_number: {CASE} of store 1 is also a code of product S01"),
+        ("deliveries.csv", COMING.format(CODE), f"order_number: {CODE} of store 1 is also a code of product S01"),
         ("orders.csv", ORDERED.format("A-01-2"), "order_number: A-01-2 of store 1 is also place A-01-2"),
         ("orders.csv", ORDERED.format("0012345"), "order_number: 0012345 of store 1 is also the badge of Bert"),
         ("orders.csv", ORDERED.format("7001"), "order_number: 7001 of store 1 is also delivery 7001"),
@@ -233,6 +236,14 @@ async def test_a_code_that_is_one_of_another_kind_is_warned_of(file: str, row: s
     if value and "also" not in meaning:
         what = f"{column} of one character is also an answer or a command; a code of two or more is none"
     assert (bad, notes) == ([], [f"{file}:2: warning: {what}: {meaning}."] if value else [])
+
+
+@pytest.mark.parametrize("file", ["orders.csv", "deliveries.csv"])
+async def test_the_barcode_of_a_product_among_many_numbers_is_warned_of(file: str, world: World) -> None:
+    await load(world, STORE)
+    row = ORDERED if file == "orders.csv" else COMING
+    _, notes = await load(world, {file: [row.format(number) for number in (*range(3100, 3130), f"0{CODE}")]})
+    assert notes == [f"{file}:32: warning: order_number is {ALSO}: 0{CODE} of store 1 is also a code of product S01."]
 
 
 async def test_a_code_of_another_store_is_none_of_this_one(world: World) -> None:

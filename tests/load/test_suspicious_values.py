@@ -36,6 +36,11 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ("orders.csv", [ORDER, "1,O,1,P,1,2062-01-01"], "pickup_date is more than 5 years away: 2062-01-01"),
         ("prices.csv", ["product_number,price", "P,0"], "price is 0, and becomes the price of the product: P"),
         (
+            "discount_prices.csv",
+            ["product_number,discount_price,is_promotion", "P,0,ja"],
+            "is_promotion is true, and discount_price is 0, so the promotion has no price: P",
+        ),
+        (
             "store_products.csv",
             ["store_number,product_number,price", "1,P,0"],
             "price is 0, and becomes the price of the product in this store: P",

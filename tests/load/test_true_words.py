@@ -163,6 +163,30 @@ def test_tail_of_a_fraction_is_rounded_off_and_said(cell: str, price: str, write
     assert "the tail of a computer's fraction rounded off" in " ".join(found.notes)
 
 
+@pytest.mark.parametrize(
+    ("cell", "price", "said"),
+    [
+        ("½", "0.5", "the sign of a fraction made decimals"),
+        ("2½", "2.5", "the sign of a fraction made decimals"),
+        ("2 ¾", "2.75", "the sign of a fraction made decimals"),
+        ("€ 1¼", "1.25", "the sign of a fraction made decimals"),
+        ("\u22122½", "-2.5", "minus of print made -, the sign of a fraction made decimals"),
+        ("\u22122.50", "-2.50", "minus of print made -"),
+        ("\u2011 2".replace(" ", ""), "-2", "minus of print made -"),
+        ("2.50\u2212", "-2.50", "minus of print made -, minus behind the number put before it"),
+        ("\u2212", "", "\u2212 read as an empty cell"),
+        ("⅓", "", ""),
+    ],
+)
+def test_fractions_and_minus_signs_of_print_are_read_and_said(
+    cell: str, price: str, said: str, write: Write, tmp_path: Path
+) -> None:
+    found = product(write, tmp_path, price=cell, size="L")
+    assert [f"{body.get('price', '')}" for body in found.bodies] == [price] * (cell != "⅓")
+    assert any(f"price: {said}" in note or said in note for note in found.notes) == bool(said)
+    assert ("'⅓' is no number; write digits" in str(found.bad)) == (cell == "⅓")
+
+
 @pytest.mark.parametrize("cell", ["0.3333333333333333", "1.23456789012345678"])
 def test_fraction_with_many_digits_is_not_rounded(cell: str, write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, price=cell)

@@ -47,7 +47,7 @@ def load_files(
 
     DIR has any of stores, products, attributes, free_fields, prices, discount_prices, locations, people,
     store_products, stock, orders, deliveries (.csv). An empty cell keeps the value that is there; (empty) removes it.
-    The exit status is 0 if every row is loaded, or was before and is the same, else 1.
+    The exit status is 0 if every row of every CSV file is loaded, or was before and is the same, else 1.
     """
     if columns is not None:
         for line in describe_columns(columns):

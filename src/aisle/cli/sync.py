@@ -322,7 +322,7 @@ def _clear_line() -> None:
 def _print_summary(store_folder: StoreFolder) -> int:
     """Print the content of the cache and what could not be read or used.
 
-    Return 1 if operations are unsent or a list could not be read, else 0.
+    Return 1 if operations are unsent, or a list or a row of one could not be read, else 0.
     """
     with (
         closing(open_for_reading(store_folder.folder)) as cache,
@@ -338,7 +338,8 @@ def _print_summary(store_folder: StoreFolder) -> int:
     print(f"Store {clean(store_folder.store)}: {text}.")
     for name, why in unread_lists(progress):
         print(clean(f"Not all of {name} could be read{': ' + why if why else ''}.").replace("..", "."), file=sys.stderr)
-    for name, count, why in unusable_rows(progress):
+    unusable = list(unusable_rows(progress))
+    for name, count, why in unusable:
         print(clean(f"{count} of the rows of {name} cannot be used: {why}."), file=sys.stderr)
     for name, count in repeated_rows(progress):
         print(clean(f"{count} of the rows of {name} are there twice; the last one counts."), file=sys.stderr)
@@ -346,4 +347,4 @@ def _print_summary(store_folder: StoreFolder) -> int:
         print("The store has not been read whole yet. Run 'aisle sync' again.", file=sys.stderr)
     if waiting:
         print(f"{waiting} waiting to be sent. See 'aisle outbox'.", file=sys.stderr)
-    return int(bool(progress.missing or waiting or not progress.completed))
+    return int(bool(progress.missing or unusable or waiting or not progress.completed))

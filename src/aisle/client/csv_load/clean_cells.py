@@ -16,7 +16,7 @@ BLANKS = f"\\s{_JOINERS}{_MARKS}"
 """Blanks of all kinds, including invisible ones."""
 NO_VALUE_WORDS = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
 """Words that programs write for no value."""
-DASHES = "-\u2013\u2014"
+DASHES = "-\u2013\u2014\u2212"
 """Dashes that a cell without a value may consist of."""
 _OUTER_BLANKS = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
 _ERROR_WORDS = """

@@ -19,10 +19,10 @@ from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
 from aisle.client.csv_load.key_forms import are_near, nearest
 from aisle.client.csv_load.service_reads import (
+    MAX_SINGLE_READS,
     as_file_warning,
     location_codes,
     people_rows,
-    product_rows,
     store_numbers,
     store_rows,
 )
@@ -132,11 +132,12 @@ async def _deliveries(client: Client, store: str) -> _Meanings:
 
 
 async def _products(client: Client, file: str, codes: Collection[str]) -> _Meanings:
-    """Yield the codes of products. A number of an order or delivery is compared with numbers alone."""
-    is_number = file in (ORDERS.file, DELIVERIES.file)
-    async for row in product_rows(client, codes) if is_number else store_rows(client, "list-products", ""):
-        for number, code, is_own in codes_of(row):
-            if is_own or not is_number:
+    """Yield the codes of products; those alone that have one of a few numbers of orders or deliveries."""
+    is_few = file in (ORDERS.file, DELIVERIES.file) and len(codes) <= MAX_SINGLE_READS
+    queries = [{name: code} for name in ("product_number", "barcode") for code in sorted(codes)] if is_few else [{}]
+    for query in queries:
+        async for row in store_rows(client, "list-products", "", query):
+            for number, code, is_own in codes_of(row):
                 yield _Meaning(number, code, f"product {number}" if is_own else f"a code of product {number}")
 
 

@@ -261,6 +261,11 @@ def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
     old, price = row.values.get("old_price"), row.values.get("price")
     if old and price is not None and old <= price:
         yield "old_price is not above the price, so that it shows no reduction", f"{old} and {price}"
+    if row.values.get("is_promotion") is True and row.values.get("discount_price") == 0:
+        yield (
+            "is_promotion is true, and discount_price is 0, so the promotion has no price",
+            str(row.values.get("product_number")),
+        )
     bought, price = row.values.get("purchase_price"), row.values.get("price")
     if bought and price and bought > price:
         yield "purchase_price is above the price; is a price cut at its decimal comma?", f"{bought} and {price}"

@@ -29,6 +29,7 @@ from aisle.client.csv_load.number_cells import (
     POINT,
     AmountsOfColumn,
     decimal_mark,
+    fraction_value,
     has_no_cents,
     strip_currency,
     to_decimal_point,
@@ -278,6 +279,8 @@ class Notation:
         bare = strip_currency(cell)
         if _INTEGER.fullmatch(bare):
             return bare
+        if fraction := fraction_value(bare):
+            return fraction
         if _AMBIGUOUS_NUMBER.fullmatch(bare):
             return self._normalize_ambiguous(bare, cell)
         mark = decimal_mark(bare)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from decimal import Context
+from decimal import Context, Decimal
 from typing import Protocol
 
 _CURRENCY_FORMS = """
@@ -149,11 +149,17 @@ _NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:
 """Dash in the place of cents: `12,-` is a price of twelve."""
 _DASH_AND_CENTS = re.compile(rf"[-\u2013\u2014]{{1,2}}[{_BLANKS}]*([.,]\d+)", re.ASCII)
 """Dash in the place of the whole: `-.95` is ninety-five cents in Switzerland, and a minus elsewhere."""
+_FRACTIONS = "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"
+"""Signs of fractions that have few decimals."""
+_FRACTION = re.compile(rf"([+-]?)(\d*)[{_BLANKS}]*([{_FRACTIONS}])", re.ASCII)
+_MINUS_SIGNS = dict.fromkeys(map(ord, "\u2010\u2011\u2212\ufe63\uff0d"), "-")
+"""Signs of print for a minus."""
 _OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
 
 
 def _without_currency(cell: str) -> str:
-    return CURRENCY.sub("", cell).strip(_OUTER_BLANKS + CURRENCY_SIGNS)
+    plain = cell if cell.isascii() else cell.translate(_MINUS_SIGNS)
+    return CURRENCY.sub("", plain).strip(_OUTER_BLANKS + CURRENCY_SIGNS)
 
 
 def with_cents(cell: str) -> str:
@@ -170,12 +176,21 @@ def cents_alone(cell: str) -> str:
     return f"0{found[1]}" if found else ""
 
 
+def fraction_value(bare: str) -> str:
+    """Return a number with the sign of a fraction (`2½`) as decimals with a point; empty for other numbers."""
+    found = None if bare.isascii() else _FRACTION.fullmatch(bare)
+    return f"{found[1]}{Decimal(found[2] or 0) + Decimal(str(unicodedata.numeric(found[3])))}" if found else ""
+
+
 def number_changes(cell: str, value: str) -> list[str]:
     """Return what was changed in a cell to read it as this number, as texts for the report."""
     bare = _without_currency(cell)
     inside = bare.removesuffix("-").rstrip(_OUTER_BLANKS)
     signs = len(re.findall(r"[^\d+-]", inside, re.ASCII)) - (POINT in value)
     said = [f"currency {currency} taken off"] if (currency := currency_of(cell)) else []
+    said += ["minus of print made -"] if cell != cell.translate(_MINUS_SIGNS) else []
+    if fraction_value(bare):
+        return [*said, "the sign of a fraction made decimals"]
     said += ["zeros before the number taken off"] if re.match(r"[+-]?0\d", bare, re.ASCII) else []
     said += ["minus behind the number put before it"] if is_minus_behind(cell) else []
     said += ["0 put before the decimal mark"] if _NO_ZERO.fullmatch(bare) else []
@@ -185,7 +200,9 @@ def number_changes(cell: str, value: str) -> list[str]:
 _SHARE = re.compile(r"[^%]*%")
 _IN_BRACKETS = re.compile(r"\(\s*([\d.,]+)\s*\)", re.ASCII)
 _SHORTENED = re.compile(r"[+-]?\d*[.,]?\d*E[+-]?\d+", re.IGNORECASE | re.ASCII)
-_QUANTITY_AND_UNIT = re.compile(r"([+-]?[\d.,'\u2019\s]*\d)\s*([^\W\d_][^\d%]*|[^\W\d_]+[23\u00b2\u00b3])")
+_QUANTITY_AND_UNIT = re.compile(
+    r"([+-]?[\d.,'\u2019\s]*[\d¼-¾⅐-⅞])\s*([^\W\d_¼-¾⅐-⅞][^\d%]*|[^\W\d_]+[23\u00b2\u00b3])"
+)
 """Number with a unit behind it."""
 
 

@@ -159,14 +159,18 @@ def _find_files(directory: Path) -> dict[str, Path]:
 
 
 def unknown_files(directory: Path) -> tuple[str, ...]:
-    """Return tables of the directory that no load reads, because a name may be misspelt."""
+    """Return tables of the directory that no load reads, because a name may be misspelt, and folders that hold some."""
     known = {layout.file for layout in LAYOUTS}
     stems = {name.removesuffix(".csv") for name in known}
     found = []
     for path in directory.iterdir():
         name = path.name.casefold()
-        is_other = name.endswith(_OTHER_TABLES) and name.partition(".")[0] in stems
-        if name not in known and (name.endswith(".csv") or is_other):
+        if path.is_dir():
+            if name in known or known & {inner.name.casefold() for inner in path.iterdir()}:
+                found.append(f"{path.name}/")
+        elif name not in known and (
+            name.endswith(".csv") or (name.endswith(_OTHER_TABLES) and name.partition(".")[0] in stems)
+        ):
             found.append(path.name)
     return tuple(sorted(found))
 

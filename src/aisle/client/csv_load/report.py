@@ -312,8 +312,9 @@ class LoadReport(NamedTuple):
 
     @property
     def is_all_loaded(self) -> bool:
-        """True if every row of every file was loaded, now or before with the same figure, and is still there."""
-        return self.is_complete and not any(file.rows_left for file in self.files)
+        """True if every row of every CSV file was loaded, now or before with the same figure, and is still there."""
+        is_read = not any(map(_is_missed, self.unknown_files))
+        return self.is_complete and is_read and not any(file.rows_left for file in self.files)
 
     def lines(self) -> list[str]:
         """Return the report as lines: files with their notes, bad rows, then what to do."""
@@ -394,14 +395,27 @@ def _already_loaded_lines(file: FileReport) -> Iterator[str]:
 
 def not_read_reason(name: str) -> str:
     """Return why a file of the directory is not read, and what to do."""
-    if name.startswith("~$"):
-        return f"{clean(name)}: not read, because a spreadsheet keeps it while it has the file open."
+    if name.startswith(_BESIDE_OTHERS):
+        keeper = "Macintosh keeps it beside another file" if name[1] == "_" else _KEPT_WHILE_OPEN
+        return f"{clean(name)}: not read, because a {keeper}."
+    if name.endswith("/"):
+        return f"{clean(name)}: not read, because it is a folder; load it by itself, if that is meant."
     if not name.casefold().endswith(".csv"):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
-    stem = name.casefold().replace(" ", "_")
-    near = [layout.file for layout in LAYOUTS if layout.file.removesuffix("s.csv").removesuffix(".csv") in stem]
+    stem = re.sub(r"[\W_]+", "", name.casefold())
+    near = [layout.file for layout in LAYOUTS if re.sub(r"s?\.csv|_", "", layout.file) in stem]
     advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
     return f"{clean(name)}: not read, because no file of a load has this name{advice}."
+
+
+_BESIDE_OTHERS = ("~$", ".~", "._")
+"""Beginnings of names of files that spreadsheets and Macintosh keep beside those that they are of."""
+_KEPT_WHILE_OPEN = "spreadsheet keeps it while it has the file open"
+
+
+def _is_missed(name: str) -> bool:
+    """Return True if a CSV file of the directory is one that a person may take for loaded."""
+    return name.casefold().rstrip("/").endswith(".csv") and not name.startswith(_BESIDE_OTHERS)
 
 
 _KIND_TEXTS = {
