@@ -150,6 +150,9 @@ class SignInJob(Job[SignInState]):
         exact = [person for person in people if is_named(person, typed_name, whole_name_only=True)]
         if len(exact) == 1:
             return _sign_in(exact[0])
+        if people and state.is_unknown:  # they arrived after the name was typed: what was typed since answers nothing
+            late = SignInState(typed_name, people, match_count=state.match_count)
+            return reply(late, ASK, "sign_in.which" if len(people) > 1 else "sign_in.confirm_name", asked=typed_name)
         if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
             return reply(SignInState(), WRONG, "sign_in.not_a_name", asked=typed_name)
         if len(people) == 1:
@@ -223,7 +226,7 @@ def _known_people_only(turn: Result) -> Result:
 def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[Mapping[str, Json]]) -> Result:
     """Sign in the person of an earlier name that is known now; what was typed after it is dropped."""
     rows = tuple(rows)
-    named = [person for person in map(_parse_person, rows) if is_named(person, earlier_name)]
+    named = [person for person in map(_parse_person, rows) if is_named(person, earlier_name, whole_name_only=True)]
     turn = _sign_in_by_badge(rows) or (_sign_in(named[0]) if len(named) == 1 else None)
     if turn is None or not state.is_unknown:
         return Turn(state)
