@@ -172,13 +172,13 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFold
         home.lock.touch()
         say(session, "4101")
         assert told_at("refused", 1) == (GOOD, "pick.opened"), "what a scan was just answered with is not hidden"
-        assert told_at("refused", STANDS_S) == (WRONG, "session.join")
+        assert told_at("refused", STANDS_S) == (WRONG, "pick.join")
         assert session.bells == 3
         assert word(session) == msg("session.access_refused", store="0001", file="dock.token")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert told_at("refused", STANDS_S) == (GOOD, "pick.picked"), "it was told just now"
-        assert told_at("refused", REPEAT_S) == (WRONG, "session.join")
-        assert told_at("live", 1) == (INFO, "session.join")
+        assert told_at("refused", REPEAT_S) == (WRONG, "pick.join")
+        assert told_at("live", 1) == (INFO, "pick.join")
         assert word(session) == msg("session.access_restored"), "one word takes the place of another"
         say(session, BARCODES[0])
         assert told_at("refused", 1)[0] == WRONG, "the scan's"
@@ -506,7 +506,7 @@ def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: 
     with at(home) as session:
         for said in ("BADGE-U3", *after):
             is_code = len(said) == 13
-            expected = (WRONG, "sign_in.code_is_no_name") if is_code else (ASK, "sign_in.unknown_yet")
+            expected = (WRONG, "sign_in.not_a_name") if is_code else (ASK, "sign_in.unknown_yet")
             assert told(say(session, said)) == expected
         with _writer(home) as cache:
             cache.write_people([{**service_rows.person("U3", "Joanna Berg"), "badge": "BADGE-U3"}])

@@ -162,7 +162,7 @@ class SignInJob(Job[SignInState]):
             return reply(SignInState(), WRONG, "sign_in.name_too_short", asked=typed_name)
         if state.is_code:  # if it is a badge, it is accepted once the people of the store are cached
             refused = state._replace(people=(), is_unknown=True)
-            return reply(refused, WRONG, "sign_in.code_is_no_name", asked=typed_name)
+            return reply(refused, WRONG, "sign_in.not_a_name", asked=typed_name)
         as_typed = Person(typed_name.strip(), typed_name.strip())
         unknown = state._replace(people=(as_typed,), is_unknown=True)
         return reply(unknown, ASK, "sign_in.unknown", asked=typed_name)
@@ -173,7 +173,7 @@ class SignInJob(Job[SignInState]):
         return _ask_which(typed_name, (person,), 1)
 
     def view(self, state: SignInState) -> Step:
-        label = "sign_in.as" if state.is_unknown else "sign_in.person"
+        label = "sign_in.as" if state.is_unknown else "look_up.shown"
         choices = tuple(msg(label, name=person.name) for person in state.people)
         return Step(
             name=self.name,
