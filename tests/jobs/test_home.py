@@ -172,6 +172,15 @@ def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     assert (acting.goods.picked, acting.goods.ordered) == tuple(add_goods((goods, goods)) for goods in told)
 
 
+@pytest.mark.parametrize(
+    ("status", "due"),
+    [("open", "moment.late"), ("picked", "moment.late"), ("rejected", "moment"), ("finished", "moment")],
+)
+def test_an_order_that_nobody_has_to_pick_is_not_late(status: str, due: str) -> None:
+    row: Any = {**ROW, "status": status, "pickup_date": "2026-11-19"}
+    assert parse_order_row(row, CONTEXT).due.id == due
+
+
 def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:
     due = msg("moment", at="2026-11-20T13:30:00")
     row = OpenOrderRow("4101", "J. Jansen", due, 1, Decimal(2), Decimal(0))

@@ -38,7 +38,7 @@ from aisle.jobs.supervisor.order_filter import (
     query_arguments,
     with_value,
 )
-from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg
+from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -147,6 +147,7 @@ class World:
                 "kind": "below",
                 "quantity": Decimal(-1),
                 "other_quantity": Decimal(0),
+                "is_corrected": False,
                 "order_number": "O1" * number,
             }
         if name == "excess_receipts":
@@ -426,7 +427,7 @@ def test_order_page_shows_extra_customer_fields_of_own_service(beside: Any, told
     hand = Hand("order", {"order_number": "O1"}, World([row]))
     view = hand.job.view(hand.state)
     assert isinstance(view, DetailView)
-    [facts] = [block for block in view.blocks if block.title.id == "order.about"]
+    [facts] = [block for block in view.blocks if block.title.id == "deliveries.about"]
     named = {
         each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_known_since"
     }
@@ -578,7 +579,17 @@ def test_one_order_leads_straight_back() -> None:
     assert close.verdict.text.id == "order_actions.done_reject"
     assert close.answer["undo"][0]["kind"] == "reopen"
     late = Hand("order_actions", {"orders": ["O1"], "kind": "release"})
+    assert late.at == "order_actions.confirm"
+    late.does(Choice(1))
     assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "order_actions.not_claimed")
+
+
+def test_question_names_the_orders_and_says_who_sees_their_priority() -> None:
+    hand = Hand("order_actions", {"orders": ["O1", "O2"], "kind": "priority"})
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    texts = [line.text for line in view.lines]
+    assert (msg("order_actions.warn_priority") in texts, raw("O1, O2") in texts) == (True, True)
 
 
 def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
-from aisle.jobs.view import ASK, GOOD, INFO, Frame
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import Session
 from tests.cache import service_rows
@@ -295,3 +295,35 @@ def test_a_scan_that_ends_a_look_up_has_its_own_answer(home: StoreFolder) -> Non
         assert told(say(session, BUTTER)) == (GOOD, "count.counted_of")
         begin(session, "count", "A-2", f"?{BUTTER}")
         assert told(say(session, "b")) == ("", ""), "nothing was asked"
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.012, 0.12])
+@pytest.mark.parametrize("total", ["", "4"])
+@pytest.mark.parametrize("label", ["2", "0003", "5", "110001"])
+def test_a_number_of_the_store_is_no_quantity_where_the_location_is_asked(
+    home: StoreFolder, label: str, total: str, pace: float
+) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_locations([service_rows.location(code, n) for n, code in enumerate(("2", "0003", "5"), 7)])
+    with at(home, user="U1") as session:
+        assert told(begin(session, "pick", "4113", "4712", MUESLI)) == (ASK, "pick.which_location")
+        if total:
+            say(session, total)
+        frame = Scanner(session).send(f"{label}\r", pace)
+        assert told(frame)[0] in (ASK, WRONG), shown(frame)
+        assert told(frame)[1] != "pick.total_which_location", shown(frame)
+        assert not quantities(session)
+        if label in ("2", "0003", "5"):
+            say(session, "x")
+            say(session, "g")
+            assert quantities(session) == {"110001": Decimal(total or 1)}, shown(session.frames.build())
+
+
+def test_a_quantity_that_is_also_a_label_is_taken_with_y(home: StoreFolder) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_locations([service_rows.location("2", 7)])
+    with at(home, user="U1") as session:
+        begin(session, "pick", "4113", "4712", MUESLI, "2")
+        assert told(say(session, "y")) == (ASK, "pick.total_which_location")
+        say(session, "e")
+        assert quantities(session) == {"110001": Decimal(2)}

@@ -451,7 +451,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
             text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
             turn = turn._replace(verdict=turn.verdict._replace(text=text))
         return turn
-    if asked := location_questions.set_total(state, value):
+    if asked := typed_quantities_skips_and_undo.set_checked_total(state, value, found):
         return asked
     if (
         not found
@@ -596,7 +596,8 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
         case "set":
             return typed_quantities_skips_and_undo.set_quantity(state, choice.quantity, context)
         case "amount":
-            return typed_quantities_skips_and_undo.check_quantity(state, choice.quantity, (), context)
+            total = typed_quantities_skips_and_undo.set_checked_total(state, choice.quantity, ())
+            return total or typed_quantities_skips_and_undo.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
             return put_down_at_location.put_down(
                 state, choice.key, context, includes_others=choice.kind == "put_others"
@@ -621,7 +622,8 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
 def _choices_kept(state: PickState, choice: PickChoice) -> tuple[PickChoice, ...]:
     """Return the choices that stay open after this one: those about scanned goods if digits were no quantity, or a
     scanned location, unless the choice is about locations."""
-    if choice.kind in quantity_or_record.RECORD_CHOICES or choice.kind == "tote":
+    is_total = choice.kind == "amount" and location_questions.product_in_question(state)
+    if is_total or choice.kind in quantity_or_record.RECORD_CHOICES or choice.kind == "tote":
         return unanswered_question.goods_choices(state) or location_questions.scanned_locations(state)
     is_location = choice.kind in (location_questions.CHANGE_LOCATION, location_questions.PICKED_FROM)
     return () if is_location else location_questions.scanned_locations(state)

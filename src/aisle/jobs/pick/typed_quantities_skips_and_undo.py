@@ -43,8 +43,6 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
     if state.current_line is None:
         return Turn(state)
     asked = location_questions.set_total(state, value)
-    if asked and asked.verdict and asked.verdict.kind == ASK:
-        return asked
     return _query_number(state, value, code) or asked or check_quantity(state, value, (), context)
 
 
@@ -58,6 +56,25 @@ def _query_number(state: PickState, value: Decimal, code: str) -> Result | None:
     return turn._replace(state=state._replace(lookup=turn.state.lookup))
 
 
+def set_checked_total(state: PickState, value: Decimal, matches: Sequence[Match]) -> Result | None:
+    """Set the total of the goods whose location is asked for, or ask if the digits are the number of a record
+    (`matches`), such as the label of that location; None if no location is asked for."""
+    asked = location_questions.set_total(state, value)
+    if not asked or not asked.verdict or asked.verdict.kind != ASK or not matches:
+        return asked
+    kept = unanswered_question.goods_choices(state) or location_questions.scanned_locations(state)
+    return _ask_quantity_or_record(state, value, matches, kept)
+
+
+def _ask_quantity_or_record(
+    state: PickState, value: Decimal, matches: Sequence[Match], kept: Sequence[PickChoice]
+) -> Result:
+    """Ask whether digits are a quantity or the number of a record; the choices that are kept stay open."""
+    others = (PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches)
+    state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others, *kept))
+    return Turn(state_asked, (), Verdict(ASK, quantity_or_record.number_question(matches[0], value)))
+
+
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
@@ -68,8 +85,7 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
     if too_many := rejected_scans_and_quantities.reject_too_many(state, value, *others):
         return too_many
     if matches:
-        state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others, *goods))
-        return Turn(state_asked, (), Verdict(ASK, quantity_or_record.number_question(matches[0], value)))
+        return _ask_quantity_or_record(state, value, matches, goods)
     return _set_checked_quantity(state._replace(choices=()), value, context)
 
 

@@ -162,6 +162,10 @@ class DecisionQuestion(FormPage[ExceptionsState]):
         return reply(state._replace(question=""), INFO, "session.dropped")
 
 
+MAX_NAMED = 5
+"""Most differences that a question names."""
+
+
 class ManyQuestion(DecisionQuestion):
     """Question whether all marked differences are approved or counted again."""
 
@@ -169,7 +173,10 @@ class ManyQuestion(DecisionQuestion):
 
     def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
         many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
-        return (Line("product", msg(many, count=len(state.marked))),)
+        named = [row["label"] for row in state.rows if row["key"] in state.marked]
+        if len(state.marked) > MAX_NAMED:
+            named[MAX_NAMED:] = ["…"]
+        return (Line("product", msg(many, count=len(state.marked))), *(Line("note", raw(name)) for name in named))
 
     def actions(self, state: ExceptionsState) -> Actions:
         return (Action(msg("order_actions.yes"), _query_marked), Action(msg("order_actions.no"), self.go_back))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -40,6 +40,7 @@ from aisle.jobs.supervisor.order_action_writes import (
     ORDER_ACTIONS,
     PERSON_ACTIONS,
     PICK,
+    PRIORITY,
     REASON_ACTIONS,
     REJECT,
     REOPEN,
@@ -159,10 +160,10 @@ ACTION_TEXTS = {
     "claim": ("order_actions.claim", "order_actions.done_claim"),
     "release": ("order_actions.release", "order_actions.done_release"),
     "reject": ("order_actions.reject", "order_actions.done_reject"),
-    "reopen": ("order_actions.reopen", "order_actions.done_reopen"),
+    "reopen": ("order_actions.reopen", "home.reopened"),
     "hand_over": ("order_actions.hand_over", "pick.handed_over_now"),
     "priority": ("order_actions.priority", "order_actions.done_priority"),
-    "no_priority": ("order_actions.no_priority", "order_actions.done_no_priority"),
+    "no_priority": ("order_actions.no_priority", "pick.no_priority"),
     "split": ("order_actions.split", "order_actions.done_split"),
     "close_line": ("order_actions.close_line", "order_actions.done_close_line"),
     "reopen_line": ("order_actions.reopen_line", "pick.reopened"),
@@ -198,7 +199,7 @@ class OrderQuestion(FormPage[OrderActionState]):
             return (orders, Line("note", msg("order_actions.for_line", label=state.label)))
         if not state.goods.ordered.is_nothing:
             done, total = goods_text(state.goods.picked), goods_text(state.goods.ordered)
-            far = msg("order_actions.progress", done=done, total=total)
+            far = msg("progress.of", done=done, total=total)
             return (orders, Line("note", far))
         return (orders,)
 
@@ -220,6 +221,15 @@ class OrderQuestion(FormPage[OrderActionState]):
 
 def _drop(state: OrderActionState, context: Context) -> Result:
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
+
+
+MAX_NAMED = 12
+"""Most records that a question names."""
+
+
+def list_some(names: Sequence[str]) -> str:
+    """Return the names of records that a question is about, of many the first ones."""
+    return ", ".join((*names[:MAX_NAMED], "…") if len(names) > MAX_NAMED else names)
 
 
 def _orders_message(state: OrderActionState) -> Msg:
@@ -412,7 +422,8 @@ class ConfirmPage(OrderQuestion):
         reason = next((action.reason or action.reason_code for _, action in state.plan), "")
         if reason and state.kind in REASON_ACTIONS:
             about.append(Line("note", msg("order_actions.reason_given", why=reason)))
-        return (Line("product", _confirm_message(state)), Line("note", _warning(state)), *about)
+        named = (Line("note", raw(list_some(state.orders))),) if len(state.orders) > 1 else ()
+        return (Line("product", _confirm_message(state)), Line("note", _warning(state)), *named, *about)
 
     def actions(self, state: OrderActionState) -> Actions:
         return (
@@ -467,6 +478,8 @@ def _warning(state: OrderActionState) -> Msg:
         return msg("order_actions.warn_reopen")
     if state.kind == "split":
         return msg("order_actions.warn_split", count=len(state.orders))
+    if state.kind == PRIORITY:
+        return msg("order_actions.warn_priority")
     if state.kind == "reject":
         return msg("order_actions.warn_reject")
     return msg("order_actions.warn", count=len(state.orders))
@@ -479,7 +492,7 @@ class WaitPage(OrderQuestion):
     """Page until the state of the orders is known."""
 
     name = "order_actions.wait"
-    prompt_text = msg("order_actions.prompt_wait")
+    prompt_text = msg("clearance_request.prompt_wait")
     refusal_text = msg("order_actions.no_input_here")
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:

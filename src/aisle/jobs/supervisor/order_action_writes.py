@@ -44,7 +44,7 @@ PERSON_ACTIONS = (CLAIM, SPLIT)
 
 REASON_ACTIONS = (REJECT, CLOSE_LINE)
 
-CONFIRMED_ACTIONS = (REJECT, REOPEN, HAND_OVER)
+CONFIRMED_ACTIONS = (RELEASE, REJECT, REOPEN, HAND_OVER)
 """Actions that must be confirmed, because they discard part of the order's state."""
 
 

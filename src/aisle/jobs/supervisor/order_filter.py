@@ -13,7 +13,7 @@ from aisle.jobs.job import Args, Json
 from aisle.jobs.view import Msg, msg, raw
 
 STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
-    "active": ("open", "partial", "picked", "rejected"),
+    "active": ("open", "partial", "picked"),
     "to_pick": ("open", "partial"),
     "open": ("open",),
     "partial": ("partial",),

@@ -9,9 +9,12 @@ from aisle.jobs.job import Context
 from aisle.jobs.list_page_base_class import Column
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
-from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day, time_message
+from aisle.jobs.store_time import UNKNOWN_AGE, due_message, past_due_message, seconds_since, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
 from aisle.jobs.view import Msg, msg, raw
+
+DONE_STATUSES = ("rejected", "finished")
+"""States of orders that nobody has to pick or hand over."""
 
 
 class BoardOrder(NamedTuple):
@@ -59,9 +62,7 @@ def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
     return BoardOrder(
         number=str(row["order_number"]),
         customer=str(row.get("customer_name") or row.get("description") or ""),
-        due=due_message(str(row.get("pickup_date") or ""), context.now)
-        if row.get("pickup_date")
-        else msg("orders.no_date"),
+        due=_due_text(row, context),
         status=str(row["status"]),
         ordered=of,
         picked=picked,
@@ -83,6 +84,14 @@ def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
         assigned_to=str(row.get("assigned_name") or ""),
         goods=order_goods(row),
     )
+
+
+def _due_text(row: OrdersByNumberRow, context: Context) -> Msg:
+    """Return when the order is due. One that nobody has to pick any more is not late."""
+    at = str(row.get("pickup_date") or "")
+    if not at:
+        return msg("orders.no_date")
+    return past_due_message(at, context.now) if row["status"] in DONE_STATUSES else due_message(at, context.now)
 
 
 def _rejection_reason(row: OrderHeader) -> str:
