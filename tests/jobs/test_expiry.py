@@ -191,6 +191,18 @@ def test_unlikely_date_is_asked_back(text: str, asked: str) -> None:
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-07"]
 
 
+def test_label_of_the_past_century_is_past() -> None:
+    hand = Hand()
+    assert hand.scan("P1", "2077-12-24") == "expiry.is_past"
+    assert hand.state.day == "1977-12-24"
+
+
+def test_label_whose_date_a_scanner_hides_says_so() -> None:
+    hand = Hand()
+    label = Scan((Match(PRODUCT, "P1", "P1", code="8712345678910", may_hide_expiry=True),))
+    assert [hand.feed(label), hand.feed(label), hand.step] == ["input.no_gs", "input.no_gs", "expiry.date"]
+
+
 def test_far_date_is_sent_once_confirmed() -> None:
     hand = Hand(Policy(expiry_far_days=Decimal(30)))
     assert hand.scan("P1", "2027-01-01") == "expiry.is_far"

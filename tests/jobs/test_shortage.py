@@ -335,7 +335,7 @@ def test_anything_else_says_why_not() -> None:
     hand.say(Choice(len(hand.ways) + 1))
     assert hand.effects == [Start("look_up", {"product_number": "P2"})]
     assert hand.scan("O7", ORDER) == "shortage.answer_first"
-    assert hand.scan("ann", PERSON) == "shortage.is_person"
+    assert hand.scan("ann", PERSON) == "shortage.answer_first"
     assert hand.say(UnknownCode("999")) == "count.unknown"
     assert hand.say(Text("tea")) == "count.unknown"
     hand.say(Choice(6))
@@ -500,7 +500,7 @@ VERDICTS = {
         "shortage.other_product",
         "shortage.answer_first",
     ),
-    *("shortage.is_person", "count.unknown", "shortage.confirm_reject", "session.dropped"),
+    *("shortage.answer_first", "count.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 
 Pick = Callable[[Sequence[Any]], Any]

@@ -37,14 +37,28 @@ OTHERS = {
     "12/2026": "2026-12-31",
     "02.2028": "2028-02-29",
     "dec 2026": "2026-12-31",
-    "2902": "2028-02-29",
     "29.2.28": "2028-02-29",
     "+0": "2026-11-30",
     "2811": "2027-11-28",
 }
 
 NO_DATES = (
-    *("", "7", "12", "712", "3211", "0013", "31 feb", "29.2.27", "7 jui", "7 ma", "dec", "7 dec dec", "7/8/9/10"),
+    *(
+        "",
+        "7",
+        "12",
+        "712",
+        "3211",
+        "0013",
+        "31 feb",
+        "29.2.27",
+        "2902",
+        "7 jui",
+        "7 ma",
+        "dec",
+        "7 dec dec",
+        "7/8/9/10",
+    ),
     *(
         "4113",
         "+",
@@ -79,6 +93,10 @@ def test_months_in_four_languages_and_the_next_such_day(text: str, day: str) -> 
 @pytest.mark.parametrize("text", NO_DATES)
 def test_anything_else_is_no_date(text: str) -> None:
     assert parse_date(text, TODAY) is None
+
+
+def test_leap_day_is_a_date_in_its_year_only() -> None:
+    assert parse_date("2902", date(2027, 11, 30)) == date(2028, 2, 29)
 
 
 @pytest.mark.parametrize(("text", "day"), [("2811", "2026-11-28"), ("0110", "2026-10-01"), ("3009", "2027-09-30")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date
 from decimal import Decimal
 
 import pytest
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 from aisle.barcode_keys import add_on_bases, canonical_key, guessed_keys, index_keys, lookup_keys
 from aisle.barcode_numbers import check_digit, expand_upc_e, has_valid_check_digit, shorten_upc_a
 from aisle.scan.grammar_and_meaning_types import Measure
-from aisle.scan.gs1 import GROUP_SEPARATOR, Gs1Data, may_be_gs1, parse_element_strings, parse_message
+from aisle.scan.gs1 import (
+    GROUP_SEPARATOR,
+    Gs1Data,
+    may_be_gs1,
+    nearest_century,
+    parse_element_strings,
+    parse_gs1_date,
+    parse_message,
+)
 from aisle.scan.in_store_codes import InStoreCode, compile_patterns, parse_in_store_code
 
 EAN = "4006381333931"
@@ -145,12 +154,25 @@ def test_no_key_is_asked_for_twice() -> None:
         ("010950110153000310AB<F1>3012", Gs1Data(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
         ("0109501101530003710123456\x1d10AB", Gs1Data("09501101530003", batch="AB")),
         ("(01)09501101530003(17)000229", Gs1Data("09501101530003", expiry="2000-02-29")),
+        ("010950110153000316261224", Gs1Data("09501101530003", expiry="2026-12-24")),
+        ("010950110153000370032612241830", Gs1Data("09501101530003", expiry="2026-12-24")),
+        ("(01)09501101530003(16)261201(15)261220(7003)2612241830", Gs1Data("09501101530003", expiry="2026-12-24")),
+        ("010950110153000310LOT17261201", Gs1Data("09501101530003", batch="LOT17261201", may_hide_expiry=True)),
     ],
 )
 def test_element_strings(text: str, expected: Gs1Data) -> None:
     assert may_be_gs1(text)
     assert parse_element_strings(text) == expected
     assert parse_element_strings(text, from_gs1_symbol=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "today", "meant"),
+    [("77", 2026, 1977), ("76", 2026, 2076), ("99", 2026, 1999), ("00", 2026, 2000), ("01", 2051, 2101)],
+)
+def test_century_of_a_label_is_the_nearest(label: str, today: int, meant: int) -> None:
+    day = date.fromisoformat(parse_gs1_date(f"{label}0228"))
+    assert nearest_century(day, date(today, 11, 30)).year == meant
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     grace.shows("In a batch of Anna Berg")
     grace.take(numbered(grace, "Put"), "order", "order_actions.done_priority")
     anna.shows("Priority: C, WALK-3,")
-    grace.take("u", "order", "order_actions.done_no_priority")
+    grace.take("u", "order", "pick.no_priority")
     anna.shows("WALK-3: no priority now")
     grace.take("WALK-2", "order", "")
     grace.take(numbered(grace, "Split"), "order_actions.person", "")

@@ -64,7 +64,7 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
     app.take("1", "order", "order_actions.done_reject")
     until(app, lambda: shop.order("SUP-1")["is_rejected"])
     app.shows("Rejected: Customer called off", "all sent")
-    app.take("u", "order", "order_actions.done_reopen")
+    app.take("u", "order", "home.reopened")
     until(app, lambda: not shop.order("SUP-1")["is_rejected"])
     app.shows("all sent")
     states = {state for (state,) in on_this_host(demo_home, "SELECT state FROM operation WHERE superseded_by = ''")}

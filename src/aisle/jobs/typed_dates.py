@@ -123,11 +123,6 @@ def _make_date(day: int, month: int, year: int) -> date:
 
 
 def _nearest(day: int, month: int, first: date) -> date | None:
-    """Return the first such day on or after this one. The 29th of February may be four years away, or eight."""
-    for year in range(first.year, first.year + 9):
-        if (month, day) == (2, 29) and not calendar.isleap(year):
-            continue
-        found = date(year, month, day)
-        if found >= first:
-            return found
-    return None
+    """Return the first such day on or after this one; None for the 29th of February in a year without it."""
+    is_next_year = (month, day) < (first.month, first.day)
+    return date(first.year + is_next_year, month, day)

@@ -482,7 +482,7 @@ def _interpret_gs1(code: str, in_store_patterns: tuple[InStorePattern, ...], is_
         )
         if in_store and not (gs1_data.measures or gs1_data.pieces or gs1_data.price):
             bare = in_store[0]._replace(rank=rank, batch=gs1_data.batch, expiry=gs1_data.expiry)
-            interpretations.append(bare._replace(serial=gs1_data.serial))
+            interpretations.append(bare._replace(serial=gs1_data.serial, may_hide_expiry=gs1_data.may_hide_expiry))
         else:
             interpretations.append(
                 item._replace(keys=(*item.keys, *in_store[0].keys), kind=PRODUCT) if in_store else item
@@ -505,6 +505,7 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
         has_pieces=gs1_data.pieces is not None,
         may_hide_count=gs1_data.may_hide_count and gs1_data.pieces is None,
         serial=gs1_data.serial,
+        may_hide_expiry=gs1_data.may_hide_expiry,
     )
 
 

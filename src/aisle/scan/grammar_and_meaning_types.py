@@ -11,7 +11,7 @@ DAMAGED_GS1: Final = "input.gs1_damaged"
 """Refusal: GS1 data is damaged, or its label is wrong."""
 EXTRA_SIGNS: Final = "input.extra_characters"
 """Refusal: signs around or inside a code that belong to no code."""
-CONTROL_INSIDE: Final = "input.control_character"
+CONTROL_INSIDE: Final = "input.extra_characters"
 """Refusal: a control character or a key came inside a code."""
 NUMBER_BESIDE_CODE: Final = "input.number_beside_code"
 PART_OF_LABEL: Final = "input.part_of_label"
@@ -97,6 +97,8 @@ class Match(NamedTuple):
     """True if its serial number came with a typed multiplier, so that the scan is asked about: it is one piece."""
     is_shared_code: bool = False
     """True if records of other kinds have its code too, for which the page has no use."""
+    may_hide_expiry: bool = False
+    """True if a value of its label, such as the lot, may end in an expiry date without a separator."""
 
 
 class Accepts(NamedTuple):
@@ -193,6 +195,8 @@ class Interpretation(NamedTuple):
     """Typed multiplier; `multiplier` includes it and the code's own quantity."""
     may_hide_count: bool = False
     """True if a value of the label may end in a number of pieces without a separator."""
+    may_hide_expiry: bool = False
+    """As in `Match`."""
     zero_forms: tuple[str, ...] = ()
     """Keys of the code with other leading zeros, looked up to tell an exact code from one that differs by zeros."""
     serial: str = ""

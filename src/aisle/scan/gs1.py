@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -234,6 +234,24 @@ def parse_gs1_date(value: str) -> str:
         return ""
 
 
+_EXPIRY_IDENTIFIERS: Final = ("17", "7003", "15", "16")
+"""Identifiers of dates after which goods are not sold, best first."""
+
+
+def _parse_expiry(values: Mapping[str, str]) -> str:
+    """Return the first such date; a time after it is left out."""
+    return next((parse_gs1_date(values[ai][:6]) for ai in _EXPIRY_IDENTIFIERS if ai in values), "")
+
+
+def nearest_century(day: date, today: date) -> date:
+    """Return a date of a label in its century: 51 to 99 years ahead is the past one, 50 to 99 years ago the next one.
+
+    GS1 General Specifications, 7.12.
+    """
+    ahead = day.year - today.year
+    return day.replace(year=day.year + (-100 if ahead > 50 else 100 if ahead < -49 else 0))
+
+
 _UNIT_BY_IDENTIFIER: Final = {
     "310": "kg",
     "311": "m",
@@ -324,11 +342,13 @@ class Gs1Data(NamedTuple):
     """Price in the currency of the label (AI 390 to 393)."""
     batch: str = ""
     expiry: str = ""
-    """Date YYYY-MM-DD (AI 17, else best before, AI 15)."""
+    """Date YYYY-MM-DD of this century: expiry (AI 17 or 7003), else best before (AI 15), else sell by (AI 16)."""
     serial: str = ""
     """Serial number of the item (AI 21)."""
     may_hide_count: bool = False
     """True if its last value ends like a number of pieces and the label has no separator."""
+    may_hide_expiry: bool = False
+    """True if it has no expiry date, its last value ends like one, and the label has no separator."""
 
 
 def may_be_gs1(text: str) -> bool:
@@ -368,7 +388,7 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
         return None
     measures, price = _net_measures(values), _parse_price(values)
     is_measured = any(ai[:2] in _MEASURE_PREFIXES or ai in _UNIT_PRICE_IDENTIFIERS for ai in values)
-    runs = tuple(_run_on_identifiers(text, found))
+    runs, expiry = tuple(_run_on_identifiers(text, found)), _parse_expiry(values)
     is_measured = is_measured or any(ai in _UNIT_BY_IDENTIFIER for run in runs for ai in run)
     return Gs1Data(
         lacks_net_quantity=is_measured and not measures and price is None,
@@ -379,8 +399,9 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
         price=price,
         batch=values.get("10", ""),
         serial=values.get("21", ""),
-        expiry=parse_gs1_date(values.get("17") or values.get("15", "")),
+        expiry=expiry,
         may_hide_count=any(("37" if "02" in values else "30") in run for run in runs),
+        may_hide_expiry=not expiry and any(not run.isdisjoint(_EXPIRY_IDENTIFIERS) for run in runs),
     )
 
 

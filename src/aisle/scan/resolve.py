@@ -267,6 +267,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         divided_price=interpretation.price if is_divided else None,
         unit_price=candidate.price if is_divided else None,
         serial=interpretation.serial,
+        may_hide_expiry=interpretation.may_hide_expiry,
     )
 
 

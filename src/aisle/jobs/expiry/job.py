@@ -16,13 +16,15 @@ from aisle.jobs.expiry.expiry_state import (
     day_message,
     in_hand,
     parse_checked_product,
+    today_of,
 )
 from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
 from aisle.jobs.job import Closed, Context, Effect, Rows, Turn, reply
 from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
-from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
+from aisle.scan.grammar_and_meaning_types import MISSING_SEPARATOR, PRODUCT, Match
+from aisle.scan.gs1 import nearest_century
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import StoreProductRow
@@ -94,8 +96,20 @@ class ExpiryJob(PageJob[ExpiryState]):
         if in_hand(state).number != product.key or state.phase == PRICE:
             return refuse(state, msg("count.answer_first", what=name_of(product)))
         if not product.expiry:
-            return reply(state, ASK, "expiry.which_date", label=in_hand(state).label)
-        return give_date(state, date.fromisoformat(product.expiry), context)
+            return _ask_date(state, product)
+        return give_date(state, _label_date(product, context), context)
+
+
+def _label_date(label: Match, context: Context) -> date:
+    """Return the expiry date of a label."""
+    return nearest_century(date.fromisoformat(label.expiry), today_of(context))
+
+
+def _ask_date(state: ExpiryState, label: Match | None, kind: str = ASK) -> Result:
+    """Ask for the date of the product in hand. A label without a separator may have had it."""
+    if label and label.may_hide_expiry:
+        return reply(state, WRONG, MISSING_SEPARATOR)
+    return reply(state, kind, "expiry.which_date", label=in_hand(state).label)
 
 
 def _typed_date(match: Match, context: Context) -> date | None:
@@ -118,7 +132,7 @@ def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Matc
     left = state.product
     opened = state._replace(phase=DATE, product=product, day="", other=None, found_expired="")
     if scanned and scanned.expiry:
-        return give_date(opened, date.fromisoformat(scanned.expiry), context)
+        return give_date(opened, _label_date(scanned, context), context)
     if left and left.number != product.number:
         return reply(opened, GOOD, "expiry.instead", label=product.label, left=left.label)
-    return reply(opened, GOOD, "expiry.which_date", label=product.label)
+    return _ask_date(opened, scanned, GOOD)

@@ -45,7 +45,7 @@ from aisle.jobs.pick.shortage_choices import (
     parse_reasons,
     reasons_for_location,
 )
-from aisle.jobs.quantity_or_record import distinct_labels
+from aisle.jobs.quantity_or_record import distinct_labels, name_of
 from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.view import (
     ASK,
@@ -65,7 +65,6 @@ from aisle.jobs.view import (
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
-    PERSON,
     PRODUCT,
     REFERENCE,
     Accepts,
@@ -522,9 +521,7 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
         labels = distinct_labels(state.label, state.product, first)
         state_asked = state._replace(offered=OfferedChoice("product", first.key))
         return reply(state_asked, ASK, "shortage.other_product", **labels)
-    if first.kind == PERSON:
-        return reply(state, WRONG, "shortage.is_person", name=first.label or first.key)
-    return reply(state, WRONG, "shortage.answer_first", what=first.key)
+    return reply(state, WRONG, "shortage.answer_first", what=name_of(first))
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:
