@@ -147,6 +147,7 @@ class World:
                 "kind": "below",
                 "quantity": Decimal(-1),
                 "other_quantity": Decimal(0),
+                "is_corrected": False,
                 "order_number": "O1" * number,
             }
         if name == "excess_receipts":
