@@ -21,6 +21,7 @@ from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
 from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.jobs.stock_change_and_count_writes import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
@@ -363,3 +364,18 @@ def test_entries_to_review_are_found_by_their_index(reads: CacheReader, cache: C
         assert plan[0].startswith("SCAN l USING ")
         assert "log_to_review" in plan[0]
         assert "USE TEMP B-TREE FOR ORDER BY" not in plan
+
+
+@pytest.mark.parametrize(("counted", "is_corrected"), [(0, True), (4, True), (-1, False)])
+def test_negative_stock_is_corrected_by_a_count_that_waits(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, counted: int, is_corrected: bool
+) -> None:
+    cache.write_products([service_rows.product("P1", "Sugar")])
+    cache.write_stock([service_rows.stock("P1", -2, places={"A-1": -2})], read_began=2.0)
+    entry: Any = {"product_number": "P1", "location_code": "A-1", "counted_quantity": counted}
+    count = log_write([entry], ["P1"], "0001", "U1", is_count=True)
+    for expected in (False, is_corrected):
+        (row,), _ = reads.query("negative_stock", {})
+        assert (row["quantity"], row["is_corrected"]) == (-2, expected)
+        with transaction(outbox_db):
+            OperationQueue(outbox_db).enqueue([Intent(count, occurred_at="2026-03-05T09:00:00Z")], ANNA)

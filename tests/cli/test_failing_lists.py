@@ -47,7 +47,7 @@ FAILURES: dict[str, tuple[int, bytes, str]] = {
     "half of it": (200, b'{"list": [{', "cannot be read"),
     "no list": (200, b"{}", "cannot be read"),
     "no content": (200, b"", "cannot be read"),
-    "no answer": (0, b"", "does not answer"),
+    "no answer": (0, b"", "No answer from the server"),
 }
 
 

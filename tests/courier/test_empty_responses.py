@@ -143,7 +143,7 @@ async def test_empty_response_without_effect_needs_person(shop: Shop, write: Wri
         shop.fake.fail(write.operation, nothing)
         (op_id,) = shop.desk.write(write)
         op = await shop.until(op_id, "needs_person")
-        assert "without content" in reason_text(op.last_error)
+        assert "empty answer" in reason_text(op.last_error)
         await shop.time.pass_(2000)
         assert shop.applied(write.operation) == 0, "somebody has said yes to it: the machine does not say it again"
         assert shop.settle(op_id, "resend")

@@ -443,7 +443,7 @@ async def test_empty_200_of_keyed_service_is_resent_with_same_key(rig: Rig, said
     [
         (200, {"success": False}, "The server gave no reason for refusing it (200)"),
         (400, {"success": False, "message": "x" * 900}, "x" * 300),
-        (502, None, "Another server answered, not the service (502)"),
+        (502, None, "Another server answered, not ours (502)"),
     ],
 )
 async def test_recorded_reason_is_short_and_no_html_page(rig: Rig, status: int, body: object, why: str) -> None:

@@ -20,9 +20,12 @@ ME = {"user": CONTEXT.user, "name": "Ann", "terminal": "t1"}
 OTHER = {"user": "ben", "name": "Ben Okafor", "terminal": "t2"}
 
 
+OTHER_PICKER_NOTES = ("pick.note_other_pickers", "pick.for_tote")
+
+
 def beside(hand: Hand) -> list[str]:
     """Who the page says is in the order too."""
-    notes = [each.text for each in hand.view.lines if each.text.id.startswith("pick.note_other_pickers")]
+    notes = [each.text for each in hand.view.lines if each.text.id.startswith(OTHER_PICKER_NOTES)]
     return [MessageWriter().write(note) for note in notes]
 
 
@@ -107,7 +110,7 @@ def test_a_question_that_others_have_settled_is_said_to_be_off() -> None:
 @pytest.mark.parametrize("others", [[], [OTHER]], ids=["alone", "with another"])
 def test_a_round_says_whose_tote_another_picks_too(others: list[dict[str, str]]) -> None:
     hand = Hand(orders={"O1": [line(1, "P1", 2)], "O2": [line(1, "P1", 1)]}, at_work=[ME, *others])
-    wanted = ["Tote A: Ben Okafor is picking it too", "Tote B: Ben Okafor is picking it too"] if others else []
+    wanted = ["A: Ben Okafor is picking it too", "B: Ben Okafor is picking it too"] if others else []
     assert beside(hand) == wanted
     assert hand.verdict is not None
     assert hand.verdict.kind != ASK

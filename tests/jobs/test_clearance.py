@@ -175,8 +175,8 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
 @pytest.mark.parametrize(
     ("heard", "told"),
     [
-        (typed("backroo"), "clearance_request.not_the_tag"),
-        (typed("Backroom"), "clearance_request.not_the_tag"),
+        (typed("backroo"), "clearance_request.wrong_text"),
+        (typed("Backroom"), "clearance_request.wrong_text"),
         (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "input.scan_not_accepted"),
         (typed("]Q0backroom"), "clearance_request.wrong_text"),
         (typed("backroom", dropped="\x02"), "input.scan_not_accepted"),
@@ -205,7 +205,7 @@ def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, pe
     hand = Hand("clearance_request", {"tag": tag, "people": people})
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
-        assert hand.feed(typed(tag)) in ("clearance_request.not_the_tag", "clearance_request.wrong_text")
+        assert hand.feed(typed(tag)) in ("clearance_request.wrong_text", "clearance_request.wrong_text")
     assert hand.feed(typed(wanted, pace_ms=0)) == "input.scan_not_accepted"
     assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
     hand.feed(typed(wanted))

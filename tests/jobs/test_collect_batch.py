@@ -398,11 +398,11 @@ def test_order_like_code_is_tote_only_when_confirmed() -> None:
 
 def test_other_things_say_what_they_are() -> None:
     hand = Hand()
-    assert hand.scan("P1234", PRODUCT) == "batch.is_product"
+    assert hand.scan("P1234", PRODUCT) == "batch.not_this"
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P1234"})
-    assert hand.scan("A-1", LOCATION) == "batch.is_location"
-    assert hand.scan("bob", PERSON) == "orders.is_person"
+    assert hand.scan("A-1", LOCATION) == "batch.not_this"
+    assert hand.scan("bob", PERSON) == "batch.not_this"
 
 
 def test_back_drops_several_orders_only_when_it_is_meant() -> None:

@@ -163,7 +163,7 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
             "log.filtered",
             "log.filtered_several",
             "log.unfiltered",
-            "log.at_location_filtered",
+            "log.narrowed_filtered",
         )
         assert any(isinstance(effect, Refresh) for effect in hand.effects)
     assert hand.state.filter == LogFilter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
@@ -262,7 +262,7 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
 def test_a_place_that_is_scanned_is_looked_for() -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    assert hand.feed(Scan((Match(LOCATION, "A1", "A1"),))) == "log.at_location"
+    assert hand.feed(Scan((Match(LOCATION, "A1", "A1"),))) == "log.filtered"
     assert (hand.state.phase, hand.asked[-1]["location_code"]) == ("list", "A1")
     hand.feed(Back())
     assert hand.asked[-1]["location_code"] == ""
@@ -282,23 +282,22 @@ def test_a_scan_takes_the_place_of_an_unknown_one(search: Event, kept: str, kind
 def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
-    assert hand.view.title == msg("log.at_location", place="A1", what="", period=msg("log.week"), count=0)
+    assert hand.view.title == msg("log.filtered", period=msg("log.week"), filter=raw("A1"))
     hand.feed(Command("f"))
-    assert hand.view.lines[0].text.id == "log.at_location"
-    assert hand.view.choices[8] == msg("log.of_location", value=raw("A1"))
+    assert hand.view.lines[0].text.id == "log.filtered"
+    assert hand.view.choices[8] == msg("orders.field", name=msg("head.location"), value=raw("A1"))
     hand.feed(Back())
     hand.feed(Choice(1))
     hand.feed(Resumed())
     hand.feed(Back())
-    assert hand.view.title.id == "log.at_location"
+    assert hand.view.title.id == "log.filtered"
     hand.feed(Text("mature"))
-    assert hand.view.title == msg(
-        "log.at_location_searched", place="A1", what="mature", period=msg("log.week"), count=0
-    )
+    narrowed = msg("orders.join", one=raw("A1"), other=raw("mature"))
+    assert hand.view.title == msg("log.filtered", period=msg("log.week"), filter=narrowed)
     hand.feed(Scan((Match(PRODUCT, "P1", "P1"),)))
-    named = msg("log.of_product", value=raw("P1"))
-    args: dict[str, Any] = {"place": "A1", "what": "mature", "period": msg("log.week"), "count": 1, "filter": named}
-    assert hand.view.title == msg("log.at_location_searched_filtered", **args)
+    named = msg("orders.field", name=msg("head.product"), value=raw("P1"))
+    week = msg("log.week")
+    assert hand.view.title == msg("log.narrowed_filtered", what=narrowed, filter=named, period=week, count=1)
     hand.feed(Command("f"))
     hand.feed(Command("x"))
     assert hand.view.title.id == "log.unfiltered"
@@ -315,16 +314,15 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("others", ["", "_filtered"])
-def test_handheld_title_keeps_location_and_text_whole(language: str, others: str) -> None:
-    named = msg("log.of_product", value=raw("42526"))
-
-    def said(id_: str, words: str, cells: int) -> str:
-        title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("log.week"), count=1, filter=named)
-        return MessageWriter(language=language).fit_line(title, cells)
-
-    assert "A-01-12" in said("log.at_location", "", 11)
-    assert "A-01-12 cola" in said("log.at_location_searched", "cola", 15)
+@pytest.mark.parametrize("events", [(), (Scan((Match(PRODUCT, "42526", "42526"),)),)])
+def test_handheld_title_keeps_location_and_text_whole(language: str, events: tuple[Event, ...]) -> None:
+    hand = Hand()
+    for event in (Scan((Match(LOCATION, "A-01-12", "A-01-12"),)), *events):
+        hand.feed(event)
+    writer = MessageWriter(language=language)
+    assert "A-01-12" in writer.fit_line(hand.view.title, 11)
+    hand.feed(Text("cola"))
+    assert "A-01-12, cola" in writer.fit_line(hand.view.title, 16)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -343,8 +341,8 @@ def test_several_filters_are_named_where_there_is_room() -> None:
     hand = Hand()
     hand.feed(Scan((Match(PRODUCT, "42526", "Tea", code="42526"),)))
     hand.feed(Scan((Match(PERSON, "U2", "Ann", code="U2"),)))
-    assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Done by: Ann"
-    assert MessageWriter().fit_line(hand.view.title, 80) == "Log: Product: 42526, Done by: Ann, 7 days"
+    assert MessageWriter().fit_line(hand.verdicts[-1].text, 20) == "Log: Who: Ann"
+    assert MessageWriter().fit_line(hand.view.title, 80) == "Log: Product: 42526, Who: Ann, 7 days"
     assert MessageWriter().fit_line(hand.view.title, 20) == "2 filters"
 
 
@@ -423,7 +421,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "log.exported", "log.not_exported", "log.no_name"}
-    wanted |= {"log.not_this", "log.at_location", "deliveries.unknown", "log.no_range"}
+    wanted |= {"log.not_this", "deliveries.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

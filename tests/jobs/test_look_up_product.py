@@ -465,7 +465,7 @@ def test_a_place_opens_browse_and_a_badge_is_named() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     hand.scan("A-1", LOCATION)
     assert hand.did(Start) == [Start("locations", {"location_code": "A-1"})]
-    assert hand.scan("ann", PERSON) == "look_up.is_person"
+    assert hand.scan("ann", PERSON) == "my_entries.not_this"
 
 
 # Browse

@@ -346,7 +346,7 @@ def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand.feed(Rows("locations", (), 0))
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
-    assert hand.say("u") == "move.undo_order_loading"
+    assert hand.say("u") == "move.order_loading"
     assert hand.effects[-1] == Refresh("order", "4101")
     assert hand.say("u") == "move.undone"
     assert +hand.store.goods == {("P1", "", 1, "", 0): 5}

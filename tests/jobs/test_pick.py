@@ -471,4 +471,4 @@ def test_the_number_on_a_tote_is_asked_about_where_it_could_be_picked() -> None:
     assert hand.view.choice_letters == "yx"
     assert hand.feed(Choice(1)) == "pick.set_totes"
     assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
-    assert hand.feed(Choice(2)) == "pick.this_tote"
+    assert hand.feed(Choice(2)) == "batch.already_in_batch"

@@ -270,6 +270,17 @@ def test_a_tote_label_that_is_a_location_too_is_asked() -> None:
     assert {to for _, _, _, to in hand.moves()} == {"B"}
 
 
+@pytest.mark.parametrize("label", ["A", "B"])
+def test_undo_at_the_question_about_a_tote_label_undoes_no_pick(label: str) -> None:
+    hand = finished()
+    hand.books[f"location_use {label}"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.feed(UnknownCode(label)) == "pick.tote_or_location"
+    before = len(hand.updates)
+    assert hand.feed(Command("u")) == "session.dropped"
+    assert len(hand.updates) == before
+    assert not hand.view.choices or "pick.tote_or_location" not in hand.told
+
+
 def test_undo_takes_back_the_choice_of_a_tote_first() -> None:
     hand = finished()
     assert hand.feed(UnknownCode("B")) == "pick.choice_tote"
@@ -284,8 +295,8 @@ def test_the_code_of_a_tote_names_it() -> None:
     hand = Hand(orders=three())
     totes_ = (hand.state.totes[0]._replace(code="TOTE-7"), *hand.state.totes[1:])
     hand.state = hand.state._replace(totes=totes_)
-    assert hand.feed(UnknownCode("TOTE-7")) == "pick.this_tote"
-    assert hand.feed(Text("tote-7")) == "pick.this_tote"
+    assert hand.feed(UnknownCode("TOTE-7")) == "batch.already_in_batch"
+    assert hand.feed(Text("tote-7")) == "batch.already_in_batch"
     for product, quantity in (("P1", "8"), ("P2", "1"), ("P3", "1"), ("P4", "2")):
         hand.scan(product, quantity)
     assert hand.feed(UnknownCode("TOTE-7")) == "pick.choice_tote"
@@ -306,14 +317,14 @@ def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
     totes_ = (hand.state.totes[0]._replace(code="0712"), *hand.state.totes[1:])
     hand.state = hand.state._replace(totes=totes_)
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(712), "0712")) == "pick.this_tote"
+    assert hand.feed(Quantity(Decimal(712), "0712")) == "batch.already_in_batch"
     assert hand.feed(Quantity(Decimal(712))) == "pick.total_more_than_ordered"
 
 
 def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
     hand = Hand(orders=three())
     assert hand.job.accepts(hand.state).labels == "ABC"
-    assert hand.feed(UnknownCode("B")) == "pick.this_tote"
+    assert hand.feed(UnknownCode("B")) == "batch.already_in_batch"
     hand = finished()
     assert hand.feed(UnknownCode("B")) == "pick.choice_tote"
     assert hand.state.only_order == "O2"
@@ -567,7 +578,7 @@ def test_a_second_order_can_be_taken_into_the_walk() -> None:
     assert hand.told == "Tote B, O2: 2 lines more"
     assert hand.scan("P1", "6") == "pick.tote_full"
     assert totes(hand) == {"A": 2, "B": 4}
-    assert hand.scan("1042", kind=ORDER) == "pick.this_tote"
+    assert hand.scan("1042", kind=ORDER) == "batch.already_in_batch"
 
 
 def test_a_full_round_takes_no_more() -> None:

@@ -338,7 +338,7 @@ WORDS = """
     unchanged full more_than_ordered total_more_than_ordered moved whole_number_only weigh for_tote
     location_first_scan at_location wrong_location wrong_pool location_changed later undone
     nothing_to_undo reopened short was_closed_short elsewhere not_here not_in_batch template ended replaced not_sold
-    part_of is_set for_other other_order not_of_batch this_order this_tote joined which_product person
+    part_of is_set for_other other_order not_of_batch this_order joined which_product person
     no_quantity leave_batch left left_batch waiting left_done left_batch_done left_not_put_down
     left_not_put_down_batch changed removed_rejected removed_handed_over removed_with_goods
     put_back_first choice_put_back_all put_down put_down_totes put_down_undone put_down_at_source
@@ -354,7 +354,7 @@ REACHED = frozenset(f"pick.{word}" for word in WORDS.split()) | {
 }
 """Verdicts that a walk by chance leads to."""
 
-ENOUGH, WALKS, LENGTH = tries(2, 50), 9_000, 40
+ENOUGH, WALKS, LENGTH = tries(2, 50), 15_000, 40
 """How often each is to be reached, within so many walks of so many inputs."""
 
 STRANGE = (UnknownCode("?"), UnknownCode("5"), Text("words"), Resumed(), Changed("order", ""))

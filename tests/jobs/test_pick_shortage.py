@@ -332,3 +332,10 @@ def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> No
         ["A-1", "A-2", "A-3"],
         [],
     )
+
+
+def test_the_word_on_a_shortage_counts_what_others_picked_meanwhile() -> None:
+    hand = Hand(line(1, "P1", 5))
+    hand.scan("P1", "2")
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False, "rest": "1"}))
+    assert "4 of 5" in hand.told

@@ -129,7 +129,7 @@ def test_what_is_no_pin_or_was_not_typed_is_no_try(text: str, pace_ms: int, told
 def test_leaving_drops_held_entry_and_second_try_waits() -> None:
     hand = Hand()
     hand.asked()
-    assert hand.types("2468") == "pin.wait_for_it"
+    assert hand.types("2468") == "clearance_request.prompt_wait"
     assert hand.effects == []
     hand.feed(Back())
     (close,) = hand.effects
@@ -140,7 +140,7 @@ def test_leaving_drops_held_entry_and_second_try_waits() -> None:
 def test_scans_during_the_wait_are_told_with_the_answer(how: str, closes: bool) -> None:
     hand = Hand()
     hand.asked()
-    assert hand.types("130012", 5) == hand.types("2468") == "pin.wait_for_it"
+    assert hand.types("130012", 5) == hand.types("2468") == "clearance_request.prompt_wait"
     turn = hand.job.handle(
         hand.state,
         Rows("request_state", ({"state": "answered", "answer": {"how": how, "until": 99.0}},), 1),

@@ -302,14 +302,14 @@ def test_differences_are_shown_before_it_is_closed() -> None:
 def test_each_step_is_undone_by_its_opposite() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "P1")
-    assert hand.say("u") == "receive.undone_scan"
+    assert hand.say("u") == "count.undone"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 1
     hand.say("A-1")
     assert hand.say("u") == "receive.undone"
     assert hand.entries() == [("P1", 1, -1, "A-1")]
     assert hand.store.received("D-1", "P1") == 0
-    assert hand.say("u") == "receive.undone_scan"
+    assert hand.say("u") == "count.undone"
     assert hand.state.in_hand is None
     assert hand.say("u") == "pick.nothing_to_undo"
     hand.say("P1", "=10", "P2")
@@ -328,7 +328,7 @@ def test_undo_of_wrong_put_down_returns_goods_to_hand() -> None:
     assert hand.store.received("D-1", "P1") == 5
     assert [place for *_, place in hand.entries()] == ["A-2"]
     assert hand.say("u") == "receive.undone"
-    assert hand.say("u") == "receive.undone_scan"
+    assert hand.say("u") == "count.undone"
     assert hand.state.in_hand is None
     assert hand.say("P1") == "receive.taken"
 

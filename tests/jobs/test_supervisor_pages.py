@@ -147,6 +147,7 @@ class World:
                 "kind": "below",
                 "quantity": Decimal(-1),
                 "other_quantity": Decimal(0),
+                "is_corrected": False,
                 "order_number": "O1" * number,
             }
         if name == "excess_receipts":
@@ -426,7 +427,7 @@ def test_order_page_shows_extra_customer_fields_of_own_service(beside: Any, told
     hand = Hand("order", {"order_number": "O1"}, World([row]))
     view = hand.job.view(hand.state)
     assert isinstance(view, DetailView)
-    [facts] = [block for block in view.blocks if block.title.id == "order.about"]
+    [facts] = [block for block in view.blocks if block.title.id == "deliveries.about"]
     named = {
         each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_known_since"
     }

@@ -16,7 +16,7 @@ WORDS = {
     "en": ("2 to send, 1 to resolve", "2 h ago", "Not started"),
     "nl": ("2 sturen, 1 oplossen", "Niet begonnen"),
     "de": ("2 senden, 1 klären", "Nicht begonnen", "Fertig"),
-    "fr": ("2 à envoyer, 1 à résoudre", "Pas commencées"),
+    "fr": ("2 à env., 1 à résoudre", "Pas commencées"),
 }
 
 

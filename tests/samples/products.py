@@ -125,7 +125,7 @@ def _filtered(text: str) -> Frame:
     state = ProductsState(
         "promotion", "MUE", text or "Müsli, flakes and porridge", "S12", text or "Moor & Mill", rows=rows, total=2
     )
-    title = msg("products.filtered_by", title=msg("products.title_promotion"), what=state.category_name)
+    title = msg("shortage.join", one=msg("products.title_promotion"), other=state.category_name)
     return _frame(state, Verdict(INFO, title), LinkState("offline", 5400.0, 4), 2)
 
 

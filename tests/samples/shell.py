@@ -141,7 +141,7 @@ def _palette_plain(text: str) -> Frame:
 def _palette_no_match(text: str) -> Frame:
     state = _palette_state()
     turn = PaletteJob().handle(state, Text(text or "hoover"), Context())
-    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("palette.no_match", text=text or "hoover")))
+    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("input.no_command", text=text or "hoover")))
 
 
 def _palette_typing(text: str) -> Frame:

@@ -429,6 +429,7 @@ def _negative_row(
         "line_number": 1,
         "picked": Decimal(0),
         "other_quantity": Decimal(other_quantity),
+        "is_corrected": key == "b",
     }
 
 

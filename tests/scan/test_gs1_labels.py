@@ -252,7 +252,7 @@ def test_a_key_in_the_middle_of_a_code_is_part_of_the_damaged_code(code: bytes, 
         items = fed(code[:place] + key + code[place:] + b"\r", ms)
         assert not any(isinstance(item, EscapeInput) for item in items), place
         [line] = [item.text for item in items if isinstance(item, Line)]
-        assert parse(line, Accepts()) == RefusedInput("input.control_character", code.decode())
+        assert parse(line, Accepts()) == RefusedInput("input.extra_characters", code.decode())
 
 
 @pytest.mark.parametrize("key", KEYS)

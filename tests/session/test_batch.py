@@ -126,7 +126,7 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
         assert told(say(session, "b", "A")) == (WRONG, "batch.tote_twice")
         assert told(say(session, "X")) == (GOOD, "batch.tote")
         frame = say(session, "g", "7*", "B")
-        assert (told(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
+        assert (told(frame), frame.typed) == ((INFO, "batch.already_in_batch"), "7*")
         say(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
         assert told(say(session, "X")) == (GOOD, "pick.choice_tote")
         assert state(session).only_order == "4101"
@@ -324,10 +324,10 @@ def test_scanned_number_of_a_tote_is_the_tote_where_a_quantity_is_open(
         assert [tote.code for tote in state(session).totes] == ["TOTE-A", code]
         assert session.stack.top.job.accepts(state(session)).quantity
         before = sent(home)
-        assert told(Scanner(session).send(f"{code}\r", pace)) == (INFO, "pick.this_tote")
+        assert told(Scanner(session).send(f"{code}\r", pace)) == (INFO, "batch.already_in_batch")
         assert sent(home) == before
         typed = session.take([Line(code, "cr", 0.0, 0.3, 0.3)], 0.0)
-        assert told(typed)[1] in ("pick.this_tote", "pick.number_of_tote"), "typed, it is asked at most"
+        assert told(typed)[1] in ("batch.already_in_batch", "pick.number_of_tote"), "typed, it is asked at most"
         assert sent(home) == before
 
 

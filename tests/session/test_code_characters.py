@@ -311,7 +311,7 @@ def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
         open_count(session, scan)
         for cut in (1, 4, len(EAN) - 1):
             frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
-            assert told(frame) == (WRONG, "input.control_character"), cut
+            assert told(frame) == (WRONG, "input.extra_characters"), cut
             assert not session.stack.top.state.counted_lines
         assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
         assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
@@ -331,4 +331,4 @@ def test_a_backspace_before_a_scan_leaves_no_page(home: StoreFolder, text: str, 
         if text == EAN:
             assert counted(frame) == 1
         else:
-            assert told(frame) == (WRONG, "input.control_character")
+            assert told(frame) == (WRONG, "input.extra_characters")

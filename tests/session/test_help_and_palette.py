@@ -162,7 +162,7 @@ def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> Non
         assert rows(session.take([OpenLine("del")], 0.0)) == []
         assert rows(session.take([OpenLine("rece")], 0.0)) == ["home.receive"]
         session.take([OpenLine("")], 0.0)
-        assert told(say(session, "hoover")) == (WRONG, "palette.no_match")
+        assert told(say(session, "hoover")) == (WRONG, "input.no_command")
         assert say(session, "receive goods").view.name == "receive.delivery"
         assert say(session, "b").view.name == "pick.product"
         undo = rows(say(session, ".")).index("hint.undo") + 1
@@ -178,7 +178,7 @@ def test_number_after_a_refused_command_chooses_nothing(home: StoreFolder, typed
         picking(session)
         assert rows(say(session, ".", "hoover")) == []
         frame = say(session, typed)
-        assert (frame.view.name, told(frame)) == ("palette", (WRONG, "palette.no_match"))
+        assert (frame.view.name, told(frame)) == ("palette", (WRONG, "input.no_command"))
         assert rows(say(session, "b")), "the list is whole again"
 
 
@@ -641,8 +641,8 @@ def test_quit_is_asked_about_and_stands_behind_records(home: StoreFolder, found:
         session.terminal.message_text = spoken
         session.resize(90, 60)
         frame = say(session, ".")
-        frame = say(session, "quit" if found == "words" else str(rows(frame).index("home.quit") + 1))
+        frame = say(session, "quit" if found == "words" else str(rows(frame).index("hint.quit") + 1))
         assert (told(frame), session.is_ending) == ((ASK, "palette.quit_again"), False)
-        assert rows(frame) == ["home.quit"]
+        assert rows(frame) == ["hint.quit"]
         say(session, "1")
         assert session.is_ending

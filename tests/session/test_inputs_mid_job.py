@@ -40,7 +40,7 @@ def test_ones_own_badge_changes_nothing_in_a_job(home: StoreFolder, job: str, sc
 def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "BADGE-U1")) == (GOOD, "sign_in.done")
-        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "look_up.is_person")
+        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "my_entries.not_this")
 
 
 @pytest.mark.parametrize("code", ["12*123456", "7*00123"])
@@ -96,7 +96,7 @@ def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: StoreFolder)
         assert opened(session, "orders", "1").view.name == "order"
         assert told(say(session, "BADGE-U1")) == (INFO, "sign_in.already")
         assert session.bells == 0
-        assert told(say(session, "BADGE-U2")) == (WRONG, "orders.is_person")
+        assert told(say(session, "BADGE-U2")) == (WRONG, "batch.not_this")
 
 
 def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: StoreFolder) -> None:

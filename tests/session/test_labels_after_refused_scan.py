@@ -103,4 +103,4 @@ def test_the_order_of_a_tote_is_named_after_a_refused_code(home: StoreFolder, pa
     with test_batch.at(home) as session:
         opened(session, "batch", "4101", "4102", "g")
         frame = said_to(session, test_batch.CODES["P1"], refused, "4102", pace)
-        assert told(frame)[1] == "pick.this_tote"
+        assert told(frame)[1] == "batch.already_in_batch"

@@ -49,7 +49,7 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
         assert told(session.poll() or session.frames.build()) == (GOOD, "pick.picked")
         frame = rested(session)
         assert frame.link.state == "renewed"
-        assert told(frame) == (WRONG, "session.join")
+        assert told(frame) == (WRONG, "pick.join")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["more"] == msg("session.program_outdated")
         assert frame.view.name == "pick.product"

@@ -160,4 +160,4 @@ def test_news_stands_after_the_question(home: StoreFolder) -> None:
         verdicts.keep_question(before, is_open=True)
         assert verdicts.current is not None
         assert verdicts.current.kind == ASK
-        assert list(ids(verdicts.current.text)) == ["session.join", before.current.text.id, "pick.changed"]
+        assert list(ids(verdicts.current.text)) == ["pick.join", before.current.text.id, "pick.changed"]

@@ -69,14 +69,16 @@ def facts(frame: Frame) -> dict[str, str]:
 
 def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, session: Session) -> None:
     before = len(Journal(open_outbox(home.folder)).jobs.open_jobs("0001", "U1", "nobody"))
-    for text, means in ((EAN, "product"), ("A-1", "location"), ("4101", "order"), ("nothing", "unknown")):
+    order, unknown = "scanner_test.means_order", "scanner_test.means_unknown"
+    wanted = {EAN: "count.choice_product", "A-1": "count.choice_location", "4101": order, "nothing": unknown}
+    for text, means in wanted.items():
         frame = hear(session, line(text))
         assert frame.view.name == "scanner_test"
         assert isinstance(frame.view, DetailView)
-        assert [said.text.id for said in frame.view.lines][1] == f"scanner_test.means_{means}"
+        assert [said.text.id for said in frame.view.lines][1] == means
         assert frame.verdict is not None
         assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "scanner_test.good")
-        assert facts(frame)["scanner_test.end"] == "scanner_test.end_tab"
+        assert facts(frame)["scanner_test.end"] == "TAB"
     assert not OperationQueue(open_outbox(home.folder)).unfinished()
     assert len(Journal(open_outbox(home.folder)).jobs.open_jobs("0001", "U1", "nobody")) == before
     assert [event.raw for event in Journal(open_outbox(home.folder)).last_events(4)] == [EAN, "A-1", "4101", "nothing"]
@@ -89,7 +91,7 @@ def test_what_would_lead_away_elsewhere_is_only_looked_at(session: Session, text
     assert isinstance(frame.view, DetailView)
     assert frame.view.lines[0].text.args == (("text", text),)
     assert not session.is_ending
-    assert facts(hear(session, line(EAN)))["scanner_test.end"] == "scanner_test.end_tab"
+    assert facts(hear(session, line(EAN)))["scanner_test.end"] == "TAB"
 
 
 @pytest.mark.parametrize("leave", [line("b"), line("0"), line("AISLE:BACK"), Key("back")])

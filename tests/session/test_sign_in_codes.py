@@ -14,7 +14,7 @@ from tests.cache import service_rows
 from tests.session.scanner import Scanner
 from tests.session.test_session import at, say, told
 
-NO_NAME = (WRONG, "sign_in.code_is_no_name")
+NO_NAME = (WRONG, "sign_in.not_a_name")
 
 
 def write(home: StoreFolder, *, is_complete: bool, badge: str = "BADGE-U1") -> None:

@@ -57,7 +57,7 @@ def test_a_label_is_that_of_the_tote(home: StoreFolder, label: str, pace: float)
         say(session, "g")
         assert state(session).totes[0].code == LABELS[label]
         assert told(Scanner(session, 200.0).send(f"{label}\r", pace))[1] in (
-            "pick.this_tote",
+            "batch.already_in_batch",
             "pick.choice_tote",
             "pick.no_tote",
         )
@@ -99,7 +99,7 @@ def test_a_label_after_refused_lines_is_the_tote(home: StoreFolder, label: str, 
             assert told(say(session, CODES["P1"]))[1] == "pick.which_location"
         scan, refused = Scanner(session, 200.0), f"{CODES['P2']}\rNO-CODE\r{CODES['P2']}\r"
         alone = told(scan.send(f"{label}\r", pace))
-        assert alone[1] == ("pick.location_first" if is_asked else "pick.this_tote")
+        assert alone[1] == ("pick.location_first" if is_asked else "batch.already_in_batch")
         scan.rest(6.0)
         scan.send(refused)
         assert told(scan.send(f"{label}\r", pace)) == alone

@@ -26,7 +26,7 @@ def at_the_desk(app: Picker, badge: str, page: str, step: str) -> None:
     """Signs in and opens a page of the desk."""
     app.sign_in(badge)
     app.shows("live")
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, page), step, "")
 
@@ -68,7 +68,7 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     app.take(numbered(app, BACKROOM), "clearance.categories", "clearance.all")
     app.shows("Order lines", " 3")
     app.take("d", "clearance_request.confirm", "")
-    app.take("BACK", "clearance_request.confirm", "clearance_request.not_the_tag")
+    app.take("BACK", "clearance_request.confirm", "clearance_request.wrong_text")
     app.take(BACKROOM, "clearance_request.confirm", "input.scan_not_accepted")
     assert assigned(shop) == []
     seen = typed(app, BACKROOM)
@@ -112,13 +112,13 @@ def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) 
     app.take(str(product["barcode"]), "pick.product", "pick.picked")  # something of today, also just after midnight
     app.go_home()
     app.shows("all sent")
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, "Clearance"), "clearance", "")
     app.shows("Only a supervisor may do this")
     app.take(BACKROOM, "clearance", "clearance.role_denied")
     app.take("b", "home", "")
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, "Today"), "today", "")
     app.shows("Work today", "Picks", "Sending", "at work")

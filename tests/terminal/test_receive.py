@@ -125,7 +125,7 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     app.take("y", "receive.goods", "receive.taken")
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
-    app.take("u", "receive.goods", "receive.undone_scan")
+    app.take("u", "receive.goods", "count.undone")
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
     app.take("d", "receive.check", "receive.differ")
@@ -229,9 +229,9 @@ def test_at_a_service_that_implements_the_document_alone(served: Served, tmp_pat
     app.take("P1", "receive.goods", "receive.taken")
     app.take("3", "receive.goods", "receive.taken")
     app.take("P2", "receive.goods", "receive.taken")
-    app.take("u", "receive.goods", "receive.undone_scan")
+    app.take("u", "receive.goods", "count.undone")
     app.take("u", "receive.goods", "receive.undone")
-    app.take("u", "receive.goods", "receive.undone_scan")
+    app.take("u", "receive.goods", "count.undone")
     app.take("4*P1", "receive.goods", "receive.taken")
     app.take("2*P2", "receive.goods", "receive.taken")
     app.take("d", "receive.delivery", "receive.closed")
@@ -241,4 +241,4 @@ def test_at_a_service_that_implements_the_document_alone(served: Served, tmp_pat
     assert stock_of(served) == {"P1": 14, "P2": 12, "P3": 10}
     (delivery,) = rows(served, "orders/deliveries")
     assert [line["received_quantity"] for line in delivery["order_lines"]] == [4, 2]
-    app.shows("No delivery is expected")
+    app.shows("No delivery expected")

@@ -18,7 +18,7 @@ SIZES = ((20, 16), (40, 20), (80, 24), (200, 50))
 def drawn(series: Sequence[Series], axis: int, size: tuple[int, int], *, plain: bool = False, page: int = 0) -> str:
     """The chart of these series, its columns named by the numbers from 0 on."""
     keys = tuple(msg("number", value=number) for number in range(axis))
-    view = Chart("today.hours", msg("today.title_hours"), msg("order.prompt_read"), tuple(series), keys, page=page)
+    view = Chart("today.hours", msg("today.to_hours"), msg("order.prompt_read"), tuple(series), keys, page=page)
     view = view._replace(key_hints=(*PAGE_HINTS, BACK))
     lines = layout_screen(Frame(view, LinkState("live")), *size, is_ascii=plain).lines
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
@@ -88,7 +88,7 @@ def test_a_label_is_not_cut_while_there_is_room() -> None:
 def test_bars_of_a_map_list_use_partial_cells(size: tuple[int, int], plain: bool) -> None:
     figures = (120, 119, 60, 55, 1, 0)
     aisles = tuple(bars(value, label=str(name)) for name, value in enumerate(figures))
-    view = Chart("today.locations", msg("today.title_hours"), msg("today.prompt_map"), aisles, (), is_heat_map=True)
+    view = Chart("today.locations", msg("today.to_hours"), msg("today.prompt_map"), aisles, (), is_heat_map=True)
     lines = layout_screen(Frame(view, LinkState("live")), *size, is_ascii=plain).lines
     drawn_ = [line[2][0] for line in lines if len(line) == 5 and line[0][1] == "row"]
     signs = ASCII_PARTIAL_SIGNS if plain else PARTIAL_SIGNS

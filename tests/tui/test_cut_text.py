@@ -77,9 +77,7 @@ def test_cut_text_gets_blank_lines_before_shortened_text() -> None:
 
 
 def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
-    stock = msg(
-        "look_up.stock_price", stock=msg("look_up.stock", stock=51), price=msg("raw", text="3.49 for one of it")
-    )
+    stock = msg("pick.join", what=msg("look_up.stock", stock=51), more=msg("raw", text="3.49 for one of it"))
     lines = Line("product", raw("Berry")), Line("quantity", stock)
     assert drawn(page(lines=lines), SMALL._replace(rows=10))[1:3] == ["≈ 51", ""]
 

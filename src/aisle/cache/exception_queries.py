@@ -24,9 +24,11 @@ from aisle.cache.order_event_queries import last_events
 from aisle.cache.parse_order import find_inconsistency
 from aisle.cache.parse_stored_row import Row, iso_time, parse_row, round_sum
 from aisle.cache.people_and_rights_queries import announces_features, person_name
+from aisle.cache.product_and_stock_writer import negative_stock as negative_locations
 from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
@@ -283,6 +285,9 @@ SELECT d.key, d.worth FROM difference d WHERE d.is_undone = 0 AND d.key IN (
 _NEGATIVE_STOCK = """
 SELECT product_number, name, location_code, quantity FROM negative_stock
 """
+_STOCK_OF_PRODUCT = """
+SELECT s.raw, s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?
+"""
 _INCONSISTENT_LINES = """
 FROM line l INDEXED BY line_inconsistent JOIN orders o ON o.order_number = l.order_number
 LEFT JOIN product p ON p.product_number = l.product_number WHERE l.is_inconsistent AND o.state < 2
@@ -405,7 +410,18 @@ def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeSto
     rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
     start = max(0, first - below - inconsistent)
     rows += over_picked_rows[start : start + size - len(rows)]
-    return rows, total
+    return [{**row, "is_corrected": _is_corrected(context, row)} for row in rows], total
+
+
+def _is_corrected(context: QueryContext, row: NegativeStockRow) -> bool:
+    """Return True if a location has no negative stock any more once the operations that wait are done."""
+    number = row["product_number"]
+    pending = context.pending_products.get(number, ()) if row["kind"] == "below" else ()
+    found = fetch_one(context.cache, _STOCK_OF_PRODUCT, number) if pending else None
+    if found is None:
+        return False
+    stock = apply_to_stock(parse_row(found[0]), number, pending, found[1])
+    return row["location_code"] not in dict(negative_locations(stock))
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
@@ -453,6 +469,7 @@ def _negative_stock_row(kind: str, product: str, label: str, location: str, quan
         "line_number": 0,
         "picked": Decimal(0),
         "other_quantity": Decimal(0),
+        "is_corrected": False,
     }
 
 

@@ -46,7 +46,6 @@ from aisle.jobs.view import (
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
-    PERSON,
     PRODUCT,
     REFERENCE,
     Accepts,
@@ -398,12 +397,8 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
         asking = state._replace(choices=(OfferedChoice("look_up", first.key),), is_removing=False)
-        return reply(asking, WRONG, "batch.is_product", label=label)
-    if first.kind not in (PERSON, LOCATION):
-        return reply(state, WRONG, "batch.not_this", what=name_of(first))
-    if first.kind == PERSON:
-        return reply(state, WRONG, "orders.is_person", name=label)
-    return reply(state, WRONG, "batch.is_location", what=label)
+        return reply(asking, WRONG, "batch.not_this", what=raw(label))
+    return reply(state, WRONG, "batch.not_this", what=name_of(first))
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:

@@ -54,7 +54,7 @@ def list_goods(goods: Iterable[GoodsAmount]) -> Msg:
     names = [msg("goods.one", quantity=goods_quantity(each), label=each.label) for each in given]
     whole = names[-1] if names else raw("")
     for name in reversed(names[:-1]):
-        whole = msg("goods.and", first=name, rest=whole)
+        whole = msg("orders.join", one=name, other=whole)
     return msg("goods.many", count=len(given), list=whole)
 
 
@@ -69,7 +69,7 @@ def list_locations(codes: Iterable[str]) -> Msg:
     names = [raw(code) if code else msg("move.no_location_short") for code in given]
     whole = names[-1]
     for name in reversed(names[:-1]):
-        whole = msg("goods.and", first=name, rest=whole)
+        whole = msg("orders.join", one=name, other=whole)
     return whole
 
 

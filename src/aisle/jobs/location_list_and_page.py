@@ -428,9 +428,7 @@ class LocationsJob(PageJob[LocationsState]):
             state = state._replace(offered=OfferedChoice("order", match.key))
             query = Query("offered", "order", {"order_number": match.key})
             return reply(state, ASK, "look_up.is_order", query, order=match.key, who=label)
-        if match.kind != PERSON:
-            return reply(state, INFO, "locations.not_this", what=name_of(match))
-        return reply(state, INFO, "locations.is_person", name=label)
+        return reply(state, INFO, "locations.not_this", what=name_of(match))
 
 
 def _list_queries(state: LocationsState, context: Context) -> tuple[Query, ...]:

@@ -324,7 +324,7 @@ def _start_store_product(state: LookUpState, context: Context) -> Result:
 
 def _lines(product: Product) -> list[Line]:
     stock = _stock_text(product) if product.is_stocked else msg("look_up.no_stock")
-    text = msg("look_up.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
+    text = msg("pick.join", what=stock, more=money_message(product.price)) if product.price else stock
     lines = [Line("quantity", text)]
     if product.is_discontinued:
         lines.append(
@@ -446,7 +446,7 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     if nearby.age_s < 0:
         return Block(msg("look_up.nearby"), ((msg("stores.loading"),),))
     rows: tuple[Cells, ...] = tuple(
-        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
+        (msg("look_up.warehouse" if near.is_warehouse else "look_up.shown", name=near.name), estimate(near.quantity))
         for near in nearby.stores
     )
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
@@ -552,9 +552,7 @@ class LookUpJob(PageJob[LookUpState]):
             return Turn(state, (Start("locations", {"location_code": match.key}),))
         if match.kind in (ORDER, REFERENCE):
             return reply(state.with_offered_order(match.key), ASK, "look_up.is_order", order=match.key, who=label)
-        if match.kind != PERSON:
-            return reply(state, INFO, "my_entries.not_this", what=name_of(match))
-        return reply(state, INFO, "look_up.is_person", name=label)
+        return reply(state, INFO, "my_entries.not_this", what=name_of(match))
 
 
 def _open_product(state: LookUpState, product: str, context: Context, label: str = "") -> Result:

@@ -134,8 +134,6 @@ def is_other_kind(match: Match, other: Match) -> bool:
 
 def not_an_order(match: Match) -> Msg:
     """Return the refusal of a record where an order is scanned."""
-    if match.kind == PERSON:
-        return msg("orders.is_person", name=match.label or match.key)
     return msg("batch.not_this", what=name_of(match))
 
 

@@ -60,7 +60,7 @@ def goods_text(goods: GoodsSum) -> Decimal | Msg:
     parts = [msg("clearance_tasks.measure", quantity=quantity, unit=unit) for unit, quantity in goods.measured]
     text = parts[-1]
     for part in reversed(parts[:-1]):
-        text = msg("goods.and", first=part, rest=text)
+        text = msg("orders.join", one=part, other=text)
     return msg("goods.sum", count=goods.pieces, measured=text) if goods.pieces else text
 
 

@@ -73,7 +73,7 @@ class Verdicts:
         answer = self._last_answer()
         shown = verdict
         if answer is not None:
-            shown = verdict._replace(text=msg("session.join", more=verdict.text, what=answer.text))
+            shown = verdict._replace(text=msg("pick.join", what=verdict.text, more=answer.text))
         self._notification = (answer, shown)
         self.show(shown)
 
@@ -87,7 +87,7 @@ class Verdicts:
         if not is_open or question is None or question.kind != ASK:
             self.answer(news)
             return
-        shown = question._replace(text=msg("session.join", more=question.text, what=news.text))
+        shown = question._replace(text=msg("pick.join", what=question.text, more=news.text))
         self._notification = (question, shown)
         self.show(shown)
 

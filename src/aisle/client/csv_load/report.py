@@ -95,7 +95,20 @@ def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
 WORKED_ON = "worked on"
 """State of an order of which only work changed what the file names."""
 _NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
+_COUNTED_ANEW = "with --recount, each row of stock.csv is counted anew"
 _AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
+_RECOUNT_GOES_ON = (
+    "The last recount of these files was cut off; this one goes on: what it had counted is not counted again, and what"
+    " others counted since is named."
+)
+_RECOUNT_UNFINISHED = (
+    "The last recount of this stock.csv was cut off, and a load without --recount does not finish it: the rows that it"
+    " had not reached were not counted again. To finish it, load again with --recount."
+)
+_BAD_OF_RECOUNT = (
+    "Correct the rows named above, and load again. With --recount, load all rows of their products alone: it counts"
+    " each row anew, also those that are right, and goods that were moved elsewhere since would be there twice."
+)
 
 
 class LoadProgress(NamedTuple):
@@ -154,6 +167,8 @@ class FileNotes:
         self._findings: dict[str, list[Finding]] = {}
         self._file_warnings: list[str] = []
         self._remarks: dict[str, None] = {}
+        self._whole: set[str] = set()
+        """Kinds of findings that are all listed."""
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -172,6 +187,10 @@ class FileNotes:
     ) -> None:
         """Add a finding on a row; on what it depends is said in `Finding`."""
         self._findings.setdefault(text, []).append(Finding(text, line, value, beside, loaded, refused))
+
+    def list_all(self, text: str) -> None:
+        """List all findings of a kind, however many there are."""
+        self._whole.add(text)
 
     def remove_warning(self, text: str, line: int) -> None:
         """Remove the findings of one kind on a row, which is not loaded after all."""
@@ -193,9 +212,10 @@ class FileNotes:
             yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
         for what, found in self._findings.items():
             ordered = sorted((one.line, one.value) for one in found if one.is_true(missing))
-            for line, value in ordered[:MAX_SHOWN]:
+            shown = len(ordered) if what in self._whole else MAX_SHOWN
+            for line, value in ordered[:shown]:
                 yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
-            if rest := [line for line, _ in ordered[MAX_SHOWN:]]:
+            if rest := [line for line, _ in ordered[shown:]]:
                 yield f"{self.file}: warning: {clean(what)} in {format_rows(rest)} too."
 
 
@@ -269,18 +289,18 @@ class Meanwhile(NamedTuple):
         """True if something that was loaded may be gone or replaced."""
         return bool(self.lost) or self.has_other_loads
 
-    def lines(self) -> list[str]:
-        """Return what happened, and what to do, as lines of the report."""
+    def lines(self, again: str) -> list[str]:
+        """Return what happened, and what to do, as lines of the report. `again` is what another load does."""
         lines = []
         if self.lost:
             lines.append(
                 "The service was put back from an earlier copy while this load ran: what it had taken of"
-                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {_NOTHING_TWICE}."
+                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {again}."
             )
         if self.has_other_loads:
             lines.append(
                 "Another load wrote into this service while this one ran, so prices, names and other fields may be of"
-                f" either. Load again when no other load runs: {_NOTHING_TWICE}."
+                f" either. Load again when no other load runs: {again}."
             )
         if self.unasked:
             lines.append(
@@ -304,6 +324,9 @@ class LoadReport(NamedTuple):
     service_name: str = ""
     """Name of the service, for a person."""
     meanwhile: Meanwhile = Meanwhile()
+    is_recount: bool = False
+    has_unfinished_recount: bool = False
+    """True if the last recount of the stock was cut off, and this load is none."""
 
     @property
     def is_complete(self) -> bool:
@@ -319,16 +342,19 @@ class LoadReport(NamedTuple):
     def lines(self) -> list[str]:
         """Return the report as lines: files with their notes, bad rows, then what to do."""
         lines = [self._service_line()] if self.service_name else []
-        lines += [_AFTER_INTERRUPTION] if self.resumed else []
+        lines += [_RECOUNT_GOES_ON if self.is_recount else _AFTER_INTERRUPTION] if self.resumed else []
+        lines += [_RECOUNT_UNFINISHED] if self.has_unfinished_recount else []
         for file in self.files:
             lines += [_file_line(file), *_already_loaded_lines(file), *file.notes]
         lines += [not_read_reason(name) for name in self.unknown_files]
         lines += format_bad_rows(self.bad)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
-        if self.bad:
+        if self.bad and self.is_recount:
+            lines.append(_BAD_OF_RECOUNT)
+        elif self.bad:
             lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
-        return lines + self.meanwhile.lines()
+        return lines + self.meanwhile.lines(_COUNTED_ANEW if self.is_recount else _NOTHING_TWICE)
 
     def _service_line(self) -> str:
         stores = sorted({store for file in self.files for store in file.stores})

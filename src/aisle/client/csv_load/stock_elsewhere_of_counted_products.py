@@ -214,6 +214,7 @@ class UnnamedStock:
             total = coming.total + coming.change
             value = f"{product} also lies {coming.other_locations}; its total is now {total:f}"
             self._table.notes.add_warning(coming.warning, value, line)
+            self._table.notes.list_all(coming.warning)
 
     def _names_place(self, count: Record, place: str) -> bool:
         """Return True if the file has a row for the product at a location, in any pool."""

@@ -24,7 +24,7 @@ class DueList(ListPage[ExpiryState, ExpiryCheckRow]):
     columns = (
         Column(msg("head.location"), lambda row: raw(row["location_code"])),
         Column(msg("head.product"), lambda row: raw(row["product_name"] or row["product_number"])),
-        Column(msg("expiry.head_date"), lambda row: _day(row["expiry"]), is_optional=True),
+        Column(msg("store_product.of_expiry"), lambda row: _day(row["expiry"]), is_optional=True),
         Column(msg("expiry.head_due"), lambda row: _day(row["due"])),
     )
 

@@ -86,7 +86,7 @@ def refuse_order(state: MoveState, row: OrderRow | None) -> Result | None:
     """Return the refusal of an order that is closed or not loaded yet; None if goods can be moved from it or to it."""
     order = str(row["order_number"]) if row else ""
     if row is None or not row.get("is_active", True) or row.get("is_rejected"):
-        return reply(state, WRONG, "move.no_order", order=order)
+        return reply(state, WRONG, "pick.no_order", order=order)
     if not row.get("lines_known", True):
         return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
     return None

@@ -148,7 +148,7 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
     if row is not None and not location and not row.get("lines_known", True):
         order = step.items[0].to_order
         refresh = Refresh("order", order)
-        return reply(state._replace(is_undoing=False), WRONG, "move.undo_order_loading", refresh, order=order)
+        return reply(state._replace(is_undoing=False), WRONG, "move.order_loading", refresh, order=order)
     items = [item for item in step.items if item.to_location == location]
     quantities = [min(item.quantity, _quantity_there(item, row)) for item in items]
     if row is None and location:

@@ -281,7 +281,7 @@ def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...
     if state.phase == "put" and goods.location:
         values.append(LabelledValue(msg("label.taken_from"), raw(goods.location)))
     if goods.stays_held:
-        values.append(LabelledValue(msg("label.held_for"), raw(goods.order)))
+        values.append(LabelledValue(msg("label.held"), raw(goods.order)))
     if goods.pool:
         values.append(LabelledValue(msg("label.pool"), pool_message(state.pools, goods.pool)))
     return tuple(values)

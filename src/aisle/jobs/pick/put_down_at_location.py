@@ -160,7 +160,7 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
 def select_tote(state: PickState, tote: Tote) -> Result:
     """Select a tote: only its goods are put down next."""
     if state.phase != "done":
-        return reply(state._replace(choices=()), INFO, "pick.this_tote", order=tote.order, tote=tote.letter)
+        return reply(state._replace(choices=()), INFO, "batch.already_in_batch", order=tote.order, tote=tote.letter)
     if not goods_to_put_down.pieces_in_hand(state, tote.order):
         return reply(state, INFO, "pick.nothing_in_hand", order=tote.order)
     if not goods_to_put_down.has_goods_to_put_down(state, tote.order):

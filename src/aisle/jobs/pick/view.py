@@ -168,22 +168,14 @@ def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
     return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
-_OTHER_PICKER_NOTES = {
-    (True, False): "pick.note_other_pickers",
-    (True, True): "pick.note_other_pickers_tote",
-    (False, False): "pick.note_other_pickers_unknown",
-    (False, True): "pick.note_other_pickers_unknown_tote",
-}
-"""Note on other pickers by whether any of their names is known, and whether there are several totes."""
-
-
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
     lines = []
     for tote in state.totes:
         names = (*tote.other_pickers, *tote.pickers_elsewhere)
         if names and tote.order in orders:
-            id_ = _OTHER_PICKER_NOTES[any(names), state.is_batch]
-            lines.append(Line("note", msg(id_, tote=tote.letter, who=", ".join(filter(None, names)))))
+            known = ", ".join(filter(None, names))
+            note = msg("pick.note_other_pickers", who=known) if known else msg("pick.note_other_pickers_unknown")
+            lines.append(Line("note", msg("pick.for_tote", tote=tote.letter, what=note) if state.is_batch else note))
     return lines
 
 
@@ -392,7 +384,7 @@ def _tote_locations(state: PickState) -> Msg:
     ]
     whole = parts[-1]
     for part in reversed(parts[:-1]):
-        whole = msg("goods.and", first=part, rest=whole)
+        whole = msg("orders.join", one=part, other=whole)
     return whole
 
 

@@ -58,7 +58,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         quantity = before.quantity if before else ZERO
         state = _drop_unused_consent(state._replace(in_hand=before), item)
         was = item.quantity if item else ZERO
-        return Turn(state, (), undo_verdict(msg("receive.undone_scan", label=step.label, was=was, now=quantity)))
+        return Turn(state, (), undo_verdict(msg("count.undone", label=step.label, was=was, now=quantity)))
     quantity = sum((entry.quantity for entry in step.entries), ZERO)
     state = add_received(state, step.entries, step.label, sign=-1)
     if step.before:

@@ -60,6 +60,8 @@ class NegativeStockRow(TypedDict):
     picked: Decimal
     other_quantity: Decimal
     """Quantity that was possible."""
+    is_corrected: bool
+    """True if an operation that waits, such as a count, ends it."""
 
 
 class RecountsRow(TypedDict):

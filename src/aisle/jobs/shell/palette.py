@@ -71,7 +71,7 @@ MIN_RECORD_LETTERS = 3
 MAX_NUMBER_DIGITS = 3
 """Maximum number of digits of a command's number; more are a code."""
 
-QUIT_TEXTS = ("home.quit", "hint.quit")
+QUIT_TEXTS = ("hint.quit", "hint.quit")
 """Texts of the commands that end the program."""
 
 OWN_LETTERS = "hb"
@@ -297,7 +297,7 @@ def _run_only_match(after: PaletteState, context: Context) -> Result:
     """Handle text ended with Enter: run the command or open the record if exactly one matches. Without a match the list
     stays empty, so that a number typed next chooses nothing."""
     if not after.total:
-        return reply(after, WRONG, "palette.no_match", text=after.search)
+        return reply(after, WRONG, "input.no_command", text=after.search)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
 

@@ -120,7 +120,7 @@ class PinJob(Job[PinState]):
                 return Turn(state, (Close(Verdict(INFO, _leave_message(state))),))
             case RawInput() if state.phase == "wait" and not event.key:
                 state = state._replace(untaken_count=state.untaken_count + (not is_typed(event)))
-                return reply(state, WRONG, "pin.wait_for_it")
+                return reply(state, WRONG, "clearance_request.prompt_wait")
             case RawInput() if state.phase == "late" and isinstance(event.meaning, Choice):
                 return _handle_choice(state, event.meaning.number)
             case RawInput() if not event.key:
@@ -225,7 +225,7 @@ def _pin_step(name: str, state: PinState) -> Step:
     }
     return Step(
         name=name,
-        title=msg("pin.title"),
+        title=msg("home.pin"),
         prompt=prompts[state.phase],
         lines=(Line("product", raw(state.name)), *(Line("note", note) for note in notes)),
         choices=_choices(state) if state.phase == "late" else (),

@@ -97,10 +97,10 @@ SLOW_GAP_MS: Final = 100
 
 END_NAMES: Final = {
     "cr": msg("scanner_test.end_cr"),
-    "lf": msg("scanner_test.end_lf"),
-    "tab": msg("scanner_test.end_tab"),
-    "etx": msg("scanner_test.end_etx"),
-    "eot": msg("scanner_test.end_eot"),
+    "lf": raw("LF"),
+    "tab": raw("TAB"),
+    "etx": raw("ETX"),
+    "eot": raw("EOT"),
     "paste": msg("scanner_test.end_paste"),
 }
 
@@ -185,17 +185,27 @@ _CONTROL_NAMES: Final = {
 """Names of control characters."""
 
 SYMBOLOGY_NAMES: Final = {
-    "A": "scanner_test.symbol_39", "C": "scanner_test.symbol_128", "C1": "scanner_test.symbol_gs1_128",
-    "E": "scanner_test.symbol_ean",
-    "E3": "scanner_test.symbol_add_on", "E4": "scanner_test.symbol_ean_8", "F": "scanner_test.symbol_codabar",
-    "G": "scanner_test.symbol_93",
-    "I": "scanner_test.symbol_itf", "L": "scanner_test.symbol_pdf", "Q": "scanner_test.symbol_qr",
-    "Q3": "scanner_test.symbol_gs1_qr",
-    "d": "scanner_test.symbol_matrix", "d2": "scanner_test.symbol_gs1_matrix", "e": "scanner_test.symbol_databar",
-    "z": "scanner_test.symbol_aztec", "J": "scanner_test.symbol_dotcode", "J1": "scanner_test.symbol_gs1_dotcode",
-    "X": "scanner_test.symbol_other",
-}  # fmt: skip
-"""Message ids of symbologies by AIM code character, with the modifier where it makes a difference (ISO/IEC 15424)."""
+    "A": raw("Code 39"),
+    "C": raw("Code 128"),
+    "C1": raw("GS1-128"),
+    "E": msg("scanner_test.symbol_ean"),
+    "E3": msg("scanner_test.symbol_add_on"),
+    "E4": raw("EAN-8"),
+    "F": raw("Codabar"),
+    "G": raw("Code 93"),
+    "I": msg("scanner_test.symbol_itf"),
+    "L": raw("PDF417"),
+    "Q": raw("QR Code"),
+    "Q3": raw("GS1 QR Code"),
+    "d": raw("Data Matrix"),
+    "d2": raw("GS1 DataMatrix"),
+    "e": raw("GS1 DataBar"),
+    "z": raw("Aztec Code"),
+    "J": raw("DotCode"),
+    "J1": raw("GS1 DotCode"),
+    "X": msg("scanner_test.symbol_other"),
+}
+"""Names of symbologies by AIM code character, with the modifier where it makes a difference (ISO/IEC 15424)."""
 
 SAMPLE_SIGNS: Final = "┌─┬─┐ éñüß €×≈…"
 """Frames, accents and signs that a UTF-8 terminal shows unchanged."""
@@ -289,8 +299,8 @@ def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
 def _symbol_rows(symbol: str) -> tuple[tuple[Msg, ...], ...]:
     if not symbol:
         return ((msg("scanner_test.aim"), msg("scanner_test.aim_none")),)
-    name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "scanner_test.symbol_unknown"
-    return ((msg("scanner_test.aim"), raw(f"]{symbol}")), (msg("scanner_test.symbol"), msg(name)))
+    name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or msg("scanner_test.symbol_unknown")
+    return ((msg("scanner_test.aim"), raw(f"]{symbol}")), (msg("scanner_test.symbol"), name))
 
 
 def _earlier_row(scanned: ScannedInput) -> tuple[Msg, ...]:
@@ -302,7 +312,7 @@ def _earlier_row(scanned: ScannedInput) -> tuple[Msg, ...]:
 def _terminal_rows(state: ScannerTestState) -> tuple[tuple[Msg, ...], ...]:
     return (
         (msg("scanner_test.screen"), msg("scanner_test.cells", columns=state.columns, rows=state.rows)),
-        (msg("scanner_test.term"), raw(state.term)),
+        (raw("TERM"), raw(state.term)),
         (msg("scanner_test.colours"), _colour_text(state.colours)),
         (msg("scanner_test.encoding"), raw(state.encoding)),
     )

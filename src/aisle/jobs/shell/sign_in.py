@@ -150,18 +150,19 @@ class SignInJob(Job[SignInState]):
         exact = [person for person in people if is_named(person, typed_name, whole_name_only=True)]
         if len(exact) == 1:
             return _sign_in(exact[0])
+        if people and state.is_unknown:  # they arrived after the name was typed: what was typed since answers nothing
+            return _ask_which(typed_name, people, state.match_count)
         if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
             return reply(SignInState(), WRONG, "sign_in.not_a_name", asked=typed_name)
         if len(people) == 1:
             return self._handle_single_person(people[0], typed_name)
         if people:
-            several = SignInState(typed_name, people, match_count=state.match_count)
-            return reply(several, ASK, "sign_in.which", asked=typed_name)
+            return _ask_which(typed_name, people, state.match_count)
         if len(typed_name.strip()) < 2:
             return reply(SignInState(), WRONG, "sign_in.name_too_short", asked=typed_name)
         if state.is_code:  # if it is a badge, it is accepted once the people of the store are cached
             refused = state._replace(people=(), is_unknown=True)
-            return reply(refused, WRONG, "sign_in.code_is_no_name", asked=typed_name)
+            return reply(refused, WRONG, "sign_in.not_a_name", asked=typed_name)
         as_typed = Person(typed_name.strip(), typed_name.strip())
         unknown = state._replace(people=(as_typed,), is_unknown=True)
         return reply(unknown, ASK, "sign_in.unknown", asked=typed_name)
@@ -169,10 +170,10 @@ class SignInJob(Job[SignInState]):
     def _handle_single_person(self, person: Person, typed_name: str) -> Result:
         if is_named(person, typed_name):
             return _sign_in(person)
-        return reply(SignInState(typed_name, (person,)), ASK, "sign_in.confirm_name", asked=typed_name)
+        return _ask_which(typed_name, (person,), 1)
 
     def view(self, state: SignInState) -> Step:
-        label = "sign_in.as" if state.is_unknown else "sign_in.person"
+        label = "sign_in.as" if state.is_unknown else "look_up.shown"
         choices = tuple(msg(label, name=person.name) for person in state.people)
         return Step(
             name=self.name,
@@ -183,6 +184,12 @@ class SignInJob(Job[SignInState]):
             key_hints=(KeyHint("q", msg("hint.quit")),),
             choice_total=state.match_count,
         )
+
+
+def _ask_which(typed_name: str, people: tuple[Person, ...], total: int) -> Result:
+    """Offer the people who may be meant."""
+    text_id = "sign_in.confirm_name" if len(people) == 1 else "sign_in.which"
+    return reply(SignInState(typed_name, people, match_count=total), ASK, text_id, asked=typed_name)
 
 
 def _notes(state: SignInState) -> tuple[Line, ...]:
@@ -221,10 +228,17 @@ def _known_people_only(turn: Result) -> Result:
 
 
 def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[Mapping[str, Json]]) -> Result:
-    """Sign in the person of an earlier name that is known now; what was typed after it is dropped."""
+    """Sign in the person of an earlier badge or whole name that is known now, or offer the people of a part of a name.
+
+    What was typed after it is dropped.
+    """
     rows = tuple(rows)
-    named = [person for person in map(_parse_person, rows) if is_named(person, earlier_name)]
-    turn = _sign_in_by_badge(rows) or (_sign_in(named[0]) if len(named) == 1 else None)
+    people = tuple(map(_parse_person, rows))
+    named = tuple(person for person in people if is_named(person, earlier_name))
+    exact = [person for person in named if is_named(person, earlier_name, whole_name_only=True)]
+    turn = _sign_in_by_badge(rows) or (_sign_in(exact[0]) if len(exact) == 1 else None)
+    if state.is_unknown and turn is None and named:
+        return _ask_which(earlier_name, named, len(named))
     if turn is None or not state.is_unknown:
         return Turn(state)
     name = dict(turn.verdict.text.args)["name"] if turn.verdict else ""

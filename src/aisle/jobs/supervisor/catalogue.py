@@ -98,7 +98,7 @@ def list_title(state: ProductsState) -> Msg:
     title = SUBSETS[state.subset]
     for code, name in ((state.category, state.category_name), (state.supplier, state.supplier_name)):
         if code:
-            title = msg("products.filtered_by", title=title, what=name or code)
+            title = msg("shortage.join", one=title, other=name or code)
     return title
 
 

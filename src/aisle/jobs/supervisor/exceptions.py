@@ -257,6 +257,8 @@ _NEGATIVE_STOCK_TEXTS = {
 
 
 def _negative_stock_text(row: NegativeStockRow) -> Msg:
+    if row["is_corrected"]:
+        return msg("exceptions.negative_corrected", quantity=row["quantity"])
     return msg(_NEGATIVE_STOCK_TEXTS[row["kind"]], quantity=row["quantity"], of=row["other_quantity"])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import NamedTuple
 
 from aisle.jobs.adjust_state_and_reasons import Reason
@@ -174,17 +175,17 @@ class LogState(NamedTuple):
 Result = Turn[LogState]
 
 FIELD_NAMES = {
-    "period": "log.of_days",
-    "reason": "log.of_reason",
-    "review": "log.of_review",
-    "product": "log.of_product",
-    "user": "log.of_user",
-    "reference": "log.of_reference",
-    "source": "log.of_source",
-    "ids": "log.of_ids",
-    "location": "log.of_location",
+    "period": "log.period",
+    "reason": "head.reason",
+    "review": "head.review",
+    "product": "head.product",
+    "user": "unconfirmed.head_user",
+    "reference": "orders.head_reference",
+    "source": "head.source",
+    "ids": "head.number",
+    "location": "head.location",
 }
-"""Names of the filter fields, with their values."""
+"""Names of the filter fields."""
 
 PERIOD_NAMES = {
     "today": "log.today",
@@ -195,13 +196,6 @@ PERIOD_NAMES = {
 }
 REVIEW_NAMES = {"1": "log.to_review", "2": "log.reviewed", "0": "log.not_to_review"}
 """Names of the review states."""
-
-NARROWED_TITLES = {
-    (True, False): ("log.at_location", "log.at_location_filtered"),
-    (False, True): ("log.searched", "log.searched_filtered"),
-    (True, True): ("log.at_location_searched", "log.at_location_searched_filtered"),
-}
-"""Titles of a log narrowed by (location, words), without and with other filter fields."""
 
 UNDONE = "undo"
 """Source of an entry of ours that undoes another one."""
@@ -233,23 +227,28 @@ GENERATED_REFERENCE = re.compile(
 
 def filter_text(state: LogState) -> Msg:
     """Return the filter in one line, by name. Location and words are part of it as long as they narrow the list."""
-    others, count = _other_filters_text(state), state.filter.active_count
     period = msg(PERIOD_NAMES[state.filter.period])
-    place, search = state.filter.location, state.search
-    if place or search:
-        id_ = NARROWED_TITLES[bool(place), bool(search)][bool(others)]
-        named = {"filter": others} if others else {}
-        return msg(id_, place=place, what=search, period=period, count=count, **named)
-    if others is None:
-        return msg("log.unfiltered", period=period)
-    if count == 1:
-        return msg("log.filtered", period=period, filter=others)
-    return msg("log.filtered_several", period=period, filter=others, count=count)
+    fields = [field for field in FILTER_FIELDS if field not in ("period", "location") and state.filter.value(field)]
+    narrowed = [raw(each) for each in (state.filter.location, state.search) if each]
+    others = [field_text(state, field) for field in fields]
+    if narrowed and others:
+        what, text = _join(narrowed), _join(others)
+        return msg("log.narrowed_filtered", what=what, filter=text, period=period, count=len(others))
+    if len(others) > 1:
+        return msg("log.filtered_several", period=period, filter=_join(others), count=len(others))
+    if narrowed or others:
+        return msg("log.filtered", period=period, filter=_join([*narrowed, *others]))
+    return msg("log.unfiltered", period=period)
+
+
+def _join(texts: Sequence[Msg]) -> Msg:
+    return reduce(lambda one, other: msg("orders.join", one=one, other=other), texts)
 
 
 def field_text(state: LogState, field: str) -> Msg:
     """Return a filter field with its value."""
-    return msg(FIELD_NAMES[field], value=value_name(state, field, state.filter.value(field)))
+    value = value_name(state, field, state.filter.value(field))
+    return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value)
 
 
 def value_name(state: LogState, field: str, value: str) -> Msg:
@@ -265,17 +264,6 @@ def value_name(state: LogState, field: str, value: str) -> Msg:
     if field == "user":
         return raw(next((each["name"] for each in state.people if each["user"] == value), value))
     return msg(SOURCE_NAMES[value]) if field == "source" and value in SOURCE_NAMES else raw(value)
-
-
-def _other_filters_text(state: LogState) -> Msg | None:
-    """Return the fields of the filter that are set, except period and location; None if there are none."""
-    fields = [field for field in FILTER_FIELDS if field not in ("period", "location") and state.filter.value(field)]
-    if not fields:
-        return None
-    text = field_text(state, fields[-1])
-    for field in reversed(fields[:-1]):
-        text = msg("orders.join", one=field_text(state, field), other=text)
-    return text
 
 
 def reason_text(code: object, description: str, reasons: tuple[Reason, ...]) -> str:
@@ -345,8 +333,6 @@ class LogList(ListPage[LogState, LogRow]):
         if state.is_loading_older:
             return msg("log.older_loading")
         text = " ".join(filter(None, (state.filter.location, state.typed or state.search)))
-        if text and (others := _other_filters_text(state)):
-            return msg("log.no_match_filtered", text=text, filter=others)
         return msg("look_up.no_match", text=text) if text else msg("log.empty")
 
     def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:

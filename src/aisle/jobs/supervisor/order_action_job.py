@@ -160,10 +160,10 @@ ACTION_TEXTS = {
     "claim": ("order_actions.claim", "order_actions.done_claim"),
     "release": ("order_actions.release", "order_actions.done_release"),
     "reject": ("order_actions.reject", "order_actions.done_reject"),
-    "reopen": ("order_actions.reopen", "order_actions.done_reopen"),
+    "reopen": ("order_actions.reopen", "home.reopened"),
     "hand_over": ("order_actions.hand_over", "pick.handed_over_now"),
     "priority": ("order_actions.priority", "order_actions.done_priority"),
-    "no_priority": ("order_actions.no_priority", "order_actions.done_no_priority"),
+    "no_priority": ("order_actions.no_priority", "pick.no_priority"),
     "split": ("order_actions.split", "order_actions.done_split"),
     "close_line": ("order_actions.close_line", "order_actions.done_close_line"),
     "reopen_line": ("order_actions.reopen_line", "pick.reopened"),
@@ -199,7 +199,7 @@ class OrderQuestion(FormPage[OrderActionState]):
             return (orders, Line("note", msg("order_actions.for_line", label=state.label)))
         if not state.goods.ordered.is_nothing:
             done, total = goods_text(state.goods.picked), goods_text(state.goods.ordered)
-            far = msg("order_actions.progress", done=done, total=total)
+            far = msg("progress.of", done=done, total=total)
             return (orders, Line("note", far))
         return (orders,)
 
@@ -492,7 +492,7 @@ class WaitPage(OrderQuestion):
     """Page until the state of the orders is known."""
 
     name = "order_actions.wait"
-    prompt_text = msg("order_actions.prompt_wait")
+    prompt_text = msg("clearance_request.prompt_wait")
     refusal_text = msg("order_actions.no_input_here")
 
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:

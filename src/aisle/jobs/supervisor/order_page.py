@@ -178,7 +178,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
         missing = msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
         return (Line("product", msg("order.title", order=state.number)), Line("note", missing))
     head = (
-        msg("order.order_of_customer", order=order.number, who=order.customer)
+        msg("pick.join", more=order.number, what=order.customer)
         if order.customer
         else msg("order.title", order=order.number)
     )
@@ -237,7 +237,7 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
     past = tuple(_history_cells(row) for row in state.history)
     return (
         _line_block(state),
-        Block(msg("order.about"), about),
+        Block(msg("deliveries.about"), about),
         Block(msg("order.history"), past or ((msg("order.no_history"),),)),
     )
 
@@ -284,7 +284,7 @@ def _history_cells(row: OrderHistoryRow) -> Cells:
     event = _EVENT_TEXTS.get(row["event"], "order.event_other")
     what = msg(event, what=row["event"], quantity=row["quantity"], label=row["label"])
     if row["location"]:
-        what = msg("order.event_at", what=what, place=row["location"])
+        what = msg("orders.join", one=what, other=row["location"])
     if row["event"] == "due":
         what = msg(event, due=msg("moment", at=to_local_text(row["why"])))
     elif row["why"]:

@@ -156,7 +156,7 @@ class TagList(ClearanceList[Tag]):
     prompt_text = msg("clearance.prompt_tag")
     no_rows_text = msg("clearance.no_tags")
     columns = (
-        Column(msg("clearance.head_tag"), lambda row: raw(row.key)),
+        Column(msg("clearance_request.head_tag"), lambda row: raw(row.key)),
         Column(msg("home.locations"), lambda row: msg("number", value=row.location_count)),
     )
 
@@ -386,13 +386,7 @@ class ConfirmPage(FormPage[ClearanceRequestState]):
 def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> RequestResult:
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
-        may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
-        answer = (
-            msg("clearance_request.wrong_text", tag=wanted)
-            if may_be_pin
-            else msg("clearance_request.not_the_tag", text=text, tag=wanted)
-        )
-        return Turn(state, (), Verdict(WRONG, answer))
+        return reply(state, WRONG, "clearance_request.wrong_text", tag=wanted)
     if not is_typed(raw_input):
         return reply(state, WRONG, "input.scan_not_accepted")
     body = {"tag": state.tag, "categories": list(state.categories)}
@@ -445,7 +439,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
         return (*advice, Block(msg("clearance_request.request"), facts, is_compact=True), _task_block(state))
 
     def actions(self, state: ClearanceRequestState) -> tuple[Action[ClearanceRequestState], ...]:
-        shown = Action(msg("clearance_request.show_tasks"), _show_tasks)
+        shown = Action(msg("home.clearance_tasks"), _show_tasks)
         again = Action(msg("clearance_request.try_again"), _try_again)
         return (shown,) if state.outcome == "done" else (shown, again)
 
@@ -460,7 +454,7 @@ class ResultPage(DetailPage[ClearanceRequestState]):
 
 def _task_block(state: ClearanceRequestState) -> Block:
     if not state.lists_tasks:
-        return Block(msg("clearance_request.to_move_unlisted"), ((msg("clearance_tasks.unlisted"),),))
+        return Block(msg("home.clearance_tasks"), ((msg("clearance_tasks.unlisted"),),))
     rows = tuple(
         (
             raw(each.task.label),

@@ -15,6 +15,12 @@ YES_NO = {"yes": msg("unconfirmed.yes"), "no": msg("unconfirmed.no")}
 
 
 LABEL_IDS: Mapping[str, str] = {
+    "product.category_name": "clearance.head_category",
+    "product.is_order_manually": "products.title_by_hand",
+    "product.is_promotion": "products.title_promotion",
+    "product.product_type": "head.type",
+    "product.supplier_name": "head.supplier",
+    "store.phone_number": "order.phone",
     "product.brand_description": "head.brand",
     "product.country_code": "store.country_name",
     "product.deprecation_date": "label.ends",

@@ -220,7 +220,7 @@ def _lines(store: StorePageRow, number: str) -> tuple[Line, ...]:
     what = msg("stores.is_warehouse" if is_warehouse else "stores.is_store")
     lines = (
         Line("product", raw(store.get("store_name") or number)),
-        Line("note", msg("stores.in_area", what=what, area=str(area)) if area else what),
+        Line("note", msg("pick.join", what=what, more=str(area)) if area else what),
     )
     if store["is_current"]:
         return (*lines, Line("note", msg("stores.is_current")))

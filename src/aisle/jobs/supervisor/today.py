@@ -305,7 +305,7 @@ class HoursPage(PagedPage[TodayState]):
         picks, counts = (sum(_count_of(person, kind) for person in state.people) for kind in ("pick", "count"))
         return Chart(
             name=self.name,
-            title=msg("today.title_hours"),
+            title=msg("today.to_hours"),
             prompt=msg("order.prompt_read"),
             series=tuple(_person_series(person, span) for person in state.people),
             axis=_hour_names(span, state.now),
@@ -383,7 +383,7 @@ class MapPage(PagedPage[TodayState]):
             axis=(),
             lines=lines,
             page=state.page,
-            empty=msg("today.no_locations"),
+            empty=msg("today.no_work"),
             choices=self.choices(state),
             key_hints=self.key_hints(state),
             is_heat_map=True,

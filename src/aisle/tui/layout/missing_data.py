@@ -54,7 +54,7 @@ def show_unreadable_lists(frame: Frame) -> Frame:
     if verdict is None:
         return frame._replace(verdict=Verdict(INFO, messages[0]))
     if verdict.kind == INFO and frame.view.name == "home":  # a greeting can be joined with it
-        return frame._replace(verdict=verdict._replace(text=msg("session.join", more=messages[0], what=verdict.text)))
+        return frame._replace(verdict=verdict._replace(text=msg("pick.join", what=messages[0], more=verdict.text)))
     return frame
 
 
