@@ -45,7 +45,7 @@ WAYS = {
     "release": "Release",
     "reopen": "Take",
 }
-PROMPT = re.compile("Type the number of an action|Read, and b goes back")
+PROMPT = re.compile("Choose a number|b: back")
 
 CONCERNS = ("claim", "reject", "split", "priority", "no_priority")
 """What is told to whoever has the order in hand; a release where the claim was his own."""
@@ -268,12 +268,12 @@ def test_two_supervisors_and_three_pickers_at_once(shop: Shop, demo_home: Path, 
 def give_pin(app: Picker) -> None:
     """From the board home, to the PIN, and back; it is good for all that follows."""
     app.go_home()
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, "PIN"), "pin", "pin.prompt")
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("PIN accepted")
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "All orders"), "orders", "")
 
 
