@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from aisle.client.csv_load import clean_cells_by_column_kind
+from aisle.client.csv_load import clean_cells_by_column_kind as kinds
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
 from aisle.errors import AisleError
 from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
@@ -445,20 +445,20 @@ def _is_missed(name: str) -> bool:
 
 
 _KIND_TEXTS = {
-    clean_cells_by_column_kind.TEXT: ("text", "Melk 1 l"),
-    clean_cells_by_column_kind.CODE: ("code", "0226"),
-    clean_cells_by_column_kind.DOTTED_CODE: ("code", "A-1"),
-    clean_cells_by_column_kind.BARCODE: ("barcode", "9520001100109"),
-    clean_cells_by_column_kind.CONTAINER: ("number of a container", "095200010000000010"),
-    clean_cells_by_column_kind.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
-    clean_cells_by_column_kind.NUMBER: ("number", "1.10"),
-    clean_cells_by_column_kind.MONEY: ("number", "1.10"),
-    clean_cells_by_column_kind.NUMBERS: ("numbers, bars between", "1|2.5"),
-    clean_cells_by_column_kind.POOL: ("stock pool", "1"),
-    clean_cells_by_column_kind.FLAG: ("true or false", "true"),
-    clean_cells_by_column_kind.DATE: ("date", "2026-11-28"),
-    clean_cells_by_column_kind.LIST: ("texts, bars between", "shelf|front"),
-    clean_cells_by_column_kind.JSON: ("JSON", '[{"unit_quantity": 6}]'),
+    kinds.TEXT: ("text", "Melk 1 l"),
+    kinds.CODE: ("code", "0226"),
+    kinds.DOTTED_CODE: ("code", "A-1"),
+    kinds.BARCODE: ("barcode", "9520001100109"),
+    kinds.CONTAINER: ("number of a container", "095200010000000010"),
+    kinds.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
+    kinds.NUMBER: ("number", "1.10"),
+    kinds.MONEY: ("number", "1.10"),
+    kinds.NUMBERS: ("numbers, bars between", "1|2.5"),
+    kinds.POOL: ("stock pool", "1"),
+    kinds.FLAG: ("true or false", "true"),
+    kinds.DATE: ("date", "2026-11-28"),
+    kinds.LIST: ("texts, bars between", "shelf|front"),
+    kinds.JSON: ("JSON", '[{"unit_quantity": 6}]'),
 }
 _EXAMPLES = {
     "store_number": "0042",
