@@ -19,6 +19,8 @@ BELOW_ZERO = "is below 0"
 """Words of warnings that a service may also refuse the row for."""
 FROM_PRICE_BEFORE = "times the one before, or as much below it"
 """Words of warnings on a price that is not taken if the row is refused."""
+STAYS = ", and stay there"
+"""Words of warnings that are all listed, however many there are."""
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 REASON_LENGTH = 4 * MAX_LENGTH
@@ -104,6 +106,7 @@ _RECOUNT_UNFINISHED = (
     "The last recount of this stock.csv was cut off, and a load without --recount does not finish it: the rows that it"
     " had not reached were not counted again. To finish it, load again with --recount."
 )
+_BAD_ROWS = f"Correct the rows named above and load again: {_NOTHING_TWICE}."
 _BAD_OF_RECOUNT = (
     "Correct the rows named above, and load again. With --recount, load all rows of their products alone: it counts"
     " each row anew, also those that are right, and goods that were moved elsewhere since would be there twice."
@@ -166,8 +169,6 @@ class FileNotes:
         self._findings: dict[str, list[Finding]] = {}
         self._file_warnings: list[str] = []
         self._remarks: dict[str, None] = {}
-        self._whole: set[str] = set()
-        """Kinds of findings that are all listed."""
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -186,10 +187,6 @@ class FileNotes:
     ) -> None:
         """Add a finding on a row; on what it depends is said in `Finding`."""
         self._findings.setdefault(text, []).append(Finding(text, line, value, beside, loaded, refused))
-
-    def list_all(self, text: str) -> None:
-        """List all findings of a kind, however many there are."""
-        self._whole.add(text)
 
     def remove_warning(self, text: str, line: int) -> None:
         """Remove the findings of one kind on a row, which is not loaded after all."""
@@ -211,7 +208,7 @@ class FileNotes:
             yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
         for what, found in self._findings.items():
             ordered = sorted((one.line, one.value) for one in found if one.is_true(missing))
-            shown = len(ordered) if what in self._whole else MAX_SHOWN
+            shown = len(ordered) if what.endswith(STAYS) else MAX_SHOWN
             for line, value in ordered[:shown]:
                 yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
             if rest := [line for line, _ in ordered[shown:]]:
@@ -349,10 +346,8 @@ class LoadReport(NamedTuple):
         lines += format_bad_rows(self.bad)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
-        if self.bad and self.is_recount:
-            lines.append(_BAD_OF_RECOUNT)
-        elif self.bad:
-            lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
+        if self.bad:
+            lines.append(_BAD_OF_RECOUNT if self.is_recount else _BAD_ROWS)
         return lines + self.meanwhile.lines(_COUNTED_ANEW if self.is_recount else _NOTHING_TWICE)
 
     def _service_line(self) -> str:
