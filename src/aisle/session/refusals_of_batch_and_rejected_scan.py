@@ -45,7 +45,8 @@ class RefusedInputs(NamedTuple):
         if is_scan or isinstance(meaning, Ambiguous):
             refused = refused._replace(is_scan_refused=kind == WRONG)
         is_replaced = kind == ASK or choices != self.choices
-        if self.question and is_scan and is_replaced and not (verdict and _counts_on(self.question, verdict.text)):
+        is_kept = verdict is not None and self.question is not None and _keeps_answer(self.question, verdict.text)
+        if self.question and is_scan and is_replaced and not is_kept:
             refused = _add_refusal(refused, self.question)
         if verdict and kind == WRONG:
             refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
@@ -74,6 +75,16 @@ def is_named_not_taken(text: Msg, number: str) -> bool:
     """Return whether a message says of this number that it is not taken."""
     why = dict(text.args)["why"] if text.id == "session.not_applied" else None
     return isinstance(why, Msg) and number in (str(value) for _, value in why.args)
+
+
+_KEEPS_LOCATION = ("pick.which_location", "pick.weigh_which_location")
+"""Questions that offer a location which was scanned before."""
+
+
+def _keeps_answer(question: Msg, next_question: Msg) -> bool:
+    """Return whether a question takes up what the question before it was about."""
+    is_location_kept = question.id == "pick.wrong_location" and without_reports(next_question).id in _KEEPS_LOCATION
+    return is_location_kept or _counts_on(question, next_question)
 
 
 def _counts_on(question: Msg, next_question: Msg) -> bool:
