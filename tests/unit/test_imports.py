@@ -40,7 +40,6 @@ def test_each_job_loads() -> None:
     assert {name: job.name for name, job in JOBS.items()} == {name: name for name in JOBS}
 
 
-
 SERVICE = ("uvicorn", "starlette", "pydantic", "pydantic_core")
 WORK = ("asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.courier.courier", "aisle.jobs")
 """What a courier that waits for its turn has not imported."""
