@@ -20,7 +20,7 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.session.shown_verdict import without_reports
+from aisle.session.shown_verdict import NOT_APPLIED, without_reports
 
 
 class RefusedInputs(NamedTuple):
@@ -73,7 +73,7 @@ class RefusedInputs(NamedTuple):
 
 def is_named_not_taken(text: Msg, number: str) -> bool:
     """Return whether a message says of this number that it is not taken."""
-    why = dict(text.args)["why"] if text.id == "session.not_applied" else None
+    why = dict(text.args)["why"] if text.id in NOT_APPLIED else None
     return isinstance(why, Msg) and number in (str(value) for _, value in why.args)
 
 
@@ -210,7 +210,7 @@ def keep_rejected_scan(
     before: RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
 ) -> RejectedScan:
     """Return what is kept of a refused scan after an input and its verdict."""
-    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.not_applied"):
+    if verdict is not None and verdict.kind == WRONG and verdict.text.id in NOT_APPLIED:
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         return (
             RejectedScan(page_key(stacked_jobs), product) if product else NO_REJECTED_SCAN
