@@ -329,6 +329,17 @@ def test_number_of_something_is_no_date_without_asking() -> None:
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-07", CHECK: "2026-12-04"}]
 
 
+def test_two_digits_of_a_product_are_asked_as_a_day_and_u_leaves_the_question() -> None:
+    hand = Hand(DISCOUNTS)
+    hand.scan("P1")
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.state.day == "2026-12-31"
+    assert (hand.feed(Command("u")), hand.step) == ("session.dropped", "expiry.date")
+    hand.feed(Text("+2"), Command("u"))
+    assert (hand.step, hand.sent()) == ("expiry.date", [])
+    assert hand.scan("P2", code="45") == "expiry.instead"
+
+
 def test_undo_gives_back_the_values_before() -> None:
     hand = Hand()
     before = {number: dict(row) for number, row in hand.rows.items()}

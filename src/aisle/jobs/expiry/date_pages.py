@@ -199,6 +199,7 @@ class ConfirmPage(ProductPage):
         return (
             Action(msg("expiry.choice_date", day=day_message(state.day)), _confirm),
             Action(no or msg("expiry.choice_no"), _reject),
+            Action(msg("hint.undo"), _reject, "u", is_hinted=False),
         )
 
     def accepts(self, state: ExpiryState) -> Accepts:
@@ -234,7 +235,8 @@ class PricePage(ProductPage):
         return (Line("quantity", price), Line("note", msg("expiry.expires", day=day_message(state.day))))
 
     def actions(self, state: ExpiryState) -> Actions:
-        return (Action(msg("expiry.no_discount"), _send_without_discount),)
+        undo = Action(msg("hint.undo"), self.go_back, "u", is_hinted=False)
+        return (Action(msg("expiry.no_discount"), _send_without_discount), undo)
 
     def accepts(self, state: ExpiryState) -> Accepts:
         return super().accepts(state)._replace(quantity=True, decimals=True)

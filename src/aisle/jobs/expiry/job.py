@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from aisle.jobs.expiry.date_pages import (
@@ -153,6 +153,9 @@ def _ask_date(state: ExpiryState, label: Match | None, kind: str = ASK) -> Resul
 
 def _typed_date(match: Match, context: Context) -> date | None:
     """Return the date that the code of a record may be; None if it certainly is the code."""
+    if len(match.code) <= 2:
+        days = (today_of(context) + timedelta(days=ahead) for ahead in range(62))
+        return next((day for day in days if str(day.day) == match.code.lstrip("0")), None)
     return parse_typed(match.code, context) if len(match.code) <= MAX_TYPED_DATE else None
 
 
