@@ -9,7 +9,8 @@ import pytest
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
 from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
 from aisle.jobs.pick.excess_and_refused_put_downs import EXCESS_QUERY
-from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, Quantity
+from aisle.jobs.view import INFO, WRONG
+from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, Quantity
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
 
 ME = CONTEXT.user
@@ -344,6 +345,21 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.feed(refused("OTHER", 2, number=9)) == ""
     assert hand.feed(refused("LESS", -2)) == ""
+
+
+@pytest.mark.parametrize("location", ["A-1", "B-9", "C-3"])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_a_location_scanned_while_goods_are_to_be_put_back_changes_no_stop(location: str, is_last: bool) -> None:
+    at_places = [{"preferred_location_code": place} for place in ("A-1", "B-9")]
+    hand = Hand(line(1, "P1", 3, **at_places[0]), *([] if is_last else [line(2, "P2", 3, **at_places[1])]))
+    hand.scan("P1", "3")
+    hand.feed(refused("OP", 2))
+    before, moves = hand.view.choices, hand.moves()
+    hand.feed(order(line(1, "P1", 3, preferred_location_code="A-1")))
+    assert hand.scan(location, kind=LOCATION) == "pick.put_back_first"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == (INFO if location == "A-1" else WRONG)
+    assert (hand.view.choices, hand.moves()) == (before, moves)
 
 
 def test_first_picker_is_not_told_to_put_back_colleagues_excess() -> None:

@@ -270,6 +270,17 @@ def test_a_tote_label_that_is_a_location_too_is_asked() -> None:
     assert {to for _, _, _, to in hand.moves()} == {"B"}
 
 
+@pytest.mark.parametrize("label", ["A", "B"])
+def test_undo_at_the_question_about_a_tote_label_undoes_no_pick(label: str) -> None:
+    hand = finished()
+    hand.books[f"location_use {label}"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.feed(UnknownCode(label)) == "pick.tote_or_location"
+    before = len(hand.updates)
+    assert hand.feed(Command("u")) == "session.dropped"
+    assert len(hand.updates) == before
+    assert not hand.view.choices or "pick.tote_or_location" not in hand.told
+
+
 def test_undo_takes_back_the_choice_of_a_tote_first() -> None:
     hand = finished()
     assert hand.feed(UnknownCode("B")) == "pick.choice_tote"

@@ -74,6 +74,7 @@ class Shop:
         self.around = [{"stores": STORES, "read_at": "2026-11-20T09:00:00Z", "refused": ""}]
         self.coming: list[dict[str, Any]] = []
         self.features: list[dict[str, Any]] = [{"features": ["line-reasons"]}]
+        self.orders: list[dict[str, Any]] = []
 
     def answer(self, query: Query) -> Rows:
         rows = {
@@ -83,6 +84,7 @@ class Shop:
             "surrounding": self.around,
             "features": self.features,
             "next_deliveries": self.coming,
+            "order_to_pick": self.orders,
         }[query.name]
         return Rows(query.id, tuple(rows), len(rows))
 
@@ -219,7 +221,7 @@ def test_one_digit_takes_the_rest_elsewhere() -> None:
 def test_one_digit_closes_the_line_short_with_its_reason() -> None:
     hand = Hand(Shop("A-4"))
     assert hand.say(Choice(4)) == "shortage.closed"
-    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "kept": True}
+    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "kept": True, "rest": "4"}
     hand = Hand(Shop())
     assert hand.say(Choice(1)) == "shortage.closed"
     assert (hand.answer["code"], hand.answer["empty"]) == ("20", True)
@@ -558,3 +560,39 @@ def test_each_step_and_verdict_is_reached_often() -> None:
         seen += run(chance.choice, 12, keeps=False)
     assert {name: seen[name] for name in (*ShortageJob.steps, *VERDICTS) if seen[name] < tries(10, 100)} == {}
     assert {id_ for id_ in seen if id_} == {*ShortageJob.steps, *VERDICTS}
+
+
+def picked_by_others(picked: int, **more: Any) -> dict[str, Any]:
+    """The order of which six pieces are needed, as the cache has it."""
+    line = {"line_number": 1, "product_number": "P1", "quantity": Decimal(6), "picked_quantity": Decimal(picked)}
+    return {"lines": [line], "lines_known": True} | more
+
+
+@pytest.mark.parametrize("topic", ["order", "outbox"])
+def test_the_page_follows_what_others_pick(topic: str) -> None:
+    hand = Hand(Shop("B-1"))
+    hand.shop.orders = [picked_by_others(4)]
+    hand.feed(Changed(topic, "O1" if topic == "order" else ""))
+    assert hand.verdict == Verdict(INFO, Msg("shortage.opened", (("rest", Decimal(2)), ("label", "Tea"))))
+    assert dict(hand.view.lines[1].text.args)["rest"] == 2
+    hand.feed(Choice(2))
+    assert hand.answer is not None
+    assert hand.answer["rest"] == "2"
+
+
+def test_the_page_closes_once_nothing_is_missing() -> None:
+    hand = Hand(Shop("B-1"))
+    hand.shop.orders = [picked_by_others(6)]
+    hand.feed(Changed("order", "O1"))
+    assert hand.verdict is not None
+    assert hand.verdict.text.id == "shortage.none_missing"
+    assert hand.effects[-1] == Close()
+
+
+@pytest.mark.parametrize("row", [None, picked_by_others(2), picked_by_others(6, lines_known=False)])
+def test_the_page_stays_while_nothing_is_known_to_have_changed(row: dict[str, Any] | None) -> None:
+    hand = Hand(Shop("B-1"))
+    hand.shop.orders = [row] if row else []
+    hand.feed(Changed("order", "O1"))
+    assert dict(hand.view.lines[1].text.args)["rest"] == 4
+    assert Close() not in hand.effects

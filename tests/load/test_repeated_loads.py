@@ -370,7 +370,7 @@ async def test_a_recount_that_was_cut_off_counts_nothing_twice(arrives: bool, tm
         assert report is not None
         assert report.resumed
         assert report.lines()[0].startswith(
-            "The last load of these files was cut off; this one begins anew: nothing is"
+            "The last recount of these files was cut off; this one goes on: what it had counted is not counted again"
         )
         assert await world.stock("P") == (14 if arrives else 20)
         again = await world.load(recount=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.load.test_existing_stock import loaded
-from tests.load.test_repeated_loads import World, stocked
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 
 CHANGED = "the goods there were changed by other work than a load, and are left as they are"
 BESIDE = "goods of the product lie where the file has no row for it, and stay there: "
@@ -68,6 +68,17 @@ async def test_stock_booked_before_first_load_is_left(
     assert (await world.stock("P"), await world.stock("Q")) == (quantity, 3)
     await loaded(world, recount=True)
     assert await world.stock("P") == 9
+
+
+async def test_each_product_that_lies_elsewhere_too_is_named_with_its_total(world: World) -> None:
+    products = [f"X{at}" for at in range(90)]
+    stocked(world, *(f"1,{one},{place},,20" for one in products for place in "AB"))
+    world.write("products.csv", "product_number", *products)
+    await loaded(world)
+    world.clear()
+    world.write("stock.csv", STOCK_HEADER, *(f"1,{one},A,,50" for one in products))
+    said = noted(await loaded(world, recount=True), BESIDE)
+    assert said == [f"{one} also lies at B (20); its total is now 70." for one in products]
 
 
 async def test_row_equal_to_service_counts_as_loaded(world: World) -> None:

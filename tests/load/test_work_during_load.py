@@ -128,5 +128,64 @@ async def test_an_interrupted_recount_goes_on_although_the_log_went_on(world: Wo
     assert await world.load(recount=True, cut=(0, True)) is None
     await book(world)
     report = await loaded(world, recount=True)
-    assert report.is_complete
+    assert report.is_all_loaded
     assert (await world.stock("P"), await world.stock("Q")) == (12, 6)
+
+
+async def test_counts_of_others_after_a_recount_was_cut_off_are_named(world: World) -> None:
+    numbers = [f"X{at}" for at in range(BATCH)]
+    stocked(world, *(f"1,{one},A,1,30" for one in (*numbers, "P", "Q")))
+    world.write("products.csv", "product_number", "P", "Q", *numbers)
+    await loaded(world)
+    world.clear()
+    world.write("stock.csv", STOCK_HEADER, *(f"1,{one},A,1,50" for one in (*numbers, "P", "Q")))
+    assert await world.load(recount=True, cut=(1, False)) is None
+    for product in ("X1", "X7", "P"):
+        await world.count({"product_number": product, "location_code": "A", "counted_quantity": 44})
+    await world.count({"product_number": "X3", "location_code": "B", "counted_quantity": 4})
+    report = await loaded(world, recount=True)
+    assert [await world.stock(one) for one in ("X1", "X7", "X3", "X4", "P", "Q")] == [44, 44, 54, 50, 50, 50]
+    said = [line for line in report.lines() if "others count" in line]
+    assert [line.partition(": warning: ")[0] for line in said] == [said[0], *(f"stock.csv:{at}" for at in (502, 3, 9))]
+    assert said[0].startswith("The last recount of these files was cut off; this one goes on")
+    assert "the row counts it again" in said[1]
+    assert all("counted before the load was cut off" in line and "counted 44 at A" in line for line in said[2:])
+    assert f"stock.csv: {BATCH} of {BATCH + 2} rows loaded." in report.lines()
+    assert not report.is_all_loaded
+
+
+async def test_a_load_after_a_recount_that_was_cut_off_says_so(world: World) -> None:
+    numbers = [f"X{at}" for at in range(BATCH)]
+    stocked(world, *(f"1,{one},A,1,30" for one in (*numbers, "P")))
+    world.write("products.csv", "product_number", "P", *numbers)
+    await loaded(world)
+    assert await world.load(recount=True, cut=(5, False)) is None
+    await world.lose("X1", 6)
+    await world.lose("P", 6)
+    for _ in range(2):
+        report = await loaded(world)
+        assert any("The last recount of this stock.csv was cut off" in line for line in report.lines())
+        assert not report.resumed
+    assert await world.load(cut=(1, False)) is None
+    assert (await loaded(world)).resumed
+    report = await loaded(world, recount=True)
+    assert report.resumed
+    assert (await world.stock("X1"), await world.stock("P")) == (24, 30)
+    assert not any("cut off" in line for line in (await loaded(world)).lines())
+
+
+async def test_a_recount_gives_advice_that_is_true_of_it(world: World) -> None:
+    stocked(world, "1,P,A,1,50", "1,Q,A,1,1")
+    await loaded(world)
+    world.clear()
+    world.write("stock.csv", STOCK_HEADER, "1,P,A,1,50", "1,Q,A,1,2")
+    report = await with_work(world, move, recount=True)
+    [bad] = report.bad
+    assert "count the goods on the floor, or give each place where they lie a row" in bad.reason
+    assert "load again" not in bad.reason
+    assert not any("nothing is doubled" in line for line in report.lines())
+    assert "it counts each row anew" in report.lines()[-1]
+    world.clear()
+    world.write("stock.csv", STOCK_HEADER, "1,P,A,1,30", "1,P,B,1,20")
+    await loaded(world, recount=True)
+    assert await world.stock("P") == 50

@@ -54,7 +54,7 @@ def test_last_check_is_undone_from_home(home: StoreFolder) -> None:
         stand(home, session, "expiry.date")
         far = date.today() + timedelta(days=40)
         assert verdict(session, far.isoformat()) == ("expiry", "expiry.saved")
-        assert verdict(session, BARCODES[0], "+50") == ("expiry", "expiry.saved")
+        assert verdict(session, BARCODES[0], "+30") == ("expiry", "expiry.saved")
         assert verdict(session, "b")[0] == "home"
         assert verdict(session, "u") == ("expiry", "expiry.undone_partly")
         last = session.store.operations.unfinished()[-1]

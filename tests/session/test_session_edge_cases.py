@@ -150,7 +150,7 @@ def word(session: Session) -> Msg:
     """What came by itself, before what an input was answered with."""
     verdict = session.frames.build().verdict
     assert verdict is not None
-    more = dict(verdict.text.args)["more"]
+    more = dict(verdict.text.args)["what"]
     assert isinstance(more, Msg)
     return more
 

@@ -153,7 +153,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     for _ in range(2):
         app.enter(first.code)
     app.take("u", "pick.product", "pick.for_tote")
-    app.shows("1 taken")
+    app.shows("1 picked")
     kept = app.told()
     app.terminal.kill(signal.SIGKILL)
     app.terminal.wait_exit()

@@ -21,7 +21,7 @@ def desk(picker: Pick, name: str = "grace", terminal: str = "desk") -> Picker:
     """A supervisor at the order board."""
     app = picker(columns=80, rows=24, env={"AISLE_TERMINAL": terminal})
     app.sign_in(name)
-    app.take(numbered(app, "Other"), "home", "")
+    app.take(numbered(app, "More"), "home", "")
     if "All orders" not in app.terminal.text:
         app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, "All orders"), "orders", "")
@@ -56,7 +56,7 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     grace.take(numbered(grace, "Split"), "order_actions.person", "")
     grace.take("ben", "order", "order_actions.done_split")
     anna.shows("B, WALK-2, was given to Ben Okafor", "1 in hand")
-    ben.shows("gave you order", "WALK-2; it is")
+    ben.shows("gave you order", "WALK-2; it comes")
     ben.take("1", "pick.product", "pick.join")
     ben.shows("WALK-2", "Anna Berg")
     anna.take("o", "pick.product", "pick.handed_over")

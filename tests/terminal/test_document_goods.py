@@ -115,7 +115,7 @@ def test_an_expiry_date_is_sent_and_only_the_known_day_of_its_check_is_given_bac
         app.enter(key)
     app.shows("Nothing is due today")
     app.take("P1", "expiry.date", "expiry.which_date")
-    app.shows("The service shows no expiry date of it.")
+    app.shows("No expiry date is known.")
     app.take("07.12.2090", "expiry.confirm", "expiry.is_far", typed=True)
     app.take("y", "expiry", "expiry.saved")
     app.take("P1", "expiry.date", "expiry.which_date")

@@ -103,7 +103,7 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
     app.shows("Open orders")
     assert hands.did == {"S": 1, "K": 1}
     ways = (
-        ("", "pick.product", "0 taken"),
+        ("", "pick.product", "0 picked"),
         ("Count", "count.start", "Today's counts"),
         ("Move", "move.from", "comes from"),
     )

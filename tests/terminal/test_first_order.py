@@ -25,7 +25,7 @@ def pick_by_scans(picker: Picker, lines: list[Line], *, verified: bool = False) 
     """Scans every piece, one by one, stop after stop; the screen names each place and counts each piece."""
     left = sum(line.quantity for line in lines)
     for line in lines:
-        picker.shows(line.place, "0 taken")
+        picker.shows(line.place, "0 picked")
         if verified:
             picker.take(line.place, "pick.product", "pick.at_location")
         for piece in range(1, line.quantity + 1):

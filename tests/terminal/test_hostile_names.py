@@ -69,7 +69,7 @@ def test_hostile_names_are_only_names(hostile_shop: list[str], picker: Pick) -> 
         app.enter(f"EVIL{number}")
         app.shows(hostile_shop[0])
         app.enter(hostile_shop[number])
-        app.shows("0 taken" if columns < 80 else "0 of 2", literal)
+        app.shows("0 picked" if columns < 80 else "0 of 2", literal)
         app.pour(code, f"9*{code}", f"X{number}/{text}", "n", "u")
         app.read()
         app.type(f"?{code}")

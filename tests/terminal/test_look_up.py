@@ -101,11 +101,11 @@ def test_a_wrong_product_is_one_digit_away_from_its_page(lines: list[Line], pick
     app.shows(ORDER)
     app.take(ORDER, "pick.product", "pick.opened")
     app.take("210003", "pick.product", "pick.not_here")
-    app.shows("f Look it up")
+    app.shows("f Look up")
     app.take("f", "look_up.product", "")
     app.shows("Product 210003")
     app.enter("b")
-    app.shows(lines[0].place, "0 taken")
+    app.shows(lines[0].place, "0 picked")
 
 
 @pytest.mark.full

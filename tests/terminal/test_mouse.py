@@ -58,7 +58,7 @@ def test_a_click_selects_an_order_at_home_and_a_double_click_opens_it(shop: Shop
 def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     assert MOUSE_ON.encode() in app.terminal.raw
-    press(app, "Other")
+    press(app, "More")
     press(app, "3 Orders")
     shows(app, "Orders: active", "SUP-2")
     press(app, "SUP-2")
@@ -78,7 +78,7 @@ def test_a_resize_switches_the_mouse_and_a_scan_between_two_clicks_is_taken_once
     assert MOUSE_ON.encode() not in app.terminal.raw
     app.terminal.resize(120, 40)
     app.terminal.wait_for(lambda glass: MOUSE_ON.encode() in glass.raw, START_S)
-    shows(app, "Other", "SUP-1")
+    shows(app, "More", "SUP-1")
     column, row = place(app, "SUP-1")
     click = f"\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"
     app.rest()
@@ -142,7 +142,7 @@ def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: 
     app.terminal.write(b"j")
     shows(app, "Order SUP-2", "Why? A number, or your own words")
     app.enter("b")
-    shows(app, "Nothing changed")
+    shows(app, "Cancelled")
     for byte in b"SUP-3\r":
         app.terminal.write(bytes([byte]))
         time.sleep(0.012)
@@ -167,7 +167,7 @@ def test_ctrl_k_opens_the_palette_and_the_same_byte_in_a_scan_does_not(shop: Sho
 def test_a_click_presses_keys_of_the_footer_and_chooses_a_hit_of_the_palette(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     press(app, "F11")
-    shows(app, "The log")
+    shows(app, "Log: ")
     press(app, "F6 Today")
     shows(app, "Late orders")
     press(app, "Ctrl+K")

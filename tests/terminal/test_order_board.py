@@ -42,7 +42,7 @@ def at_the_desk(picker: Pick, shop: Shop, orders: int) -> Picker:
 
 def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pick, demo_home: Path) -> None:
     app = at_the_desk(picker, shop, 1)
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Orders"), "orders", "")
     app.shows("Orders: active", "SUP-1")
     app.take("SUP-1", "order", "")
@@ -75,7 +75,7 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
 @pytest.mark.full
 def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop, 3)
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Orders"), "orders", "")
     app.shows("SUP-1", "SUP-3")
     app.take("m", "orders", "orders.marking")
@@ -110,7 +110,7 @@ def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: 
     ]
     app = at_the_desk(picker, shop, 1)
     shop.ask("create-store-product-logs", {"storeproductlog": counted}, is_counted_quantity=True)
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Exceptions"), "exceptions", "")
     app.terminal.wait_for(
         lambda glass: int((re.findall(r"Count differences +(\d+)", glass.text) or ["0"])[0]) >= 2, START_S

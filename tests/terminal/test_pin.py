@@ -30,7 +30,7 @@ def at_the_board(picker: Callable[..., Picker], shop: Shop, orders: int) -> Pick
     app = picker(columns=80, rows=24)
     app.sign_in("BADGE-U6")
     app.shows("live", "PIN-1")
-    open_job(app, "Other", "home")
+    open_job(app, "More", "home")
     app.take(numbered(app, "Orders"), "orders", "")
     app.shows("PIN-1")
     return app

@@ -241,4 +241,4 @@ def test_at_a_service_that_implements_the_document_alone(served: Served, tmp_pat
     assert stock_of(served) == {"P1": 14, "P2": 12, "P3": 10}
     (delivery,) = rows(served, "orders/deliveries")
     assert [line["received_quantity"] for line in delivery["order_lines"]] == [4, 2]
-    app.shows("No delivery is expected")
+    app.shows("No delivery expected")

@@ -81,7 +81,7 @@ def steps(lines: list[Line]) -> Steps:
         (first.code, "Scan 2 more"),
         (f"5*{first.code}", "r Pick the 2 still needed"),
         ("r", f"Scan location {second.place}"),
-        (second.place, "0 taken"),
+        (second.place, "0 picked"),
         (second.code, "Put down: scan where"),
         (UP, "Scan the next order"),
         ("b", "Open orders"),

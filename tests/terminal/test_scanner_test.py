@@ -18,7 +18,7 @@ EAN = b"4006381333931"
 def opens(app: Picker) -> None:
     """From the sign-in to the doctor, by its entry in the menu, as far as it can be seen."""
     app.sign_in()
-    app.enter(numbered(app, "Other"))  # the menu turns over
+    app.enter(numbered(app, "More"))  # the menu turns over
     app.take(numbered(app, "Scanner", "Test scanner", "Test the scanner"), "scanner_test", "")
 
 

@@ -50,7 +50,7 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
     shop: Shop, web: Web, browser: Browser, picker: Callable[..., Picker], demo_home: Path
 ) -> None:
     other = at_the_desk(picker, shop, 1)
-    open_job(other, "Other", "home")
+    open_job(other, "More", "home")
     other.take(numbered(other, "Orders"), "orders", "")
     other.shows("SUP-1")
     other.take("SUP-1", "order", "")

@@ -41,7 +41,7 @@ async def test_a_browser_rejects_an_order_and_a_terminal_sees_it(
 ) -> None:
     def at_the_order() -> Picker:
         other = at_the_desk(picker, shop, 1)
-        open_job(other, "Other", "home")
+        open_job(other, "More", "home")
         other.take(numbered(other, "Orders"), "orders", "")
         other.shows("SUP-1")
         other.take("SUP-1", "order", "")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import aisle
+from aisle.jobs import JOBS
 
 NETWORK = (
     "httpx",
@@ -33,6 +34,10 @@ def loaded(*modules: str) -> set[str]:
     program = "\n".join([*lines, "import sys, json", "print(json.dumps(sorted(sys.modules)))"])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout))
+
+
+def test_each_job_loads() -> None:
+    assert {name: job.name for name, job in JOBS.items()} == {name: name for name in JOBS}
 
 
 SERVICE = ("uvicorn", "starlette", "pydantic", "pydantic_core")

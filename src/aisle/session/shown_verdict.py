@@ -128,9 +128,13 @@ def without_report(verdict: Verdict) -> Verdict:
     return verdict if text is verdict.text else verdict._replace(text=text)
 
 
+NOT_APPLIED = ("session.not_applied", "session.number_not_applied")
+"""Messages with a report of earlier inputs that were not taken."""
+
+
 def without_reports(text: Msg) -> Msg:
     """Return a message without what it reports of earlier inputs that were not taken."""
-    said = dict(text.args)["said"] if text.id == "session.not_applied" else None
+    said = dict(text.args)["said"] if text.id in NOT_APPLIED else None
     return without_reports(said) if isinstance(said, Msg) else text
 
 

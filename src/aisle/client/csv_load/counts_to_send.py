@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from aisle.client.client import Client
+from aisle.client.csv_load.batch_responses import is_replayed
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.existing_stock_and_loaded_counts import (
     LoadedStock,
@@ -33,6 +34,12 @@ _PERHAPS_LOST = (
 )
 
 
+_COUNTED_SINCE = (
+    "the row was counted before the load was cut off, and others counted there since, which is left as it is (to count"
+    " it again, load all rows of the product alone with --recount)"
+)
+
+
 class CountsToSend:
     """Selection of the counts of a file that are sent, with the numbers of rows that are not."""
 
@@ -49,6 +56,8 @@ class CountsToSend:
         self._work = WorkDuringLoad(client)
         self.rows = 0
         """Rows that are not sent."""
+        self._counted_since: dict[int, Row] = {}
+        """Last counts of others, by the first row of a count that was sent before the load was cut off."""
         self.already_loaded: list[int] = []
         self.unchanged_rows = self.rows_left = 0
 
@@ -66,21 +75,49 @@ class CountsToSend:
 
     def _refuse_changed(self, count: Record, row: Row) -> None:
         self.rows += len(count.field_rows)
+        advice = "the row is left; load again"
+        if self._loaded is None:
+            advice = (
+                "the row is left; count the goods on the floor, or give each place where they lie a row, and load all"
+                " rows of the product alone with --recount"
+            )
         for line in sorted(count.field_rows.values()):
             reason = f"others counted, moved or booked goods of the product while the load ran ({describe_entry(row)})"
             kind = "others counted, moved or booked goods of the product while the load ran; the row is left"
-            advice = "the row is left; load again"
             self._refuse(BadRow(self._table.name, line, f"{reason}; {advice}", kind))
 
     async def accepted(self, batch: Sequence[Record], response: Response) -> None:
         """Take in the entries of a batch. Add warnings on what others did meanwhile, unless the service refuses it."""
         self._work.keep(response)
+        if self._loaded is None and is_replayed(response):
+            await self._keep_counted_since(batch, response)
         if is_conditional(response):
             return
         for product, row in products_of(await self._read_work(batch[0].store), batch).items():
             for count in batch:
                 for line in count.field_rows.values() if count.body["product_number"] == product else ():
                     self._table.notes.add_warning(_PERHAPS_LOST, describe_entry(row), line)
+
+    async def _keep_counted_since(self, batch: Sequence[Record], response: Response) -> None:
+        """Keep which counts of a batch, which was sent before the load was cut off, others have replaced since."""
+        entries = await self._work.counted_since(batch[0].store, response)
+        for count in batch:
+            for line in count.field_rows.values():
+                self._table.notes.remove_warning(_COUNTED_AGAIN, line)
+            product, code = (count.body.get(name) or "" for name in ("product_number", "location_code"))
+            for row in entries:
+                if row.get("product_number") == product and (row.get("location_code") or "") in ("", code):
+                    self._counted_since[count.line] = row
+
+    def without_counted_since(self, batch: Sequence[Record]) -> list[Record]:
+        """Return the counts that others have not replaced since. Add warnings for the rows of the others."""
+        for count in batch:
+            if row := self._counted_since.get(count.line):
+                self.rows += len(count.field_rows)
+                self.rows_left += len(count.field_rows)
+                for line in sorted(count.field_rows.values()):
+                    self._table.notes.add_warning(_COUNTED_SINCE, describe_entry(row), line)
+        return [count for count in batch if count.line not in self._counted_since]
 
     async def _read_work(self, store: str) -> list[Row]:
         """Return what others have added to the log of a store. Their products are looked at again."""

@@ -16,7 +16,7 @@ from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes, LoadError, unread_error
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes
-from aisle.client.csv_load.work_during_load import is_conditional
+from aisle.client.csv_load.work_during_load import LOAD_REFERENCE, is_conditional
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue
@@ -128,8 +128,6 @@ def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
     return {f"stock_pool_{at}": Decimal(str(quantity)) for at, quantity in enumerate(found, 1) if quantity}
 
 
-LOAD_REFERENCE = "aisle load"
-"""Reference of counts from a file; finds them in the log again."""
 _COUNT_FIELD = "counted_quantity"
 _LOCATION_FIELDS = ("product_number", "location_code")
 _TIME_FIELDS = ("moved_on", "created_on", "updated_on")

@@ -12,35 +12,44 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.file_layouts_and_columns import STOCK
 from aisle.client.csv_load.report import LoadError
 
 
 class LoadName(NamedTuple):
-    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted."""
+    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted.
+
+    `recount` is what the file holds of a recount of the same stock that was interrupted, if this load is none.
+    """
 
     id: str
     is_resumed: bool = False
+    recount: Mapping[str, object] = {}
 
 
 @contextmanager
 def kept_load_name(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> Iterator[LoadName]:
     """Yield the id for a load of these files: that of an interrupted one if nothing has changed since.
 
-    It is deleted at the end, unless the load fails. Raise LoadError if it cannot be stored, or if another load of the
-    folder is running.
+    It is deleted at the end, unless the load fails; a recount that this load does not finish is kept. Raise LoadError
+    if it cannot be stored, or if another load of the folder is running.
     """
     if name_file is None:
         yield LoadName(secrets.token_hex(8))
         return
     with _locked(name_file) as stream:
-        yield _start(stream, name_file, tables, recount=recount)
-        name_file.unlink(missing_ok=True)
+        name = _start(stream, name_file, tables, recount=recount)
+        yield name
+        if name.recount:
+            _write(stream, name_file, name.recount)
+        else:
+            name_file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -76,18 +85,35 @@ def _lock(stream: IO[str], name_file: Path) -> bool:
 
 def _start(stream: IO[str], name_file: Path, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
     load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
-    found = _read(stream)
-    if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
-        return LoadName(str(found["id"]), is_resumed=True)
-    name = LoadName(secrets.token_hex(8))
+    last = _read(stream)
+    kept = last.get(_KEPT_RECOUNT)
+    of_recount = last if last.get("recount") else kept if isinstance(kept, dict) else {}
+    unfinished = {} if recount or not _is_same_stock(of_recount, load_content["files"]) else of_recount
+    for found in (last, of_recount):
+        if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
+            return LoadName(str(found["id"]), is_resumed=True, recount=unfinished)
+    name = LoadName(secrets.token_hex(8), recount=unfinished)
+    _write(stream, name_file, {"id": name.id, **load_content, **({_KEPT_RECOUNT: unfinished} if unfinished else {})})
+    return name
+
+
+_KEPT_RECOUNT = "unfinished_recount"
+
+
+def _is_same_stock(found: Mapping[str, object], files: object) -> bool:
+    """Return True if two loads have the same stock.csv."""
+    both = [one.get(STOCK.file) if isinstance(one, dict) else None for one in (found.get("files"), files)]
+    return bool(both[0]) and both[0] == both[1]
+
+
+def _write(stream: IO[str], name_file: Path, content: Mapping[str, object]) -> None:
     try:
         stream.seek(0)
         stream.truncate()
-        stream.write(json.dumps({"id": name.id, **load_content}))
+        stream.write(json.dumps(content))
         stream.flush()
     except OSError as error:
         raise _not_kept(name_file, error) from error
-    return name
 
 
 def _file_digest(path: Path) -> str:

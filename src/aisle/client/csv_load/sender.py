@@ -56,7 +56,16 @@ from aisle.client.csv_load.records import (
     read_records,
     unknown_files,
 )
-from aisle.client.csv_load.report import WORKED_ON, BadRow, FileReport, LoadError, LoadProgress, LoadReport, NotLoaded
+from aisle.client.csv_load.report import (
+    WORKED_ON,
+    BadRow,
+    FileReport,
+    LoadError,
+    LoadProgress,
+    LoadReport,
+    Meanwhile,
+    NotLoaded,
+)
 from aisle.client.csv_load.service_reads import location_codes, read_units
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.csv_load.work_during_load import LOG_READ
@@ -137,10 +146,12 @@ async def load(
                 bad += sorted(run.bad, key=lambda row: row.line)
                 if not is_whole and on_cut_off:
                     unknown = unknown_files(directory)
-                    on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
+                    of_load = False, name.is_resumed, service_name, Meanwhile(), recount, bool(name.recount)
+                    on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, *of_load))
             if stopped:
                 break
-        of_load = stopped, name.is_resumed, service_name, await ask_meanwhile(confirmed)
+        meanwhile = await ask_meanwhile(confirmed)
+        of_load = stopped, name.is_resumed, service_name, meanwhile, recount, bool(name.recount)
         return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
 
 
@@ -341,7 +352,7 @@ class FileLoad:
         differences = await self._differences(batch[0]) if is_there else None
         if not reason or differences == []:
             self._states["same"] += differences == []
-            batch = self._without_changed_orders(batch)
+            batch = self._counts.without_counted_since(batch) if self._is_stock else self._without_changed_orders(batch)
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)

@@ -14,6 +14,8 @@ from aisle.contract.request_encoding import QueryValue
 
 LOG_READ = "Aisle-Log-Read"
 """Header of a count: id of the last log entry that its sender has read."""
+LOAD_REFERENCE = "aisle load"
+"""Reference of counts from a file; finds them in the log again."""
 _FEATURE = "log-read"
 _LIST = "list-store-product-logs"
 
@@ -30,6 +32,8 @@ class WorkDuringLoad:
         self._own_ids: set[int] = set()
         self._seen: dict[tuple[str, str], Row] = {}
         """Last entry of others since the load began in a store, by store and product."""
+        self._since: dict[str, tuple[int, list[Row]]] = {}
+        """Entries of others behind the first batch that an interrupted load had sent, by store, and its last id."""
 
     def position(self, store: str) -> int | None:
         """Return the id of the last entry that was read; None if the store is not watched."""
@@ -53,32 +57,43 @@ class WorkDuringLoad:
 
     def keep(self, response: Response) -> None:
         """Record the entries that the service has made of a batch of this load."""
-        try:
-            ids = response.json().get("data")
-        except (ValueError, AttributeError, RecursionError):
-            return
-        if isinstance(ids, Sequence):
-            self._own_ids.update(number for one in ids if (number := to_int64(one)) is not None)
+        self._own_ids.update(_ids_of(response))
+
+    async def counted_since(self, store: str, response: Response) -> list[Row]:
+        """Return the counts of others behind the entries of a batch that an interrupted load had sent."""
+        last = max(_ids_of(response), default=None)
+        if last is None:
+            return []
+        if store not in self._since or last < self._since[store][0]:
+            try:
+                rows = [row for row in await self._read_from(store, last + 1) if row.get("reference") != LOAD_REFERENCE]
+            except TransportError as error:
+                raise unread_error("What others counted since", error) from error
+            except ClientError:
+                rows = []
+            self._since[store] = last, rows
+            for row in rows:
+                self._seen[store, str(row.get("product_number") or "")] = row
+        return [
+            row for row in self._since[store][1] if int(row["id"]) > last and row.get("counted_quantity") is not None
+        ]
+
+    async def _read_from(self, store: str, first: int) -> list[Row]:
+        query: dict[str, QueryValue] = {"store_number": store, "is_historic": True, "from_id": first, "page_size": 1000}
+        return [row async for rows, _ in self._client.pages(_LIST, query=query, by="id") for row in rows]
 
     async def _read_new(self, store: str) -> list[Row]:
         position = self._positions[store]
         if position is None:
             return []
         found = []
-        query: dict[str, QueryValue] = {
-            "store_number": store,
-            "is_historic": True,
-            "from_id": position + 1,
-            "page_size": 1000,
-        }
-        async for rows, _ in self._client.pages(_LIST, query=query, by="id"):
-            for row in rows:
-                number = int(row["id"])
-                self._positions[store] = number
-                if number not in self._own_ids:
-                    found.append(row)
-                    self._seen[store, str(row.get("product_number") or "")] = row
-                self._own_ids.discard(number)
+        for row in await self._read_from(store, position + 1):
+            number = int(row["id"])
+            self._positions[store] = number
+            if number not in self._own_ids:
+                found.append(row)
+                self._seen[store, str(row.get("product_number") or "")] = row
+            self._own_ids.discard(number)
         return found
 
     async def _last_id(self, store: str) -> int | None:
@@ -90,6 +105,15 @@ class WorkDuringLoad:
         if total and total > 1:
             rows, _ = await self._client.first_page(_LIST, query={**query, "page_start": total})
         return to_int64(rows[-1].get("id")) if rows and total else None
+
+
+def _ids_of(response: Response) -> list[int]:
+    """Return the ids of the entries that the service has made of a batch."""
+    try:
+        ids = response.json().get("data")
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    return [number for one in ids if (number := to_int64(one)) is not None] if isinstance(ids, Sequence) else []
 
 
 def is_conditional(response: Response) -> bool:

@@ -10,6 +10,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolv
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
+from aisle.jobs.pick.pick_line import same_location
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
@@ -145,6 +146,11 @@ def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
 def is_excess_asked(state: PickState) -> bool:
     """Return True while the picker has to say that excess is put back."""
     return any(goods.reason == "left_over" for goods in state.to_return)
+
+
+def is_location_of_excess(state: PickState, location: str) -> bool:
+    """Return True if excess has to be put back at this location."""
+    return any(goods.reason == "left_over" and same_location(goods.location, location) for goods in state.to_return)
 
 
 def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:

@@ -136,8 +136,12 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
 
 
 def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
-    if state.phase == "done":
+    is_excess_asked = excess_and_refused_put_downs.is_excess_asked(state) and not is_location_for_others(state)
+    if state.phase == "done" and not is_excess_asked:
         return put_down_at_location.put_down_at(state, match, context)
+    if is_excess_asked:
+        is_right = excess_and_refused_put_downs.is_location_of_excess(state, match.key)
+        return reply(state, INFO if is_right else WRONG, "pick.put_back_first")
     if choice := location_questions.choice_for_location(state, match.key):
         asked = location_questions.ask_if_held(state, choice._replace(is_held_known=False))
         return asked or pick_scanned_goods.pick_at_location(state, choice, context)

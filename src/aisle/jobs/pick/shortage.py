@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
@@ -34,6 +34,8 @@ from aisle.jobs.parse_product_rows import (
     parse_nearby,
     parse_product,
 )
+from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_orders
+from aisle.jobs.pick.pick_line import parse_lines
 from aisle.jobs.pick.shortage_choices import (
     OtherLocation,
     Reason,
@@ -75,6 +77,9 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders import OrderToPickRow
 
 
 class OrderShortage(NamedTuple):
@@ -341,12 +346,17 @@ class ShortageJob(Job[ShortageState]):
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
+            case Rows(id_, rows, _) if id_.startswith(ORDER_QUERY_PREFIX):
+                return _update_missing(state, id_.removeprefix(ORDER_QUERY_PREFIX), rows[0] if rows else None)
             case Rows(id_, rows, _):
                 return Turn(_with_rows(state, id_, rows, context))
-            case Changed("product" | "surrounding" | "order" | "delivery" | "outbox") | Closed():
+            case Changed("order" | "outbox") | Closed():
+                return Turn(state, (*_queries(state), *query_orders(state.orders, refresh=False)))
+            case Changed("product" | "surrounding" | "delivery"):
                 return Turn(state, _queries(state))
             case Resumed():
-                return Turn(state, (*_queries(state), *refresh_product(state.product)))
+                queries = (*_queries(state), *query_orders(state.orders))
+                return Turn(state, (*queries, *refresh_product(state.product)))
             case Scan(matches):
                 return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
@@ -409,6 +419,23 @@ def _queries(state: ShortageState) -> tuple[Query, ...]:
 
 
 # Cached data
+
+
+def _update_missing(state: ShortageState, order: str, row: OrderToPickRow | None) -> Result:
+    """Update the missing quantity of an order that others pick too. If nothing is missing any more the page closes."""
+    if row is None or not row.get("lines_known", True):
+        return Turn(state)
+    rests = {line.line: line.remaining for line in parse_lines(row.get("lines") or (), order) if line.is_open}
+    needs = tuple(
+        need._replace(missing=rests.get(need.line, Decimal(0))) if need.order == order else need for need in state.needs
+    )
+    rest = sum((need.missing for need in needs), Decimal(0))
+    is_same, state = rest == state.missing, state._replace(needs=needs, missing=rest)
+    if is_same or state.phase != "choices":
+        return Turn(state)
+    if not rest:
+        return reply(state, INFO, "shortage.none_missing", Close(), label=state.label)
+    return Turn(state) if state.offered else reply(state, INFO, "shortage.opened", rest=rest, label=state.label)
 
 
 def _with_rows(state: ShortageState, id_: str, rows: tuple[Json, ...], context: Context) -> ShortageState:
@@ -527,7 +554,8 @@ def _scanned_location_answer(state: ShortageState) -> Args | None:
 
 
 def _answer_short(state: ShortageState, reason: Reason) -> Result:
-    answer = {"kind": "short", **_reason_fields(state, reason), "empty": reason.is_location_empty}
+    details = {"empty": reason.is_location_empty, "rest": str(state.missing)}
+    answer = {"kind": "short", **_reason_fields(state, reason), **details}
     id_ = "shortage.closed" if state.keeps_reasons else "shortage.closed_on_host"
     return reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
 

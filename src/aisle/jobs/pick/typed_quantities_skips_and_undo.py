@@ -10,6 +10,7 @@ from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
+from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
@@ -275,7 +276,8 @@ def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     assert take is not None
     stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     indexes = [index for index in stop if state.lines[index].is_open]
-    done, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in stop)
+    picked, of, rest = current_and_next_stop.sum_lines(state.lines[index] for index in stop)
+    done = picked + rest - to_decimal(answer.get("rest", rest))  # others may have picked since
     code, reason = str(answer.get("code") or ""), str(answer.get("text") or "")
     closed, writes = operations.close_short(state, indexes, context.store, code, reason)
     next_state = current_and_next_stop.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])

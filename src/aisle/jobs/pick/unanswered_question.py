@@ -90,13 +90,14 @@ def is_too_many(state: PickState) -> bool:
     return any(choice.kind == "take_rest" for choice in state.choices)
 
 
-_LAST_INPUT_QUESTIONS = ("put_here", "put_others", CHANGE_LOCATION, "leave_for", "join", "amount", "set")
+_LAST_INPUT_QUESTIONS = ("put_here", "put_others", CHANGE_LOCATION, "leave_for", "join", "amount", "set", "tote")
 """Kinds of choices that ask about the scan or number entered last."""
 
 
 def is_about_last_input(state: PickState) -> bool:
     """Return True if undo drops the open question, because it is about the last input and nothing was done yet."""
-    is_asked = any(choice.kind in _LAST_INPUT_QUESTIONS for choice in state.choices)
+    kinds = (*_LAST_INPUT_QUESTIONS, *quantity_or_record.RECORD_CHOICES)
+    is_asked = any(choice.kind in kinds for choice in state.choices)
     return is_asked or is_about_goods(state) or is_too_many(state)
 
 
@@ -126,7 +127,7 @@ def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
     number, turn = state.untaken, turn._replace(state=state._replace(untaken=Decimal(0)))
     if verdict is None or verdict.text.id == "session.dropped" or number_in_question(state) == number:
         return turn
-    text = msg("session.not_applied", count=1, why=msg("number", value=number), said=verdict.text)
+    text = msg("session.number_not_applied", why=msg("number", value=number), said=verdict.text)
     return turn._replace(verdict=verdict._replace(text=text))
 
 
