@@ -13,7 +13,7 @@ import pytest
 from aisle import named_tuple_json
 from aisle.jobs.expiry.expiry_state import CHECK, DISCOUNT, EXPIRY, LIST, ExpiryState, day_message
 from aisle.jobs.expiry.job import ExpiryJob
-from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, UndoLast
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start
 from aisle.jobs.job import Write as Operation
 from aisle.jobs.view import ListView, Msg, Step, msg
 from aisle.scan.grammar_and_meaning_types import (
@@ -224,17 +224,21 @@ def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[E
     hand = Hand()
     hand.scan("P1")
     hand.feed(*events)
-    assert Start("adjust", {"product_number": "P1", "label": "Product P1"}) in hand.effects
+    (start,) = (each for each in hand.effects if isinstance(each, Start))
+    assert (start.args["product_number"], start.args["expired_on"] <= "2026-11-30") == ("P1", True)
     assert hand.feed(Closed("adjust")) == "expiry.no_loss"
-    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}))
+    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}))
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert view.lines[-1].text.id == "expiry.rest"
     assert hand.sent() == []
     hand.feed(Command("u"))
-    assert hand.effects == [UndoLast()]
-    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}), Text("+10"))
+    assert hand.effects == [Start("adjust", {"undo": "loss"})]
+    hand.feed(Closed("adjust"), *events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}), Text("+10"))
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-10", CHECK: "2026-12-07"}]
+    assert hand.feed(Command("u")) == "expiry.undone"
+    hand.feed(Command("u"))
+    assert hand.effects == [Start("adjust", {"undo": "loss"})]
 
 
 def test_of_several_labels_the_nearest_date_stands() -> None:

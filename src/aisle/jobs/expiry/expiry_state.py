@@ -69,6 +69,8 @@ class SentCheck(NamedTuple):
     label: str
     before: tuple[tuple[str, str], ...]
     after: tuple[tuple[str, str], ...]
+    loss: str = ""
+    """Loss of expired goods that was booked instead, as the job `adjust` gave it."""
 
 
 class GivenDate(NamedTuple):

@@ -19,9 +19,11 @@ from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
     LIST,
+    MAX_UNDO,
     PRICE,
     ExpiryState,
     GivenDate,
+    SentCheck,
     back_to_list,
     day_message,
     drop_question,
@@ -106,7 +108,9 @@ class ExpiryJob(PageJob[ExpiryState]):
             return self.query_again(state, context)
         if event.answer is None:
             return reply(state._replace(day=""), INFO, "expiry.no_loss", label=in_hand(state).label)
-        return Turn(state._replace(day="", found_expired=state.day))
+        product, loss = in_hand(state), str(event.answer.get("sent") or "")
+        sent = (*state.sent, SentCheck(product.number, product.label, (), (), loss))[-MAX_UNDO:] if loss else state.sent
+        return Turn(state._replace(day="", found_expired=state.day, sent=sent))
 
     def handle_scan(self, state: ExpiryState, matches: tuple[Match, ...], context: Context) -> Result:
         first = matches[0]
