@@ -54,7 +54,7 @@ class Shot(NamedTuple):
 
 
 SHOTS = (
-    Shot("pick-20x16", 20, 16, "anna", ("4113",), ("0 taken",)),
+    Shot("pick-20x16", 20, 16, "anna", ("4113",), ("0 picked",)),
     Shot("product-40x20", 40, 20, "anna", ("2", "110001"), ("110001",)),
     Shot("home-80x24", 80, 24, "anna", (), ("1 Pick next", "Scan anything")),
     Shot("commands-80x24", 80, 24, "anna", ("4113", "."), ("Commands", "Key here"), 'theme = "dark"\n'),
@@ -132,7 +132,7 @@ def take(shot: Shot, template: Path, folder: Path, lifeline: Lifeline, target: P
     with at_work(shot, template, folder, lifeline) as app:
         app.shows("Sign in", "live")
         app.enter(shot.who)
-        app.shows("live", "1 Pick")
+        app.shows("live", shot.who.capitalize() if shot.columns > 40 else "1 ")
         for text in shot.typed:
             app.enter(text)
         app.shows("live", *shot.shows)
