@@ -36,6 +36,8 @@ Row = dict[str, Any]
 LIVE = ("expiry_checks", "shown", "refused_checks")
 """Ids of the queries that are not journalled."""
 
+LOSS = {"quantity": Decimal(-2), "at": "2026-11-30T10:00:05Z"}
+"""Answer of the page of losses."""
 DISCOUNTS = Policy(expiry_discount_days=Decimal(2))
 
 
@@ -226,14 +228,15 @@ def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[E
     hand.feed(*events)
     assert Start("adjust", {"product_number": "P1", "label": "Product P1"}) in hand.effects
     assert hand.feed(Closed("adjust")) == "expiry.no_loss"
-    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}))
+    assert hand.feed(*events, Closed("adjust", {**LOSS, "quantity": Decimal(2)})) == "expiry.no_loss", "found, not lost"
+    hand.feed(*events, Closed("adjust", LOSS))
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert view.lines[-1].text.id == "expiry.rest"
     assert hand.sent() == []
     hand.feed(Command("u"))
-    assert hand.effects == [UndoLast()]
-    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}), Text("+10"))
+    assert hand.effects == [UndoLast("2026-11-30T10:00:05Z")]
+    hand.feed(*events, Closed("adjust", LOSS), Text("+10"))
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-10", CHECK: "2026-12-07"}]
 
 
@@ -392,7 +395,7 @@ def _event(random: Random, hand: Hand) -> Event:
         lambda: Command(random.choice(accepts.command_letters or "u")),
         lambda: Quantity(Decimal(random.choice(("1", "1.5", "0", "9")))),
         Back,
-        lambda: Closed("adjust", random.choice((None, {"quantity": Decimal(-1)}))),
+        lambda: Closed("adjust", random.choice((None, LOSS))),
         lambda: random.choice((Resumed(), Changed("product", "P1"), Closed("look_up"))),
     ]
     return random.choices(common, (30, 25, 15, 15, 5, 5, 8, 5))[0]()

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, WRONG
+from aisle.outbox.operation_record import Operation
 from aisle.session.session import Session
 from tests.session.every_page import on_page
 from tests.session.job_steps import stand
@@ -47,6 +49,22 @@ def test_a_loss_on_top_of_a_check_is_undone_from_there(home: StoreFolder) -> Non
     with at(home, user="U1") as session:
         assert session.frames.build().view.name == "expiry"
         assert waiting(session)[-1] == "update-store-products"
+
+
+def _products(operation: Operation) -> list[str]:
+    return [entry["product_number"] for entry in operation.body["storeproductlog"]]
+
+
+def test_undo_of_a_loss_leaves_what_was_done_at_another_terminal(home: StoreFolder) -> None:
+    with at(home, user="U1") as session, at(home, user="U1") as other:
+        stand(home, session, "expiry.date")
+        assert verdict(session, TODAY, "y", "d", "2") == ("expiry.date", "adjust.lost")
+        (loss,) = session.store.operations.unfinished()
+        other.event_runner.open(Start("adjust", {}))
+        assert verdict(other, BARCODES[1], "1", "d", "1")[1] == "adjust.lost"
+        assert verdict(session, "u") == ("adjust.product", "adjust.undone")
+        undone = session.store.operations.unfinished()[-1]
+        assert _products(undone) == _products(loss)
 
 
 def test_last_check_is_undone_from_home(home: StoreFolder) -> None:

@@ -494,7 +494,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
-        return Turn(done, (*writes, Close(verdict, answer={"quantity": sent.quantity})), verdict)
+        return Turn(done, (*writes, Close(verdict, answer={"quantity": sent.quantity, "at": sent.at})), verdict)
     return Turn(done, writes, verdict)
 
 

@@ -331,8 +331,8 @@ class Session:
                 self._switch_store(effect.store)
             case PinConfirmed():
                 self.pin_check.accept_pin(effect.until)
-            case UndoLast():
-                self.event_runner.undo_last()
+            case UndoLast(at):
+                self.event_runner.undo_last(at)
             case SetPreference():
                 self.profile.personalise(effect)
             case SignIn() | SignOut():

@@ -114,7 +114,7 @@ class DatePage(ProductPage):
 def _undo(state: ExpiryState, context: Context) -> Result:
     """Undo the loss that was just booked, else the last check."""
     if state.found_expired:
-        return Turn(state._replace(found_expired=""), (UndoLast(),))
+        return Turn(state._replace(found_expired="", loss_at=""), (UndoLast(state.loss_at),))
     return ask_undo(state, context)
 
 

@@ -104,9 +104,9 @@ class ExpiryJob(PageJob[ExpiryState]):
         """Ask for the date of what is left once what is expired is booked as a loss."""
         if event.job != "adjust" or state.phase != DATE or not state.day:
             return self.query_again(state, context)
-        if event.answer is None:
+        if event.answer is None or event.answer["quantity"] >= 0:
             return reply(state._replace(day=""), INFO, "expiry.no_loss", label=in_hand(state).label)
-        return Turn(state._replace(day="", found_expired=state.day))
+        return Turn(state._replace(day="", found_expired=state.day, loss_at=event.answer["at"]))
 
     def handle_scan(self, state: ExpiryState, matches: tuple[Match, ...], context: Context) -> Result:
         first = matches[0]
@@ -165,7 +165,7 @@ def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Matc
     if product is None or not product.is_ranged:
         return reply(state, WRONG, "store_product.not_ranged")
     left = state.product
-    opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", known_now=None)
+    opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", loss_at="", known_now=None)
     if scanned and scanned.expiry:
         return give_date(opened, _label_date(scanned, context), context, is_label=True)
     if left and left.number != product.number:
