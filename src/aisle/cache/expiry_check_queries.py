@@ -63,7 +63,7 @@ def query_expiry_checks(context: QueryContext, args: Args) -> QueryResult[Expiry
             _add_location(due, number, name, positions.get(code, _NOWHERE))
     for number, (name, entry) in changed.items():
         if "" < expiry_check_day(entry) <= day:
-            for code in [each["location_code"] for each in stock_locations(entry)] or [""]:
+            for code in _stocked_codes(entry) or [""]:
                 _add_location(due, number, name, positions.get(code, _NOWHERE))
     window = sorted(due.values())[first : first + size]
     return list(_rows_of(context, [each.product_number for each in window])), len(due)
@@ -74,6 +74,11 @@ def _add_location(due: dict[str, _DueProduct], number: str, name: str, position:
     known = due.get(number)
     if known is None or position < known.position:
         due[number] = _DueProduct(position, name, number)
+
+
+def _stocked_codes(entry: Row) -> list[str]:
+    """Return the locations that have goods of a stock entry."""
+    return [str(each["location_code"]) for each in stock_locations(entry) if each["quantity"] != 0]
 
 
 def _entries_with_pending_checks(context: QueryContext) -> dict[str, tuple[str, Row]]:
@@ -97,7 +102,7 @@ def _rows_of(context: QueryContext, numbers: list[str]) -> Iterator[ExpiryCheckR
     is_own_service = announces_features(context.cache)
     positions = context.walk_order().position_by_code
     for number, name, entry in _overlaid_entries(context, numbers):
-        codes = [each["location_code"] for each in stock_locations(entry) if each["quantity"] != 0]
+        codes = _stocked_codes(entry)
         yield {
             "product_number": number,
             "product_name": name,

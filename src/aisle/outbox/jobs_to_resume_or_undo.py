@@ -17,7 +17,8 @@ _UNDO_WINDOW_S = 16 * 3600.0
 
 _LAST_OPERATION = """
 SELECT job_id, lanes FROM operation WHERE store = ?1 AND app_user = ?2 AND created_at > ?3 AND superseded_by = ''
-AND (?4 = '' OR occurred_at = ?4) AND NOT (operation = 'update-customer-order' AND ifnull(json_array_length(body, '$.orders.order_lines'), 0) = 0
+AND (?4 = '' OR occurred_at = ?4)
+AND NOT (operation = 'update-customer-order' AND ifnull(json_array_length(body, '$.orders.order_lines'), 0) = 0
   AND body ->> '$.orders.is_claimed' IS NOT NULL)
 ORDER BY n DESC LIMIT 1
 """

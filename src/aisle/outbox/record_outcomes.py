@@ -102,8 +102,10 @@ class OperationOutcomes(RestoreReplay):
             self._apply_event(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
 
     def _withdraw_reversals(self, refused: Operation, changes: Changes) -> Changes:
-        """Withdraw what the same job has queued to reverse changes that the service refused; return what is left of
-        these. The person did not know of the refusal yet."""
+        """Withdraw what the same job has queued to reverse changes that the service refused.
+
+        Return the changes that nothing reversed.
+        """
         for op in self._select(_UNSENT_OF_JOB, refused.job_id, refused.n) if refused.job_id else ():
             body, changes = without_reversal(op, changes)
             if body is None:
