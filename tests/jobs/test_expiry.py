@@ -13,7 +13,7 @@ import pytest
 from aisle import named_tuple_json
 from aisle.jobs.expiry.expiry_state import CHECK, DISCOUNT, EXPIRY, LIST, ExpiryState, day_message
 from aisle.jobs.expiry.job import ExpiryJob
-from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, UndoLast
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start
 from aisle.jobs.job import Write as Operation
 from aisle.jobs.view import ListView, Msg, Step, msg
 from aisle.scan.grammar_and_meaning_types import (
@@ -36,8 +36,6 @@ Row = dict[str, Any]
 LIVE = ("expiry_checks", "shown", "refused_checks")
 """Ids of the queries that are not journalled."""
 
-LOSS = {"quantity": Decimal(-2), "at": "2026-11-30T10:00:05Z"}
-"""Answer of the page of losses."""
 DISCOUNTS = Policy(expiry_discount_days=Decimal(2))
 
 
@@ -226,18 +224,22 @@ def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[E
     hand = Hand()
     hand.scan("P1")
     hand.feed(*events)
-    assert Start("adjust", {"product_number": "P1", "label": "Product P1"}) in hand.effects
+    (start,) = (each for each in hand.effects if isinstance(each, Start))
+    assert (start.args["product_number"], start.args["expired_on"] <= "2026-11-30") == ("P1", True)
     assert hand.feed(Closed("adjust")) == "expiry.no_loss"
-    assert hand.feed(*events, Closed("adjust", {**LOSS, "quantity": Decimal(2)})) == "expiry.no_loss", "found, not lost"
-    hand.feed(*events, Closed("adjust", LOSS))
+    assert hand.feed(*events, Closed("adjust", {"quantity": Decimal(2)})) == "expiry.no_loss", "found, not lost"
+    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}))
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert view.lines[-1].text.id == "expiry.rest"
     assert hand.sent() == []
     hand.feed(Command("u"))
-    assert hand.effects == [UndoLast("2026-11-30T10:00:05Z")]
-    hand.feed(*events, Closed("adjust", LOSS), Text("+10"))
+    assert hand.effects == [Start("adjust", {"undo": "loss"})]
+    hand.feed(Closed("adjust"), *events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}), Text("+10"))
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-10", CHECK: "2026-12-07"}]
+    assert hand.feed(Command("u")) == "expiry.undone"
+    hand.feed(Command("u"))
+    assert hand.effects == [Start("adjust", {"undo": "loss"})]
 
 
 def test_of_several_labels_the_nearest_date_stands() -> None:
@@ -328,6 +330,17 @@ def test_number_of_something_is_no_date_without_asking() -> None:
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-07", CHECK: "2026-12-04"}]
 
 
+def test_two_digits_of_a_product_are_asked_as_a_day_and_u_leaves_the_question() -> None:
+    hand = Hand(DISCOUNTS)
+    hand.scan("P1")
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.state.day == "2026-12-31"
+    assert (hand.feed(Command("u")), hand.step) == ("session.dropped", "expiry.date")
+    hand.feed(Text("+2"), Command("u"))
+    assert (hand.step, hand.sent()) == ("expiry.date", [])
+    assert hand.scan("P2", code="45") == "expiry.instead"
+
+
 def test_undo_gives_back_the_values_before() -> None:
     hand = Hand()
     before = {number: dict(row) for number, row in hand.rows.items()}
@@ -395,7 +408,7 @@ def _event(random: Random, hand: Hand) -> Event:
         lambda: Command(random.choice(accepts.command_letters or "u")),
         lambda: Quantity(Decimal(random.choice(("1", "1.5", "0", "9")))),
         Back,
-        lambda: Closed("adjust", random.choice((None, LOSS))),
+        lambda: Closed("adjust", random.choice((None, {"quantity": Decimal(-1)}))),
         lambda: random.choice((Resumed(), Changed("product", "P1"), Closed("look_up"))),
     ]
     return random.choices(common, (30, 25, 15, 15, 5, 5, 8, 5))[0]()

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, WRONG
-from aisle.outbox.operation_record import Operation
 from aisle.session.session import Session
 from tests.session.every_page import on_page
 from tests.session.job_steps import stand
@@ -20,6 +18,8 @@ from tests.session.test_one_letter_locations import write_locations
 from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
+
+LOGS = "create-store-product-logs"
 
 TODAY = date.today().strftime("%d%m")
 
@@ -39,32 +39,21 @@ def test_a_loss_on_top_of_a_check_is_undone_from_there(home: StoreFolder) -> Non
     with at(home, user="U1") as session:
         stand(home, session, "expiry.date")
         assert verdict(session, TODAY) == ("expiry.confirm", "expiry.is_today")
-        assert verdict(session, "y") == ("adjust.quantity", "adjust.how_many")
-        assert verdict(session, "d", "2") == ("expiry.date", "adjust.lost")
-        assert verdict(session, "u") == ("adjust.product", "adjust.undone")
-        assert verdict(session, "b")[0] == "expiry.date"
-        assert waiting(session) == ["create-store-product-logs"] * 2
+        assert verdict(session, "y") == ("adjust.quantity", "adjust.how_many_expired")
+        assert verdict(session, "d") == ("adjust.quantity", "adjust.none")
+        assert verdict(session, "1", "2") == ("expiry.date", "adjust.lost")
+        assert verdict(session, "u") == ("expiry.date", "adjust.undone")
+        assert waiting(session) == [LOGS] * 2
+        verdict(session, TODAY, "y")
+        assert verdict(session, "1", "2") == ("expiry.date", "adjust.lost")
         assert verdict(session, "+9") == ("expiry", "expiry.saved")
         assert verdict(session, "u") == ("expiry", "expiry.none_before")
+        assert verdict(session, "u") == ("expiry", "adjust.undone")
+        assert waiting(session) == [*[LOGS] * 3, "update-store-products", LOGS]
+        assert verdict(session, "+9", "u")[1] == "pick.nothing_to_undo"
     with at(home, user="U1") as session:
         assert session.frames.build().view.name == "expiry"
-        assert waiting(session)[-1] == "update-store-products"
-
-
-def _products(operation: Operation) -> list[str]:
-    return [entry["product_number"] for entry in operation.body["storeproductlog"]]
-
-
-def test_undo_of_a_loss_leaves_what_was_done_at_another_terminal(home: StoreFolder) -> None:
-    with at(home, user="U1") as session, at(home, user="U1") as other:
-        stand(home, session, "expiry.date")
-        assert verdict(session, TODAY, "y", "d", "2") == ("expiry.date", "adjust.lost")
-        (loss,) = session.store.operations.unfinished()
-        other.event_runner.open(Start("adjust", {}))
-        assert verdict(other, BARCODES[1], "1", "d", "1")[1] == "adjust.lost"
-        assert verdict(session, "u") == ("adjust.product", "adjust.undone")
-        undone = session.store.operations.unfinished()[-1]
-        assert _products(undone) == _products(loss)
+        assert waiting(session)[-1] == LOGS
 
 
 def test_last_check_is_undone_from_home(home: StoreFolder) -> None:

@@ -98,10 +98,11 @@ def test_docstrings_name_modules_that_exist() -> None:
     modules = {name.removesuffix(".py").removesuffix("/__init__") for name in paths}
     unknown = []
     for name, path in paths.items():
-        package = "\n".join(other.read_text(encoding="utf-8") for other in path.parent.glob("*.py"))
+        others = path.parent.glob("*.py") if path.name == "__init__.py" else ()
+        package = "\n".join(other.read_text(encoding="utf-8") for other in others)
         for text in _docstrings(path):
             for named in re.findall(r"`([A-Za-z_][\w./]*)`", text):
-                if not _is_known(named, modules, package if path.name == "__init__.py" else ""):
+                if not _is_known(named, modules, package):
                     unknown.append((name, named))
     assert not unknown
 
@@ -114,13 +115,13 @@ def _docstrings(path: Path) -> Iterator[str]:
 
 
 def _is_known(named: str, modules: set[str], package: str) -> bool:
-    """Return False if a text seems to name a module and there is none. The docstring of a package names its own."""
+    """Return False if a text seems to name a module and there is none. The docstring of a package names its own; `_n` stands for a number."""
     if named.endswith(".py"):
         return any(f"/{module}.py".endswith(f"/{named}") for module in modules)
     if named.startswith("aisle."):
         parts = named.replace(".", "/")
         return parts in modules or parts.rpartition("/")[0] in modules
-    if package and "_" in named and named.islower() and "." not in named:
+    if package and "_" in named and named.islower() and "." not in named and not named.endswith("_n"):
         return any(each.endswith(f"/{named}") for each in modules) or bool(re.search(rf"(?<!`)\b{named}\b", package))
     return True
 

@@ -233,9 +233,6 @@ class SwitchStore(NamedTuple):
 class UndoLast(NamedTuple):
     """Effect that resumes the job in which this person did the last undoable step, and undoes that step."""
 
-    at: str = ""
-    """Time of the step, ISO 8601 UTC; empty for the last one."""
-
 
 class SetPreference(NamedTuple):
     """Effect that sets a preference of this terminal, until sign-out or until its settings change."""

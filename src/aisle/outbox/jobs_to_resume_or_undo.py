@@ -16,8 +16,7 @@ _UNDO_WINDOW_S = 16 * 3600.0
 """Seconds after which an operation can no longer be undone with `undo`."""
 
 _LAST_OPERATION = """
-SELECT job_id, lanes FROM operation WHERE store = ?1 AND app_user = ?2 AND created_at > ?3 AND superseded_by = ''
-AND (?4 = '' OR occurred_at = ?4)
+SELECT job_id, lanes FROM operation WHERE store = ? AND app_user = ? AND created_at > ? AND superseded_by = ''
 AND NOT (operation = 'update-customer-order' AND ifnull(json_array_length(body, '$.orders.order_lines'), 0) = 0
   AND body ->> '$.orders.is_claimed' IS NOT NULL)
 ORDER BY n DESC LIMIT 1
@@ -59,13 +58,13 @@ class OpenJobs:
         jobs = [job for job in map(job_from_row, fetch(self._db, sql, store, user)) if self._is_free(job, session_id)]
         return [self._open_job(job) for job in _in_stack_order(jobs)]
 
-    def last_operation(self, store: str, user: str, at: str = "") -> LastOperation | None:
+    def last_operation(self, store: str, user: str) -> LastOperation | None:
         """Return the last operation of a person on this host, with its job; None if there is none.
 
-        If a time is given, return the last one of that time. Claiming an order does not count.
+        Claiming an order does not count.
         """
         since = self._clock() - _UNDO_WINDOW_S
-        for job_id, lanes in fetch(self._db, _LAST_OPERATION, store, user, since, at):
+        for job_id, lanes in fetch(self._db, _LAST_OPERATION, store, user, since):
             row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
             job = None if row is None else job_from_row(row)
             if job is not None and job.closed is not None:

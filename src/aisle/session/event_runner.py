@@ -112,14 +112,12 @@ class EventRunner:
         self._store.unit_of_work.add_answer(event, self._context.at, raw, self._context.current(), verdict)
         self._verdicts.show(verdict)
 
-    def undo_last(self, at: str = "") -> None:
-        """Reopen the last job of the person on this host to undo its last step; say what no job can undo.
-
-        If a time is given, it is the job that sent an operation at that time."""
+    def undo_last(self) -> None:
+        """Reopen the last job of the person on this host to undo its last step; say what no job can undo."""
         if not self.commit():
             return
         store, user = self._profile.current.store, self._context.user.user
-        operation = self._store.journal.jobs.last_operation(store, user, at)
+        operation = self._store.journal.jobs.last_operation(store, user)
         if operation is None:
             self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
         elif operation.job is None or not is_readable(operation.job.job):

@@ -29,7 +29,7 @@ from aisle.jobs.expiry.expiry_state import (
     unlikely_reason,
 )
 from aisle.jobs.expiry.send_and_undo_check import send_check
-from aisle.jobs.job import Context, Event, Start, Turn, UndoLast, money_message, reply
+from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
@@ -86,7 +86,7 @@ class DatePage(ProductPage):
 
     def actions(self, state: ExpiryState) -> Actions:
         none = Action(msg("expiry.none_here"), _say_none)
-        undo = Action(msg("hint.undo"), _undo, "u", is_hinted=bool(state.sent or state.found_expired))
+        undo = Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent))
         return (none, undo)
 
     def accepts(self, state: ExpiryState) -> Accepts:
@@ -109,13 +109,6 @@ class DatePage(ProductPage):
         left = back_to_list(state)
         id_ = "expiry.rest_not_checked" if is_rest else "expiry.not_checked"
         return reply(left, INFO, id_, DUE_LIST.query(left, context), label=label)
-
-
-def _undo(state: ExpiryState, context: Context) -> Result:
-    """Undo the loss that was just booked, else the last check."""
-    if state.found_expired:
-        return Turn(state._replace(found_expired="", loss_at=""), (UndoLast(state.loss_at),))
-    return ask_undo(state, context)
 
 
 def _say_none(state: ExpiryState, context: Context) -> Result:
@@ -177,8 +170,8 @@ def take_date(state: ExpiryState, day: date, context: Context) -> Result:
     """Book what is expired as a loss, ask for a discount, or send the date."""
     product, state = in_hand(state), drop_question(state)._replace(phase=DATE)
     if day <= today_of(context):
-        loss = Start("adjust", {"product_number": product.number, "label": product.label})
-        return Turn(state._replace(day=day.isoformat()), (loss,))
+        expired = {"product_number": product.number, "label": product.label, "expired_on": day.isoformat()}
+        return Turn(state._replace(day=day.isoformat()), (Start("adjust", expired),))
     if is_discount_due(product, day, context) and product.may_discount:
         return reply(
             state._replace(phase=PRICE, day=day.isoformat()), ASK, "expiry.which_discount", label=product.label
@@ -206,6 +199,7 @@ class ConfirmPage(ProductPage):
         return (
             Action(msg("expiry.choice_date", day=day_message(state.day)), _confirm),
             Action(no or msg("expiry.choice_no"), _reject),
+            Action(msg("hint.undo"), _reject, "u", is_hinted=False),
         )
 
     def accepts(self, state: ExpiryState) -> Accepts:
@@ -241,7 +235,8 @@ class PricePage(ProductPage):
         return (Line("quantity", price), Line("note", msg("expiry.expires", day=day_message(state.day))))
 
     def actions(self, state: ExpiryState) -> Actions:
-        return (Action(msg("expiry.no_discount"), _send_without_discount),)
+        undo = Action(msg("hint.undo"), self.go_back, "u", is_hinted=False)
+        return (Action(msg("expiry.no_discount"), _send_without_discount), undo)
 
     def accepts(self, state: ExpiryState) -> Accepts:
         return super().accepts(state)._replace(quantity=True, decimals=True)

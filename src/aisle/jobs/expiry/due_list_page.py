@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
 from aisle.jobs.expiry.send_and_undo_check import query_undo
-from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Turn, reply
+from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.row_types.products import ExpiryCheckRow
@@ -80,9 +80,12 @@ def query_shown(number: str, context: Context) -> Query:
 
 
 def ask_undo(state: ExpiryState, context: Context) -> Result:
-    """Query the product of the last check, to undo it."""
+    """Query the product of the last check, to undo it; a loss is undone by the job that booked it."""
     if not state.sent:
         return reply(state, WRONG, "pick.nothing_to_undo")
+    if loss := state.sent[-1].loss:
+        undone = state._replace(sent=state.sent[:-1], found_expired="")
+        return Turn(undone, (Start("adjust", {"undo": loss}),))
     return Turn(state, (query_undo(state, context),))
 
 

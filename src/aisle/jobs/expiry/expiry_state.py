@@ -69,6 +69,8 @@ class SentCheck(NamedTuple):
     label: str
     before: tuple[tuple[str, str], ...]
     after: tuple[tuple[str, str], ...]
+    loss: str = ""
+    """Loss of expired goods that was booked instead, as the job `adjust` gave it."""
 
 
 class GivenDate(NamedTuple):
@@ -107,8 +109,6 @@ class ExpiryState(NamedTuple):
     """Record with the number that was typed as a date, while the person is asked which is meant."""
     found_expired: str = ""
     """Date of the goods that were found expired and are booked as a loss. The date of what is left is asked next."""
-    loss_at: str = ""
-    """Time of that loss, by which it is undone."""
     sent: tuple[SentCheck, ...] = ()
     given: GivenDate | None = None
     """Answer that is taken once the product is read again, because others may have set its date since."""
@@ -214,7 +214,7 @@ def in_hand(state: ExpiryState) -> CheckedProduct:
 
 def back_to_list(state: ExpiryState) -> ExpiryState:
     """Return the state without a product in hand."""
-    left = state._replace(phase=LIST, product=None, pending_scan=None, found_expired="", loss_at="", known_now=None)
+    left = state._replace(phase=LIST, product=None, pending_scan=None, found_expired="", known_now=None)
     return drop_question(left)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from aisle.jobs.expiry.date_pages import (
@@ -19,9 +19,11 @@ from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
     LIST,
+    MAX_UNDO,
     PRICE,
     ExpiryState,
     GivenDate,
+    SentCheck,
     back_to_list,
     day_message,
     drop_question,
@@ -106,7 +108,9 @@ class ExpiryJob(PageJob[ExpiryState]):
             return self.query_again(state, context)
         if event.answer is None or event.answer["quantity"] >= 0:
             return reply(state._replace(day=""), INFO, "expiry.no_loss", label=in_hand(state).label)
-        return Turn(state._replace(day="", found_expired=state.day, loss_at=event.answer["at"]))
+        product, loss = in_hand(state), str(event.answer.get("sent") or "")
+        sent = (*state.sent, SentCheck(product.number, product.label, (), (), loss))[-MAX_UNDO:] if loss else state.sent
+        return Turn(state._replace(day="", found_expired=state.day, sent=sent))
 
     def handle_scan(self, state: ExpiryState, matches: tuple[Match, ...], context: Context) -> Result:
         first = matches[0]
@@ -149,6 +153,9 @@ def _ask_date(state: ExpiryState, label: Match | None, kind: str = ASK) -> Resul
 
 def _typed_date(match: Match, context: Context) -> date | None:
     """Return the date that the code of a record may be; None if it certainly is the code."""
+    if len(match.code) <= 2:
+        days = (today_of(context) + timedelta(days=ahead) for ahead in range(62))
+        return next((day for day in days if str(day.day) == match.code.lstrip("0")), None)
     return parse_typed(match.code, context) if len(match.code) <= MAX_TYPED_DATE else None
 
 
@@ -165,7 +172,7 @@ def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Matc
     if product is None or not product.is_ranged:
         return reply(state, WRONG, "store_product.not_ranged")
     left = state.product
-    opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", loss_at="", known_now=None)
+    opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", known_now=None)
     if scanned and scanned.expiry:
         return give_date(opened, _label_date(scanned, context), context, is_label=True)
     if left and left.number != product.number:
