@@ -115,7 +115,10 @@ def _docstrings(path: Path) -> Iterator[str]:
 
 
 def _is_known(named: str, modules: set[str], package: str) -> bool:
-    """Return False if a text seems to name a module and there is none. The docstring of a package names its own; `_n` stands for a number."""
+    """Return False if a text seems to name a module and there is none.
+
+    The docstring of a package names its own modules. `_n` at the end of a name stands for a number.
+    """
     if named.endswith(".py"):
         return any(f"/{module}.py".endswith(f"/{named}") for module in modules)
     if named.startswith("aisle."):
