@@ -89,6 +89,21 @@ def test_setting_under_way_leaves_a_product_at_its_location_with_goods(
     assert due(reads) == ["P2", "P1", "P3"]
 
 
+def test_due_products_are_sorted_once_for_each_state_of_the_cache(
+    shelf: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
+) -> None:
+    asked: list[str] = []
+    due(reads)
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    later = {"validate_expiry_date_time": "2026-12-04T00:00:00Z"}
+    enqueue(OperationQueue(outbox_db), update_write("P2", STORE, later, {}, needs_supervisor=False))
+    assert (due(reads, first=1, size=1), due(reads, size=1)) == (["P3"], ["P1"])
+    assert not [sql for sql in asked if "stock_expiry_check" in sql]
+    shelf.write_stock([stock("P3", places={}, validate_expiry_datetime="2027-01-01T00:00:00Z")])
+    assert due(reads) == ["P1"]
+    reads._cache.trace_v2(0, None)
+
+
 def test_due_products_are_found_without_reading_the_whole_stock(shelf: CacheWriter, reads: CacheReader) -> None:
     asked: list[str] = []
     reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
