@@ -19,6 +19,9 @@ from aisle.jobs.view import Msg, msg
 BASE_VALUES = "base"
 """Key of an item with the field values that the person saw before the change, as plain text. It is not sent."""
 
+IS_NEAREST = "is_nearest"
+"""Key of an item whose expiry date replaces a later one that somebody else set meanwhile. It is not sent."""
+
 WHOLE_NUMBER, NUMBER, MONEY, FLAG, CODES, DAY = "whole", "number", "money", "flag", "codes", "day"
 
 NUMERIC = (WHOLE_NUMBER, NUMBER, MONEY)
@@ -108,8 +111,14 @@ def _parse_store_day(text: str) -> str:
 
 
 def without_base_values(items: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Return the items without the expected values, as they are sent."""
-    return [{name: item[name] for name in item if name != BASE_VALUES} for item in items]
+    """Return the items without what only this host reads, as they are sent."""
+    return [{name: item[name] for name in item if name not in (BASE_VALUES, IS_NEAREST)} for item in items]
+
+
+def replaces_later_date(item: Mapping[str, object], now: Mapping[str, str]) -> bool:
+    """Return True if an item brings a nearer expiry date than the present one, which it may replace."""
+    ours, theirs = (values.get("expiry_date_time", "") for values in (parse_update_values(item), now))
+    return item.get(IS_NEAREST) is True and bool(ours) and ours <= theirs
 
 
 def apply_settings(stock: dict[str, object], item: Mapping[str, object]) -> None:

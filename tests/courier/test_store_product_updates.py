@@ -125,6 +125,25 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
     assert shop.applied(UPDATE) == 1
 
 
+@pytest.mark.parametrize(
+    ("day", "is_nearest", "state"),
+    [("2026-12-09", True, "done"), ("2026-12-24", True, "rejected"), ("2026-12-09", False, "rejected")],
+)
+async def test_of_two_expiry_checks_the_nearer_date_wins(shop: Shop, day: str, is_nearest: bool, state: str) -> None:
+    async with shop.working() as courier:
+        dates = {"last_expiry_datetime": "2026-12-23T00:00:00Z", "validate_expiry_datetime": "2026-12-20T00:00:00Z"}
+        shop.fake.stock["P1"].update(dates)
+        changes: dict[str, Json] = {
+            "expiry_date_time": f"{day}T00:00:00Z", "validate_expiry_date_time": "2026-12-06T00:00:00Z",
+        }  # fmt: skip
+        base = {"expiry_date_time": "2026-12-12", "validate_expiry_date_time": "2026-11-30"}
+        (op_id,) = shop.desk.write(update_write("P1", STORE, changes, base, is_nearest=is_nearest))
+        courier.wake()
+        await shop.until(op_id, state)
+    sent = [item for name, item in shop.fake.applied if name == UPDATE]
+    assert sent == ([{"product_number": "P1", **changes}] if state == "done" else [])
+
+
 async def test_empty_previous_value_is_checked_before_writing(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.stock["P1"].update(min=12, max=None)

@@ -12,6 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from aisle.jobs.view import Msg
+from aisle.session.shown_verdict import NOT_APPLIED
 from tests.faults.goods import PICK_UP, SHELVES
 from tests.faults.host import Host, Person
 
@@ -86,7 +87,7 @@ class Worker:
     def _answer(self) -> Msg | None:
         """What the last scan led to, without the number that was in question before it and is not taken."""
         verdict = self.person.frame.verdict
-        said = dict(verdict.text.args).get("said") if verdict and verdict.text.id == "session.not_applied" else None
+        said = dict(verdict.text.args).get("said") if verdict and verdict.text.id in NOT_APPLIED else None
         return said if isinstance(said, Msg) else verdict.text if verdict else None
 
     def _hear_where(self) -> None:

@@ -12,6 +12,7 @@ from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Msg, Step, Verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
+from aisle.session.shown_verdict import NOT_APPLIED
 from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
@@ -85,7 +86,7 @@ class Hand:
                 )
                 return self.feed(Rows(effect.id, (row,) if row else (), len(row or ())))
         text = turn.verdict.text if turn.verdict else None
-        said = dict(text.args)["said"] if text and text.id == "session.not_applied" else text
+        said = dict(text.args)["said"] if text and text.id in NOT_APPLIED else text
         return said.id if isinstance(said, Msg) else ""
 
     def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from aisle import named_tuple_json
-from aisle.jobs.expiry.expiry_state import CHECK, DISCOUNT, EXPIRY, LIST, ExpiryState
+from aisle.jobs.expiry.expiry_state import CHECK, DISCOUNT, EXPIRY, LIST, ExpiryState, day_message
 from aisle.jobs.expiry.job import ExpiryJob
-from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, UndoLast
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start
 from aisle.jobs.job import Write as Operation
-from aisle.jobs.view import ListView, Step
+from aisle.jobs.view import ListView, Msg, Step, msg
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
@@ -32,6 +32,9 @@ from aisle.store_product_settings import FIELD_BY_NAME, parse_update_values
 from tests.run_length import tries
 
 Row = dict[str, Any]
+
+LIVE = ("expiry_checks", "shown", "refused_checks")
+"""Ids of the queries that are not journalled."""
 
 DISCOUNTS = Policy(expiry_discount_days=Decimal(2))
 
@@ -65,6 +68,8 @@ class Hand:
         self.effects: list[Any] = []
         self.writes: list[Operation] = []
         self.journal: list[Event] = []
+        self.refused: list[Row] = []
+        self.detail: Msg | None = None
         self.feed(Opened({}))
 
     def feed(self, *events: Event) -> str:
@@ -75,12 +80,13 @@ class Hand:
             event = queue.popleft()
             turn = self.job.handle(self.state, event, self.context)
             self.state, said = turn.state, turn.verdict.text.id if turn.verdict else said
+            self.detail = turn.verdict.detail if turn.verdict else self.detail
             self.effects += turn.effects
             queries = [each for each in turn.effects if isinstance(each, Query)]
             self._apply([each for each in turn.effects if isinstance(each, Operation)])
-            if not (isinstance(event, Rows) and event.id == "expiry_checks") and not isinstance(event, Changed):
+            if not (isinstance(event, Rows) and event.id in LIVE) and not isinstance(event, Changed):
                 self.journal.append(event)
-            queue.extend(map(self._answer, queries))
+            queue.extendleft(map(self._answer, queries))
             assert self.job.view(self.state).name == self.job.step_name(self.state) in self.job.steps
             assert named_tuple_json.from_text(ExpiryState, named_tuple_json.to_text(self.state)) == self.state
         return said
@@ -98,6 +104,8 @@ class Hand:
         if query.name == "store_product":
             row = self.rows.get(query.args["product_number"])
             return Rows(query.id, (dict(row),) if row else (), 1)
+        if query.name == "refused_operations":
+            return Rows(query.id, tuple(self.refused), len(self.refused))
         due = [number for number, row in self.rows.items() if self._is_due(row, query.args["day"])]
         first = query.args["first"]
         rows = tuple(
@@ -142,6 +150,7 @@ def test_scan_and_date_are_all_there_is_to_a_check() -> None:
             "expiry_date_time": "2026-12-07T00:00:00Z",
             "validate_expiry_date_time": "2026-12-04T00:00:00Z",
             "base": {"expiry_date_time": "2026-12-02", "validate_expiry_date_time": "2026-11-30"},
+            "is_nearest": True,
         }
     ]
     assert (hand.step, hand.state.total) == ("expiry", 1)
@@ -215,23 +224,70 @@ def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[E
     hand = Hand()
     hand.scan("P1")
     hand.feed(*events)
-    assert Start("adjust", {"product_number": "P1", "label": "Product P1"}) in hand.effects
+    (start,) = (each for each in hand.effects if isinstance(each, Start))
+    assert (start.args["product_number"], start.args["expired_on"] <= "2026-11-30") == ("P1", True)
     assert hand.feed(Closed("adjust")) == "expiry.no_loss"
-    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}))
+    assert hand.feed(*events, Closed("adjust", {"quantity": Decimal(2)})) == "expiry.no_loss", "found, not lost"
+    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}))
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert view.lines[-1].text.id == "expiry.rest"
     assert hand.sent() == []
     hand.feed(Command("u"))
-    assert hand.effects == [UndoLast()]
-    hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2)}), Text("+10"))
+    assert hand.effects == [Start("adjust", {"undo": "loss"})]
+    hand.feed(Closed("adjust"), *events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}), Text("+10"))
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-10", CHECK: "2026-12-07"}]
+    assert hand.feed(Command("u")) == "expiry.undone"
+    hand.feed(Command("u"))
+    assert hand.effects == [Start("adjust", {"undo": "loss"})]
+
+
+def test_of_several_labels_the_nearest_date_stands() -> None:
+    hand = Hand()
+    days = ("2026-12-24", "2026-12-27", "2026-12-25", "2026-12-20")
+    assert [hand.scan("P1", day) for day in days] == [
+        *("expiry.saved", "expiry.nearest_of", "expiry.nearest_of", "expiry.saved")
+    ]
+    assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-24", "2026-12-20"]
+    assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"  # somebody else gave 27 December
+    assert hand.sent() == []
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, "expiry.saved"), (2, "session.dropped")])
+def test_typed_date_later_than_one_that_stands_is_asked(number: int, said: str) -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.rows["P1"] = stocked("P1", "2026-12-20", "2026-12-23")  # somebody else, while the page is open
+    hand.feed(Changed("product", "P1"))
+    assert hand.job.view(hand.state).lines[-1].text == msg("expiry.known", day=day_message("2026-12-23"))  # type: ignore[union-attr]
+    assert hand.feed(Text("2412")) == "expiry.is_later"
+    assert hand.feed(Choice(number)) == said
+    hand.scan("P1")
+    assert hand.feed(Text("0912")) == "expiry.saved"
+    assert hand.writes[-1].body[0]["is_nearest"]
+    assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-24", "2026-12-09"][number - 1 :]
+
+
+def test_refused_check_is_told_once_and_not_undone() -> None:
+    hand = Hand()
+    hand.scan("P1", "2026-12-20")
+    body = hand.writes[-1].body
+    hand.refused = [{"op_id": "1", "user": "ann", "why": "no", "label": "P1", "body": body, "left": {}}]
+    other = {**hand.refused[0], "op_id": "2", "body": [{"product_number": "P1", "min": 4}]}
+    hand.refused.append(other)
+    assert [hand.feed(Changed("outbox", "")) for _ in range(2)] == ["receive.refused", ""]
+    change = {"op_id": "1", "outcome": "refused", "fields": [(EXPIRY, "", "2026-12-20")], "why": "no"}
+    hand.rows["P1"]["said"] = [change]
+    hand.sent()
+    assert hand.feed(Command("u")) == "receive.refused"
+    assert (hand.sent(), hand.feed(Command("u"))) == ([], "pick.nothing_to_undo")
 
 
 def test_no_goods_there_sets_the_next_check_alone() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Choice(1)) == "expiry.saved_none"
+    assert hand.detail == msg("expiry.date_stays", day=day_message("2026-12-02"))
     assert hand.sent() == [{"product": "P1", CHECK: "2026-12-03"}]
 
 
@@ -272,6 +328,17 @@ def test_number_of_something_is_no_date_without_asking() -> None:
     hand.scan("2811", kind=PRODUCT, code="2811")
     assert hand.feed(Choice(1)) == "expiry.is_past"  # it is asked, too
     assert hand.sent() == [{"product": "P1", EXPIRY: "2026-12-07", CHECK: "2026-12-04"}]
+
+
+def test_two_digits_of_a_product_are_asked_as_a_day_and_u_leaves_the_question() -> None:
+    hand = Hand(DISCOUNTS)
+    hand.scan("P1")
+    assert hand.scan("P2", code="31") == "expiry.number_of"
+    assert hand.state.day == "2026-12-31"
+    assert (hand.feed(Command("u")), hand.step) == ("session.dropped", "expiry.date")
+    hand.feed(Text("+2"), Command("u"))
+    assert (hand.step, hand.sent()) == ("expiry.date", [])
+    assert hand.scan("P2", code="45") == "expiry.instead"
 
 
 def test_undo_gives_back_the_values_before() -> None:

@@ -11,7 +11,7 @@ from aisle.jobs.job import Close, Closed, LocalNote, Start, Write
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO
-from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, UnknownCode
+from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, Quantity, UnknownCode
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order, picked
 from tests.jobs.test_pick_batch import three, totes
@@ -339,3 +339,11 @@ def test_the_word_on_a_shortage_counts_what_others_picked_meanwhile() -> None:
     hand.scan("P1", "2")
     hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False, "rest": "1"}))
     assert "4 of 5" in hand.told
+
+
+def test_a_lower_total_says_what_it_was() -> None:
+    hand = Hand(line(1, "P1", 12))
+    hand.scan("P1", "7")
+    assert hand.feed(Quantity(Decimal(1))) == "pick.total_lowered"
+    assert "1 of 12, was 7" in hand.told
+    assert hand.feed(Quantity(Decimal(9))) == "pick.picked"

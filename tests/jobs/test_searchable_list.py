@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from aisle.jobs import JOBS
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Rows
+from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, ReceiveState
 from aisle.jobs.searchable_list import is_no_search, scroll_window, turn_page
+from aisle.jobs.stock_pool_names import Pool
+from aisle.jobs.view import ListView
 from aisle.scan.grammar import needs_look_up, parse
-from aisle.scan.grammar_and_meaning_types import Command, RefusedInput, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Command, CursorKey, RefusedInput, UnknownCode
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=4)
 
@@ -73,3 +78,28 @@ def test_the_wheel_scrolls_the_view_and_not_the_cursor(cursor: int) -> None:
         assert (moved, first) == (cursor, top)
     assert scroll_window(cursor, 18, 42, 22, "scrolldown") == (cursor, 20), "the last row stays at the bottom"
     assert scroll_window(cursor, 0, 5, 22, "scrolldown") == (cursor, 0)
+
+
+COUNTED = tuple(CountLine("A-1", f"P{n}", f"Product {n}", counted=Decimal(n + 1)) for n in range(30))
+ANNOUNCED = tuple(DeliveryLine(n, f"P{n}", f"Product {n}", Decimal(5)) for n in range(30))
+DELIVERY = ReceiveState(delivery_number="D-1", lines=ANNOUNCED, page_size=4)
+
+
+@pytest.mark.parametrize(
+    ("job", "state"),
+    [
+        ("count", CountState(phase="list", plan=tuple(CountTarget("location", f"A-{n}") for n in range(30)))),
+        ("count", CountState(phase="summary", mode="location", location="A-1", lines=COUNTED)),
+        ("count", CountState(phase="pool", lines=COUNTED, current_index=0, pools=tuple(map(Pool, range(30))))),
+        ("receive", DELIVERY._replace(phase="lines")),
+        ("receive", DELIVERY._replace(phase="check")),
+    ],
+)
+def test_the_wheel_scrolls_lists_without_a_cursor(job: str, state: Any) -> None:
+    tops = []
+    for key in ("scrolldown", "scrolldown", "scrollup", "scrollup", "scrollup"):
+        state = JOBS[job].handle(state, CursorKey(key), CONTEXT).state
+        view = JOBS[job].view(state)
+        assert isinstance(view, ListView)
+        tops.append(view.first)
+    assert tops == [3, 6, 3, 0, 0]

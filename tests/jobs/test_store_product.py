@@ -209,6 +209,15 @@ def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: 
     assert hand.job.step_name(hand.state) == "store_product.value"
 
 
+def test_a_scan_while_a_typed_value_is_confirmed_asks_for_the_answer() -> None:
+    hand = Hand(row())
+    hand.pick("min")
+    hand.feed(Quantity(Decimal(6)))
+    assert hand.job.step_name(hand.state) == "store_product.confirm"
+    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "count.answer_first"
+    assert hand.job.step_name(hand.state) == "store_product.confirm"
+
+
 def test_what_is_so_already_is_not_sent() -> None:
     hand = Hand(row())
     hand.pick("min")

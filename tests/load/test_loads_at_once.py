@@ -93,3 +93,38 @@ async def test_loads_that_follow_each_other_are_not_named(requests: int, world: 
     for _ in range(2):
         report = await loaded(world)
         assert NAMED not in "\n".join(report.lines())
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("store_products.csv", ("store_number,product_number,min", "1,UNKNOWN,4")),
+        ("stock.csv", (STOCK_HEADER, "1,R,B,1,9")),
+        ("locations.csv", ("store_number,location_code", "1,Z")),
+    ],
+)
+async def test_a_load_that_wrote_nothing_of_this_one_is_not_named(
+    name: str, lines: tuple[str, ...], world: World, tmp_path: Path
+) -> None:
+    """This one writes products and prices of the chain; the other is refused, or writes to a store."""
+    await loaded(world)
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    for folder, files in (
+        (mine, {key: OTHER_FILES[key] for key in ("products.csv", "prices.csv")}),
+        (theirs, {name: lines}),
+    ):
+        folder.mkdir()
+        for key, content in files.items():
+            (folder / key).write_text("\n".join(content) + "\n")
+    others: list[OtherLoad] = []
+
+    def wrap(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+        others.append(OtherLoad(inner, world, theirs, "prices"))
+        return others[0]
+
+    world.wrap = wrap
+    async with world.client() as client:
+        report = await load(mine, client)
+    assert others[0].report is not None
+    assert report.is_complete
+    assert NAMED not in "\n".join(report.lines())

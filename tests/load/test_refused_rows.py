@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from aisle.barcode_numbers import wrong_check_digit
+from aisle.cli.describe_load_columns import example_cell
 from aisle.client.csv_load import LoadError, LoadReport, clean_cells_by_column_kind, load
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
-from aisle.client.csv_load.report import example_cell
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+import pytest
+
 from aisle.service.http.header_and_path_middleware import normalize_path
 from tests.run_length import tries
 from tests.service.world import API, LOGS, World, line_end, store_body
@@ -19,7 +21,7 @@ _ALWAYS = (
     "a/../b",
     "..x",
     "a b",
-    " a b",
+    "a  b",
     "#",
     "a?b=c&d=e",
     "%",
@@ -172,6 +174,32 @@ async def test_of_stores_and_people(world: World) -> None:
         async with world.client_for("staff", [code]) as client:
             answer = await world.send("GET", "/stores", client=client)
             assert [row["storeNo"] for row in answer.json()["list"]] == [code]
+
+
+ORDER_LINE = {"line_number": 1, "product_number": "P1", "quantity": 1}
+CREATED = [
+    ("/products", "products", "product_number", {}),
+    ("/stores", "stores", "store_number", store_body("")),
+    ("/stores/S1/orders/customerorders", "orders", "order_number", {"order_lines": [ORDER_LINE]}),
+    ("/stores/S1/orders/deliveries", "orders", "order_number", {"no_of_containers": 1, "order_lines": [ORDER_LINE]}),
+    ("/aisle/v1/locations", "locations", "location_code", {"store_number": "S1"}),
+    ("/aisle/v1/stores/S1/people", "people", "badge", {"user": "U", "name": "N"}),
+    ("/aisle/v1/stores/S1/people", "people", "user", {"badge": "B", "name": "N"}),
+]
+ENDS = ["X ", " X", "X\u00a0", "\tX", "X\n", "\u202fX", "X\u3000", "\ufeffX", "X\u200b", "X \u2060"]
+
+
+@pytest.mark.parametrize(("path", "array", "name", "body"), CREATED)
+async def test_new_keys_with_blanks_at_their_ends_are_refused(
+    path: str, array: str, name: str, body: dict[str, Any], world: World
+) -> None:
+    for key in ENDS:
+        answer = await world.post(path, {array: [{**body, name: key}]}, 422)
+        assert answer["message"].endswith("has blanks at its ends; send 'X'.")
+        assert answer["errors"][0]["field"].endswith(name)
+    for key in ("X", "x", "0X", "X X"):
+        other = {"badge": f"B{key}", "user": f"U{key}"} if array == "people" else {}
+        await world.post(path, {array: [{**body, **other, name: key}]})
 
 
 def test_a_code_is_one_segment() -> None:

@@ -70,8 +70,15 @@ def test_a_click_selects_a_row_of_the_window_alone(board: Session) -> None:
 
 def test_an_action_on_the_order_shows_in_the_pane(board: Session) -> None:
     press(board, "down")
-    frame = says(board, "d", "3", "1", "1")
-    assert "order.rejected_why" in [line.text.id for line in pane(frame).lines]  # type: ignore[union-attr]
+    frame = says(board, "d", "4")
+    assert "order.priority" in [line.text.id for line in pane(frame).lines]  # type: ignore[union-attr]
+
+
+def test_a_message_ends_with_the_page_that_it_is_about(board: Session) -> None:
+    press(board, "down")
+    assert says(board, "d", "4").verdict is not None
+    assert press(board, "down").verdict is not None
+    assert press(board, "enter").verdict is None
 
 
 def test_a_small_desk_has_no_pane_and_gets_it_when_it_is_large(board: Session) -> None:

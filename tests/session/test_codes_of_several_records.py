@@ -148,7 +148,7 @@ def test_a_list_without_entries_names_its_filter(session: Session) -> None:
     open_job(session, scan, "log")
     frame = scan("4500", "X-02")
     assert isinstance(frame.view, ListView)
-    assert MessageWriter().write(frame.view.empty) == "No entry matches “X-02” and the filter: Product: 4500"
+    assert MessageWriter().write(frame.view.empty) == "Nothing matches “X-02”."
 
 
 @pytest.mark.parametrize(

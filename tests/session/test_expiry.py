@@ -19,6 +19,8 @@ from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
 
+LOGS = "create-store-product-logs"
+
 TODAY = date.today().strftime("%d%m")
 
 
@@ -37,16 +39,21 @@ def test_a_loss_on_top_of_a_check_is_undone_from_there(home: StoreFolder) -> Non
     with at(home, user="U1") as session:
         stand(home, session, "expiry.date")
         assert verdict(session, TODAY) == ("expiry.confirm", "expiry.is_today")
-        assert verdict(session, "y") == ("adjust.quantity", "adjust.how_many")
-        assert verdict(session, "d", "2") == ("expiry.date", "adjust.lost")
-        assert verdict(session, "u") == ("adjust.product", "adjust.undone")
-        assert verdict(session, "b")[0] == "expiry.date"
-        assert waiting(session) == ["create-store-product-logs"] * 2
+        assert verdict(session, "y") == ("adjust.quantity", "adjust.how_many_expired")
+        assert verdict(session, "d") == ("adjust.quantity", "adjust.none")
+        assert verdict(session, "1", "2") == ("expiry.date", "adjust.lost")
+        assert verdict(session, "u") == ("expiry.date", "adjust.undone")
+        assert waiting(session) == [LOGS] * 2
+        verdict(session, TODAY, "y")
+        assert verdict(session, "1", "2") == ("expiry.date", "adjust.lost")
         assert verdict(session, "+9") == ("expiry", "expiry.saved")
         assert verdict(session, "u") == ("expiry", "expiry.none_before")
+        assert verdict(session, "u") == ("expiry", "adjust.undone")
+        assert waiting(session) == [*[LOGS] * 3, "update-store-products", LOGS]
+        assert verdict(session, "+9", "u")[1] == "pick.nothing_to_undo"
     with at(home, user="U1") as session:
         assert session.frames.build().view.name == "expiry"
-        assert waiting(session)[-1] == "update-store-products"
+        assert waiting(session)[-1] == LOGS
 
 
 def test_last_check_is_undone_from_home(home: StoreFolder) -> None:
@@ -54,7 +61,7 @@ def test_last_check_is_undone_from_home(home: StoreFolder) -> None:
         stand(home, session, "expiry.date")
         far = date.today() + timedelta(days=40)
         assert verdict(session, far.isoformat()) == ("expiry", "expiry.saved")
-        assert verdict(session, BARCODES[0], "+50") == ("expiry", "expiry.saved")
+        assert verdict(session, BARCODES[0], "+30") == ("expiry", "expiry.saved")
         assert verdict(session, "b")[0] == "home"
         assert verdict(session, "u") == ("expiry", "expiry.undone_partly")
         last = session.store.operations.unfinished()[-1]

@@ -51,7 +51,7 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
         assert frame.link.state == "renewed"
         assert told(frame) == (WRONG, "pick.join")
         assert frame.verdict is not None
-        assert dict(frame.verdict.text.args)["more"] == msg("session.program_outdated")
+        assert dict(frame.verdict.text.args)["what"] == msg("session.program_outdated")
         assert frame.view.name == "pick.product"
         assert sent(home)["4102", 1] == 1
         with closing(apsw.Connection(str(home.cache))) as newer:

@@ -127,3 +127,13 @@ def test_goods_are_booked_where_the_screen_says(aisle_home: Path, pace: float) -
         scanner.send(f"010{GOUDA}3103000300\r", pace)
         (place,) = [place for _, place in picked(session).values()]
         assert place == dict(shown.args)["place"]
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003])
+def test_a_location_that_the_next_question_offers_was_taken(aisle_home: Path, pace: float) -> None:
+    with at(store(aisle_home), user="U1") as session:
+        say(session, "9002")
+        frame = Scanner(session).send(f"X-02\r010{GOUDA}3103000300\r", pace)
+        assert told(frame) == (ASK, "pick.which_location"), frame.verdict
+        say(session, "f")
+        assert picked(session) == {NUMBERS[GOUDA]: (Decimal("0.3"), "X-02")}

@@ -169,7 +169,7 @@ def test_pin_notice_does_not_hide_scan_verdict(desk: Desk) -> None:
     both = rested(desk.session).verdict
     assert both is not None
     assert (both.kind, desk.session.bells) == (ASK, 3)
-    assert dict(both.text.args) == {"more": msg("pin.waits", count=1), "what": taken.text}
+    assert dict(both.text.args) == {"what": msg("pin.waits", count=1), "more": taken.text}
     again = desk.says("P1").verdict
     assert rested(desk.session).verdict == again, "it was told just now"
 

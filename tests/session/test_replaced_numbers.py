@@ -35,7 +35,7 @@ def test_a_typed_number_replaced_by_a_scanned_one_is_told(store: StoreFolder, jo
 def test_goods_joined_to_a_question_are_taken() -> None:
     scan = Scan((Match(PRODUCT, "P1"),))
     where = [msg("pick.taken_where", label="Beans", quantity=Decimal(n)) for n in (1, 2, 3)]
-    report: Msg = msg("session.not_applied", count=1, why=msg("number", value=Decimal(3)), said=where[1])
+    report: Msg = msg("session.number_not_applied", why=msg("number", value=Decimal(3)), said=where[1])
     refused = RefusedInputs()
     for text in (where[0], report, where[2]):
         refused = refused.add(scan, Verdict(ASK, text), 2)

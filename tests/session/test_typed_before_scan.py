@@ -89,3 +89,16 @@ def test_a_label_is_scanned_behind_what_was_typed(
         assert label in shown(frame)
         for size in ((40, 20), (20, 16)):
             assert re.search(rf"([Nn]ot|[Ii]gnored:) {left}\b|“{left}”", shown(frame, *size)), shown(frame, *size)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(20, 16), (40, 20)])
+@pytest.mark.parametrize("page", ["count.product", "move.take", "pick.product"])
+def test_a_number_that_is_not_taken_is_named_on_every_screen(
+    aisle_home: Path, page: str, columns: int, rows: int
+) -> None:
+    with on_page(aisle_home, page) as session:
+        scanner = Scanner(session)
+        for text, pace in ((STEPS[page], 0.0), ("ZZZ-77", 0.003), ("19", 0.12), ("A-1", 0.003)):
+            scanner.rest(6.0)
+            scanner.send(f"{text}\r", pace)
+        assert re.search(r"(not|ignored:) 19", shown(session.frames.build(), columns, rows))

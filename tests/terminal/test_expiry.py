@@ -106,8 +106,9 @@ def test_checks_and_a_loss_without_a_link_and_after_a_kill(
 
         app = picker(*arguments, columns=80, rows=24)
         app.shows("Back where you left off", second["product_description"])
-        app.take(date.today().strftime("%d%m"), "adjust.location", "adjust.which_location", typed=True)
-        app.take("1", "adjust.quantity", "adjust.how_many")
+        app.take(date.today().strftime("%d%m"), "expiry.confirm", "expiry.is_today", typed=True)
+        app.take("y", "adjust.location", "adjust.which_location")
+        app.take("1", "adjust.quantity", "adjust.how_many_expired")
         app.take("2", "adjust.reason", "adjust.which_reason", typed=True)
         app.take("2", "expiry.date", "adjust.lost", typed=True)
         app.take("+30", "expiry", "expiry.saved", typed=True)

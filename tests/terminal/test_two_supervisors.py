@@ -61,13 +61,20 @@ WORDS = """
 DONE = "order_actions.done_"
 """Beginning of the ids of what is said of a deed that was done."""
 
+DONE_ELSEWHERE = {
+    "pick.handed_over_now": "hand_over",
+    "home.reopened": "reopen",
+    "pick.no_priority": "no_priority",
+    "pick.reopened": "reopen_line",
+}
+"""Deeds by the ids of what is said of them and of other things."""
+
 REFUSALS = """
-    already_claimed already_picker already_priority already_rejected line_closed line_full line_open no_line
-    not_claimed not_in_batch not_priority not_rejected nothing_picked order_finished order_picked order_rejected
-    order_unknown
+    already_claimed already_priority already_rejected line_closed line_full line_open no_line
+    not_claimed not_in_batch not_priority not_rejected nothing_picked order_finished order_rejected
 """
 
-NOT_DONE = frozenset(f"order_actions.{word}" for word in REFUSALS.split())
+NOT_DONE = frozenset(f"order_actions.{word}" for word in REFUSALS.split()) | {"batch.picked", "order.absent"}
 """How a supervisor is told why a deed was not done."""
 
 NEWS = frozenset(f"pick.{word}" for word in WORDS.split())
@@ -76,7 +83,7 @@ NEWS = frozenset(f"pick.{word}" for word in WORDS.split())
 
 def is_done(verdict: str) -> bool:
     """Whether a supervisor is told that one deed was done."""
-    return verdict.startswith(DONE) and verdict != f"{DONE}count"
+    return verdict in DONE_ELSEWHERE or (verdict.startswith(DONE) and verdict != f"{DONE}count")
 
 
 _HELD = """
@@ -174,7 +181,8 @@ def does(world: World, order: str, kind: str, number: str) -> Script:
             break
     if seen["verdict"] not in NOT_DONE and not is_done(seen["verdict"]):
         return  # the page had changed under the finger: nothing was done, and nothing was said to be
-    kind = seen["verdict"].removeprefix(DONE) if is_done(seen["verdict"]) else kind
+    if is_done(seen["verdict"]):
+        kind = DONE_ELSEWHERE.get(seen["verdict"]) or seen["verdict"].removeprefix(DONE)
     holders = tuple((job, user) for number, _, job, user in held if number == order)
     world.deeds.append(Deed(kind, order, seen["verdict"], at, holders, PEOPLE.get(target, "")))
 

@@ -1,6 +1,6 @@
 """Queries on operations that the service has not confirmed: lists, counts, and what a person can decide.
 
-Figures of both sides: `compare_operation_figures`. What the overlay needs: `pending_operations`.
+Figures of both sides: `figures_before_and_now`. What the overlay needs: `pending_operations`.
 """
 
 from __future__ import annotations

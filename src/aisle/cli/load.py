@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
+from aisle.cli.describe_load_columns import describe_columns
 from aisle.cli.options import FOLDER, SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client.csv_load import LoadProgress, LoadReport, load
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, STORES
-from aisle.client.csv_load.report import describe_columns
 from aisle.errors import UsageError
 from aisle.host.store_folder import short_hash
 from aisle.safe_text import clean

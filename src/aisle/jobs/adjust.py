@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle import named_tuple_json
 from aisle.jobs import (
     find_and_report_refusals,
     goods_messages,
@@ -195,6 +196,9 @@ def _is_question_open(state: AdjustState) -> bool:
 
 
 def _handle_opened(args: Args, context: Context) -> Result:
+    if undone := args.get("undo"):
+        sent = named_tuple_json.from_text(SentAdjustment, str(undone))
+        return _ask_undo(AdjustState(sent=(sent,), closes_after_undo=True), context)
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
@@ -202,6 +206,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         reasons=parse_reasons(context.policy.adjustment_reasons),
         page_size=size,
         closes_after_send=bool(place or product),
+        expired_on=str(args.get("expired_on") or ""),
     )
     state = state._replace(large_quantity=context.policy.large_quantity)
     effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
@@ -237,10 +242,11 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if meaning.quantity % 1 and not fresh.allows_decimals:
         return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=meaning.quantity)
     candidates = tuple(item for item in known if item.location or item.expected)
+    quantity = Decimal(0) if state.expired_on else meaning.quantity
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
         state._replace(
-            line=fresh, quantity=meaning.quantity, confirmed_quantity=None, candidates=candidates, has_expected=figures
+            line=fresh, quantity=quantity, confirmed_quantity=None, candidates=candidates, has_expected=figures
         )
     )
 
@@ -271,6 +277,9 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     item, scanned = state.line._replace(location=line.location, pool=line.pool, expected=line.expected), state.quantity
     figures = state.has_expected and not line.is_expected_unknown
     state = state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures)
+    if state.expired_on and not scanned:
+        day = msg("store_product.day", at=state.expired_on)
+        return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
     return _add_scanned(state, scanned)
 
 
@@ -494,7 +503,11 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
-        return Turn(done, (*writes, Close(verdict, answer={"quantity": sent.quantity})), verdict)
+        return Turn(
+            done,
+            (*writes, Close(verdict, answer={"quantity": sent.quantity, "sent": named_tuple_json.to_text(sent)})),
+            verdict,
+        )
     return Turn(done, writes, verdict)
 
 
@@ -522,7 +535,7 @@ def _check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Re
     entry = undo_sent_count.entry_of(_stock_change(sent), rows)
     if entry and entry["later_count"] is not None:
         verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
-        return Turn(state._replace(sent=state.sent[:-1]), (), verdict)
+        return _end_undo(state, verdict)
     return Turn(state, (find_and_report_refusals.query_refused_since([sent.at]),))
 
 
@@ -531,15 +544,21 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     if not state.sent:
         return Turn(state)
     sent = state.sent[-1]
-    undone = state._replace(sent=state.sent[:-1])
     if refused := find_and_report_refusals.refused_entry(rows, sent.line.product, sent.at):
-        return Turn(undone, (), find_and_report_refusals.refusal_verdict(refused))
+        return _end_undo(state, find_and_report_refusals.refusal_verdict(refused))
     writes = stock_change_and_count_writes.log_writes(
         [_log_entry(sent.line, -sent.quantity, context, sent.at)], context
     )
     change = signed_message(-sent.quantity)
     where = goods_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
-    return Turn(undone, writes, undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where)))
+    verdict = undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where))
+    return _end_undo(state, verdict, writes)
+
+
+def _end_undo(state: AdjustState, verdict: Verdict, writes: tuple[Effect, ...] = ()) -> Result:
+    """Return the state without the last adjustment; close the job if it was opened only for this."""
+    close = (Close(verdict),) if state.closes_after_undo else ()
+    return Turn(state._replace(sent=state.sent[:-1]), (*writes, *close), verdict)
 
 
 def _go_back(state: AdjustState) -> Result:

@@ -64,6 +64,10 @@ class AdjustState(NamedTuple):
     """Rows of the question that the screen shows."""
     sent: tuple[SentAdjustment, ...] = ()
     closes_after_send: bool = False
+    expired_on: str = ""
+    """Expiry date of the goods that are lost; the person says how many."""
+    closes_after_undo: bool = False
+    """True if the job was opened only to undo what another one had it send."""
     pools: Pools = ()
     has_expected: bool = False
     """True if stock figures of the product are known. A location without a figure then has an expected quantity of

@@ -37,7 +37,10 @@ def adjust_view(state: AdjustState) -> View:
     else:
         hints = (KeyHint("d", msg("head.reason")),)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
-        lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
+        if not state.expired_on or state.quantity:
+            lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
+        if state.expired_on:
+            lines.append(Line("note", msg("expiry.expires", day=msg("store_product.day", at=state.expired_on))))
     return Step(
         name=f"adjust.{state.phase}",
         title=msg("adjust.title"),

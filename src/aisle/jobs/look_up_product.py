@@ -446,7 +446,7 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     if nearby.age_s < 0:
         return Block(msg("look_up.nearby"), ((msg("stores.loading"),),))
     rows: tuple[Cells, ...] = tuple(
-        (msg("look_up.warehouse" if near.is_warehouse else "look_up.shown", name=near.name), estimate(near.quantity))
+        (msg("look_up.warehouse", name=near.name) if near.is_warehouse else raw(near.name), estimate(near.quantity))
         for near in nearby.stores
     )
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))

@@ -1,8 +1,8 @@
 """outbox.db: what this host must not lose. Operations and their states, the journal, local notes and requests.
 
 Sessions write it (`commit_journal.Journal.commit`); the courier sends from it (`operation_queue.OperationQueue`).
-`prepare_operation_to_send` changes operations before, and `record_outcomes` records what becomes of them. One
+`begin_split_or_shorten_operation` changes operations before, and `record_outcomes` records what becomes of them. One
 transaction holds a batch's events and operations, and now and then a job's snapshot. This package must not know the
 network, the terminal, or rows of the cache beyond figures. Start with `operation_record`, then `operation_states`, the
-table of all states (stored: `done` is confirmed, `rejected` is refused), and `operation_rows`, which writes them.
+table of all states (stored: `done` is confirmed, `rejected` is refused), and `operation_table`, which writes them.
 """

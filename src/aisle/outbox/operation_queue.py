@@ -1,6 +1,6 @@
 """The queue of operations: sessions enqueue and merge them, the courier asks which may be sent.
 
-`operation_rows` lists them for other purposes.
+`operation_table` lists them for other purposes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""States of an operation, and their transitions in one table; `operation_rows` writes them."""
+"""States of an operation, and their transitions in one table; `operation_table` writes them."""
 
 from __future__ import annotations
 

@@ -129,7 +129,10 @@ def _parts(op: Operation | Write) -> Iterator[tuple[Hashable, Decimal, Json]]:
 
 
 def _way_of(item: MovementEntry) -> tuple[Hashable, int]:
-    """Return the way of a moved item, the same in both directions, and its direction. Pools matter only between two."""
+    """Return the way of a moved item, the same in both directions, and its direction.
+
+    Pools count only if both ends are the same location.
+    """
     source, target = item.get("from_location") or {}, item.get("to_location") or {}
     ends = _end_of(source), _end_of(target)
     if ends[0] == ends[1]:

@@ -243,7 +243,7 @@ class InputHandler:
         """Add to the verdict on another number that the number in question is not taken."""
         verdict = self._verdicts.current
         if verdict and verdict.kind != WRONG and not is_named_not_taken(verdict.text, number):
-            text = msg("session.not_applied", count=1, why=raw_message(number), said=verdict.text)
+            text = msg("session.number_not_applied", why=raw_message(number), said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)
 
     def _is_read_twice(self, line: Line) -> bool:
@@ -506,7 +506,7 @@ class InputHandler:
         if verdict is None or verdict.text.id in NUMBER_QUESTIONS:
             self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
         else:
-            text = msg("session.not_applied", count=1, why=why, said=verdict.text)
+            text = msg("session.number_not_applied", why=why, said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)
 
     def _explain_label(self, label: str) -> None:

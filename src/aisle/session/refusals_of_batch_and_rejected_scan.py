@@ -20,7 +20,7 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.session.shown_verdict import without_reports
+from aisle.session.shown_verdict import NOT_APPLIED, without_reports
 
 
 class RefusedInputs(NamedTuple):
@@ -45,7 +45,8 @@ class RefusedInputs(NamedTuple):
         if is_scan or isinstance(meaning, Ambiguous):
             refused = refused._replace(is_scan_refused=kind == WRONG)
         is_replaced = kind == ASK or choices != self.choices
-        if self.question and is_scan and is_replaced and not (verdict and _counts_on(self.question, verdict.text)):
+        is_kept = verdict is not None and self.question is not None and _keeps_answer(self.question, verdict.text)
+        if self.question and is_scan and is_replaced and not is_kept:
             refused = _add_refusal(refused, self.question)
         if verdict and kind == WRONG:
             refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
@@ -72,8 +73,18 @@ class RefusedInputs(NamedTuple):
 
 def is_named_not_taken(text: Msg, number: str) -> bool:
     """Return whether a message says of this number that it is not taken."""
-    why = dict(text.args)["why"] if text.id == "session.not_applied" else None
+    why = dict(text.args)["why"] if text.id in NOT_APPLIED else None
     return isinstance(why, Msg) and number in (str(value) for _, value in why.args)
+
+
+_KEEPS_LOCATION = ("pick.which_location", "pick.weigh_which_location")
+"""Questions that offer a location which was scanned before."""
+
+
+def _keeps_answer(question: Msg, next_question: Msg) -> bool:
+    """Return whether a question takes up what the question before it was about."""
+    is_location_kept = question.id == "pick.wrong_location" and without_reports(next_question).id in _KEEPS_LOCATION
+    return is_location_kept or _counts_on(question, next_question)
 
 
 def _counts_on(question: Msg, next_question: Msg) -> bool:
@@ -199,7 +210,7 @@ def keep_rejected_scan(
     before: RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
 ) -> RejectedScan:
     """Return what is kept of a refused scan after an input and its verdict."""
-    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.not_applied"):
+    if verdict is not None and verdict.kind == WRONG and verdict.text.id in NOT_APPLIED:
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         return (
             RejectedScan(page_key(stacked_jobs), product) if product else NO_REJECTED_SCAN

@@ -228,7 +228,10 @@ class Session:
             return self.frames.last
         self.start_batch()
         self.verdicts.start_batch()
+        before, page = self.verdicts.current, self._page_name()
         number = self.scans.apply(items, at)
+        if self._page_name() != page:
+            self.verdicts.end_report(before)
         if self.batch.has_failed:
             self.inputs.reject_rest(items[number:])
             return self.frames.build()
@@ -240,6 +243,11 @@ class Session:
         if self.kept_pages.keep_question():
             self._keep_pages()
         return self.frames.build()
+
+    def _page_name(self) -> tuple[int, str, str]:
+        """Return a name of the page on the screen; pages of one job differ by their step."""
+        top = self.stack.top
+        return len(self.stack.jobs), top.job.name, top.job.step_name(top.state)
 
     def start_batch(self) -> None:
         """Begin a batch: all that happens in it happens at one moment."""

@@ -108,6 +108,11 @@ class Verdicts:
         if self.current is not None:
             self.current = without_report(self.current)
 
+    def end_report(self, report: Verdict | None) -> None:
+        """Drop a report on the page that was left, if it is still shown. A refusal or question stands."""
+        if report is not None and self.current is report and report.kind in (GOOD, INFO):
+            self.current = None
+
     def snapshot(self) -> _Snapshot:
         """Return the state to go back to with `restore`."""
         return _Snapshot(self.current, self.bells, self._answered_at, self._notification)
@@ -119,12 +124,17 @@ class Verdicts:
 
 def without_report(verdict: Verdict) -> Verdict:
     """Return a verdict without the report of earlier scans that were not taken."""
-    return verdict._replace(text=without_reports(verdict.text))
+    text = without_reports(verdict.text)
+    return verdict if text is verdict.text else verdict._replace(text=text)
+
+
+NOT_APPLIED = ("session.not_applied", "session.number_not_applied")
+"""Messages with a report of earlier inputs that were not taken."""
 
 
 def without_reports(text: Msg) -> Msg:
     """Return a message without what it reports of earlier inputs that were not taken."""
-    said = dict(text.args)["said"] if text.id == "session.not_applied" else None
+    said = dict(text.args)["said"] if text.id in NOT_APPLIED else None
     return without_reports(said) if isinstance(said, Msg) else text
 
 

@@ -185,9 +185,7 @@ def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
         )
     change = "blanks or hyphens between its digits taken out" if joined != bare else ""
     return CleanedCell(
-        joined,
-        join_changes(changes, change),
-        warning="" if is_known else f"has more than {_MAX_PRODUCT_DIGITS} digits",
+        joined, join_changes(changes, change), warning="" if is_known else f"has more than {_MAX_PRODUCT_DIGITS} digits"
     )
 
 

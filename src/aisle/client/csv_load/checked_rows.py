@@ -9,15 +9,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS, fold_code, trim_blanks
-from aisle.client.csv_load.csv_dialect import (
-    csv_reader,
-    detect_dialect,
-    open_csv,
-    split_first_row,
-    unwrapped,
+from aisle.client.csv_load.clean_cells_by_column_kind import (
+    CLEANERS,
+    DATE,
+    DOTTED_CODE,
+    MONEY,
+    NUMBERS,
+    is_one_or_two,
+    split_numbers,
 )
+from aisle.client.csv_load.csv_dialect import csv_reader, detect_dialect, open_csv, split_first_row, unwrapped
 from aisle.client.csv_load.csv_header import check_header, normalize_header
 from aisle.client.csv_load.file_layouts_and_columns import Column, FileLayout
 from aisle.client.csv_load.local_number_and_date_notation import Notation
@@ -94,19 +96,15 @@ class CsvTable:
         self._required = [column.name for column in self._columns if column and column.required]
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
         self.units: dict[str, str] = {}
-        """Units of the products whose quantities have a unit, by product (`read_product_units`)."""
+        """Units of the products whose quantities have a unit, by product."""
         self.mistaken_keys: dict[str, Mapping[str, str]] = {}
         """Keys that rows name by mistake, by column, with those that are meant (`find_mistaken_keys`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
         self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
         self._lines_with_separators: set[int] = set()
         """Rows with a cell of several lines, of which one may be a row; each is warned of once."""
-        self._list_indexes = {
-            at for at, column in self._named_columns if column.kind == clean_cells_by_column_kind.NUMBERS
-        }
-        self._money_indexes = {
-            at for at, column in self._named_columns if column.kind == clean_cells_by_column_kind.MONEY
-        }
+        self._list_indexes = {at for at, column in self._named_columns if column.kind == NUMBERS}
+        self._money_indexes = {at for at, column in self._named_columns if column.kind == MONEY}
         self._currencies: dict[str, tuple[int, str]] = {}
         """First row and cell of each currency."""
         self._is_wrapped = False
@@ -159,7 +157,7 @@ class CsvTable:
             keys = self.mistaken_keys.get(column.name, {})
             cell = found[index] if keys and index < len(found) else ""
             with suppress(ValueError):
-                cell = cell and clean_cells_by_column_kind.CLEANERS[column.kind](cell, self._notation_of(index)).value
+                cell = cell and CLEANERS[column.kind](cell, self._notation_of(index)).value
             if cell and cell in keys:
                 return f"There is no {column.name.partition('_')[0]} {cell}; {keys[cell]}?"
         return ""
@@ -246,7 +244,7 @@ class CsvTable:
         try:
             if only_readable and not cell.isascii() and self._bad_rows.encoding_fault(cell):
                 return ""
-            cleaned = clean_cells_by_column_kind.CLEANERS[column.kind](cell, self._notation_of(index))
+            cleaned = CLEANERS[column.kind](cell, self._notation_of(index))
         except ValueError:
             return "" if only_readable else self._right_key(column, cell)
         value = self._right_key(column, cleaned.value)
@@ -303,15 +301,9 @@ class CsvTable:
         if self._is_scanned:
             return
         self._is_scanned = True
-        numbers = [
-            index
-            for index, column in self._named_columns
-            if column.kind in (*DECIMAL_KINDS, clean_cells_by_column_kind.NUMBERS)
-        ]
-        dates = [index for index, column in self._named_columns if column.kind == clean_cells_by_column_kind.DATE]
-        codes = [
-            index for index, column in self._named_columns if column.kind == clean_cells_by_column_kind.DOTTED_CODE
-        ]
+        numbers = [index for index, column in self._named_columns if column.kind in (*DECIMAL_KINDS, NUMBERS)]
+        dates = [index for index, column in self._named_columns if column.kind == DATE]
+        codes = [index for index, column in self._named_columns if column.kind == DOTTED_CODE]
         for line, found, error in self._read_rows():
             if not error:
                 self._bad_rows.observe_row(line, found)
@@ -348,11 +340,11 @@ class CsvTable:
         for index in numbers:
             cell, _ = self._split_unit(index, found)
             if "," in cell or "." in cell:
-                if index in self._list_indexes and clean_cells_by_column_kind.is_one_or_two(_unwrap_cell(cell)):
+                if index in self._list_indexes and is_one_or_two(_unwrap_cell(cell)):
                     continue
                 amount = with_cents(cell) if index in self._money_indexes else cell
                 shown = _unwrap_cell(cell) if amount != cell else ""
-                for part in clean_cells_by_column_kind.split_numbers(amount):
+                for part in split_numbers(amount):
                     self._notation.observe_number(line, _unwrap_cell(part), index, shown)
             elif cell.isdecimal():
                 self._notation.observe_number(line, cell, index)
@@ -451,7 +443,7 @@ class CsvTable:
                 if "(" in cell and trim_blanks(cell).casefold() in CLEAR_WORDS:
                     values[column.name] = column.empty_value(trim_blanks(cell))
                     continue
-                cleaned = clean_cells_by_column_kind.CLEANERS[column.kind](cell, self._notation_of(index))
+                cleaned = CLEANERS[column.kind](cell, self._notation_of(index))
                 if cleaned.value:
                     values[column.name] = column.parse(cleaned.value)
             except ValueError as error:

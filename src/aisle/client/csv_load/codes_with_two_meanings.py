@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from datetime import timedelta
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -109,7 +110,7 @@ _Meanings = AsyncGenerator[_Meaning, None]
 
 async def _locations(client: Client, store: str) -> _Meanings:
     for code in await location_codes(client, store):
-        yield _Meaning(code, code, f"place {code}")
+        yield _Meaning(code, code, f"location {code}")
 
 
 async def _people(client: Client, store: str) -> _Meanings:
@@ -119,16 +120,12 @@ async def _people(client: Client, store: str) -> _Meanings:
                 yield _Meaning(code, code, f"the {column} of {row.get('name') or row.get('user')}")
 
 
-async def _orders(client: Client, store: str) -> _Meanings:
-    async for row in store_rows(client, "list-customer-orders", store):
+async def _orders(client: Client, store: str, noun: str = "order") -> _Meanings:
+    """Yield the numbers of orders, or of deliveries that are still to come."""
+    operation, query = ("list-customer-orders", {}) if noun == "order" else ("list-deliveries", {"is_submitted": False})
+    async for row in store_rows(client, operation, store, query, in_path=noun == "order"):
         if number := str(row.get("order_number") or ""):
-            yield _Meaning(number, number, f"order {number}")
-
-
-async def _deliveries(client: Client, store: str) -> _Meanings:
-    async for row in store_rows(client, "list-deliveries", store, {"is_submitted": False}, in_path=False):
-        if number := str(row.get("order_number") or ""):
-            yield _Meaning(number, number, f"delivery {number}")
+            yield _Meaning(number, number, f"{noun} {number}")
 
 
 async def _products(client: Client, file: str, codes: Collection[str]) -> _Meanings:
@@ -145,7 +142,7 @@ _OF_STORE: dict[str, Callable[[Client, str], _Meanings]] = {
     LOCATIONS.file: _locations,
     PEOPLE.file: _people,
     ORDERS.file: _orders,
-    DELIVERIES.file: _deliveries,
+    DELIVERIES.file: partial(_orders, noun="delivery"),
 }
 """Lists of a store with codes that people scan, by the files that create their records."""
 _SCANNED = {
@@ -282,9 +279,9 @@ async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:
             continue
         if store not in known:
             known[store] = await location_codes(client, store)
-        places = known[store]
-        if places and code not in places:
-            near = nearest(code, (place for place in places if are_near(place, code)))
-            hint = f"; {near}?" if near else ", and a pick would send people there; write one of its places, or none"
-            refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such place{hint}"
+        locations = known[store]
+        if locations and code not in locations:
+            near = nearest(code, (each for each in locations if are_near(each, code)))
+            hint = f"; {near}?" if near else ", and a pick would send people there; write one of its locations, or none"
+            refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such location{hint}"
     return refused

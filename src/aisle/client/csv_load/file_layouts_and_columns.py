@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from aisle.client.csv_load import clean_cells_by_column_kind
+from aisle.client.csv_load import clean_cells_by_column_kind as kinds
 from aisle.client.csv_load.parse_cleaned_cells import (
     Parser,
     parse_boolean,
@@ -46,13 +46,13 @@ REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", 
 class Column(NamedTuple):
     """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
 
-    `kind` determines how its cells are cleaned before that (`cell_cleaning.CLEANERS`).
+    `kind` determines how its cells are cleaned before that (`clean_cells_by_column_kind.CLEANERS`).
     """
 
     name: str
     parse: Parser
     required: bool = False
-    kind: str = clean_cells_by_column_kind.TEXT
+    kind: str = kinds.TEXT
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""
@@ -60,18 +60,9 @@ class Column(NamedTuple):
             return 0
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")
-        if self.kind in (
-            clean_cells_by_column_kind.LIST,
-            clean_cells_by_column_kind.NUMBERS,
-            clean_cells_by_column_kind.JSON,
-        ):
+        if self.kind in (kinds.LIST, kinds.NUMBERS, kinds.JSON):
             return []
-        if self.kind in (
-            clean_cells_by_column_kind.NUMBER,
-            clean_cells_by_column_kind.MONEY,
-            clean_cells_by_column_kind.POOL,
-            clean_cells_by_column_kind.FLAG,
-        ):
+        if self.kind in (kinds.NUMBER, kinds.MONEY, kinds.POOL, kinds.FLAG):
             raise ValueError(f"is {cell}, and a figure or flag cannot be emptied; write the value that it is to have")
         return ""
 
@@ -126,9 +117,9 @@ class FileLayout(NamedTuple):
 
 def _parser_for(annotation: Any) -> Parser:
     """Return the parser for a field of this type."""
-    kinds = set(_value_kinds(annotation))
+    found = set(_value_kinds(annotation))
     for kind, parse in _PARSERS.items():
-        if kind in kinds:
+        if kind in found:
             return parse
     return parse_text
 
@@ -145,32 +136,32 @@ _PARSERS: dict[Any, Parser] = {
 def _cell_kind(name: str, parse: Parser) -> str:
     """Return the kind of a column: by its parser, and for texts by the name of the field."""
     if parse is parse_number and name.endswith("price"):
-        return clean_cells_by_column_kind.MONEY
+        return kinds.MONEY
     if parse is not parse_text:
         return _KINDS[parse]
     if name == "barcodes_array":
-        return clean_cells_by_column_kind.BARCODES
+        return kinds.BARCODES
     if name == "container_barcode":
-        return clean_cells_by_column_kind.CONTAINER
+        return kinds.CONTAINER
     if name.endswith("barcode"):
-        return clean_cells_by_column_kind.BARCODE
+        return kinds.BARCODE
     if name.endswith("number") or name in _CODE_FIELDS:
-        return clean_cells_by_column_kind.CODE
+        return kinds.CODE
     if name.endswith("_code") or name in _DOTTED_CODE_FIELDS:
-        return clean_cells_by_column_kind.DOTTED_CODE
-    return clean_cells_by_column_kind.DATE if "date" in name else clean_cells_by_column_kind.TEXT
+        return kinds.DOTTED_CODE
+    return kinds.DATE if "date" in name else kinds.TEXT
 
 
 _KINDS: dict[Parser, str] = {
-    parse_list: clean_cells_by_column_kind.LIST,
-    parse_numbers: clean_cells_by_column_kind.NUMBERS,
-    parse_objects: clean_cells_by_column_kind.JSON,
-    parse_boolean: clean_cells_by_column_kind.FLAG,
-    parse_number: clean_cells_by_column_kind.NUMBER,
-    parse_pool: clean_cells_by_column_kind.POOL,
-    parse_role: clean_cells_by_column_kind.CODE,
-    parse_pin: clean_cells_by_column_kind.CODE,
-    parse_pool_text: clean_cells_by_column_kind.POOL,
+    parse_list: kinds.LIST,
+    parse_numbers: kinds.NUMBERS,
+    parse_objects: kinds.JSON,
+    parse_boolean: kinds.FLAG,
+    parse_number: kinds.NUMBER,
+    parse_pool: kinds.POOL,
+    parse_role: kinds.CODE,
+    parse_pin: kinds.CODE,
+    parse_pool_text: kinds.POOL,
 }
 _CODE_FIELDS = frozenset(
     {

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import fold_code
+from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, CLEANERS
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import no_number_reason
 from aisle.client.paging import Row
@@ -87,7 +87,7 @@ def parse_units(cell: str) -> list[Row]:
     found = parse_objects(cell)
     for unit in found:
         code = unit.get("unit_barcode")
-        clean = clean_cells_by_column_kind.CLEANERS[clean_cells_by_column_kind.BARCODE]
+        clean = CLEANERS[BARCODE]
         if isinstance(code, str) and code and clean(code, Notation()).further_codes:
             raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
     return found

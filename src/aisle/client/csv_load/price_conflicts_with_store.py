@@ -157,13 +157,13 @@ async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[in
             prices[product] = line, price
     if not prices:
         return
+    own, why = None, ""
     try:
         own = await _own_prices(client, prices, named)
     except ClientError as error:
-        table.notes.add_file_warning(f"its prices without a store are those of the chain; {_KEPT} ({error})")
-        return
+        why = f" ({error})"
     if own is None:
-        table.notes.add_file_warning(f"its prices without a store are those of the chain; {_KEPT}")
+        table.notes.add_file_warning(f"its prices without a store are those of the chain; {_KEPT}{why}")
         return
     for product, stores in own.items():
         shown = ", ".join(f"{price:f} in store {store}" for store, price in stores[:_MAX_SHOWN_STORES])

@@ -1,4 +1,4 @@
-"""Progress, report and errors of a load, and their text for a person, with the help on columns."""
+"""Progress, report and errors of a load, and their text for a person."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from aisle.client.csv_load import clean_cells_by_column_kind
-from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
 from aisle.errors import AisleError
 from aisle.safe_text import MAX_LENGTH, REPLACEMENT, clean, end_sentence
 
@@ -20,6 +19,8 @@ BELOW_ZERO = "is below 0"
 """Words of warnings that a service may also refuse the row for."""
 FROM_PRICE_BEFORE = "times the one before, or as much below it"
 """Words of warnings on a price that is not taken if the row is refused."""
+STAYS = ", and stay there"
+"""Words of warnings that are all listed, however many there are."""
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 REASON_LENGTH = 4 * MAX_LENGTH
@@ -105,6 +106,7 @@ _RECOUNT_UNFINISHED = (
     "The last recount of this stock.csv was cut off, and a load without --recount does not finish it: the rows that it"
     " had not reached were not counted again. To finish it, load again with --recount."
 )
+_BAD_ROWS = f"Correct the rows named above and load again: {_NOTHING_TWICE}."
 _BAD_OF_RECOUNT = (
     "Correct the rows named above, and load again. With --recount, load all rows of their products alone: it counts"
     " each row anew, also those that are right, and goods that were moved elsewhere since would be there twice."
@@ -167,8 +169,6 @@ class FileNotes:
         self._findings: dict[str, list[Finding]] = {}
         self._file_warnings: list[str] = []
         self._remarks: dict[str, None] = {}
-        self._whole: set[str] = set()
-        """Kinds of findings that are all listed."""
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -187,10 +187,6 @@ class FileNotes:
     ) -> None:
         """Add a finding on a row; on what it depends is said in `Finding`."""
         self._findings.setdefault(text, []).append(Finding(text, line, value, beside, loaded, refused))
-
-    def list_all(self, text: str) -> None:
-        """List all findings of a kind, however many there are."""
-        self._whole.add(text)
 
     def remove_warning(self, text: str, line: int) -> None:
         """Remove the findings of one kind on a row, which is not loaded after all."""
@@ -212,7 +208,7 @@ class FileNotes:
             yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
         for what, found in self._findings.items():
             ordered = sorted((one.line, one.value) for one in found if one.is_true(missing))
-            shown = len(ordered) if what in self._whole else MAX_SHOWN
+            shown = len(ordered) if what.endswith(STAYS) else MAX_SHOWN
             for line, value in ordered[:shown]:
                 yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
             if rest := [line for line, _ in ordered[shown:]]:
@@ -350,10 +346,8 @@ class LoadReport(NamedTuple):
         lines += format_bad_rows(self.bad)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
-        if self.bad and self.is_recount:
-            lines.append(_BAD_OF_RECOUNT)
-        elif self.bad:
-            lines.append(f"Correct the rows named above and load again: {_NOTHING_TWICE}.")
+        if self.bad:
+            lines.append(_BAD_OF_RECOUNT if self.is_recount else _BAD_ROWS)
         return lines + self.meanwhile.lines(_COUNTED_ANEW if self.is_recount else _NOTHING_TWICE)
 
     def _service_line(self) -> str:
@@ -442,71 +436,3 @@ _KEPT_WHILE_OPEN = "spreadsheet keeps it while it has the file open"
 def _is_missed(name: str) -> bool:
     """Return True if a CSV file of the directory is one that a person may take for loaded."""
     return name.casefold().rstrip("/").endswith(".csv") and not name.startswith(_BESIDE_OTHERS)
-
-
-_KIND_TEXTS = {
-    clean_cells_by_column_kind.TEXT: ("text", "Melk 1 l"),
-    clean_cells_by_column_kind.CODE: ("code", "0226"),
-    clean_cells_by_column_kind.DOTTED_CODE: ("code", "A-1"),
-    clean_cells_by_column_kind.BARCODE: ("barcode", "9520001100109"),
-    clean_cells_by_column_kind.CONTAINER: ("number of a container", "095200010000000010"),
-    clean_cells_by_column_kind.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
-    clean_cells_by_column_kind.NUMBER: ("number", "1.10"),
-    clean_cells_by_column_kind.MONEY: ("number", "1.10"),
-    clean_cells_by_column_kind.NUMBERS: ("numbers, bars between", "1|2.5"),
-    clean_cells_by_column_kind.POOL: ("stock pool", "1"),
-    clean_cells_by_column_kind.FLAG: ("true or false", "true"),
-    clean_cells_by_column_kind.DATE: ("date", "2026-11-28"),
-    clean_cells_by_column_kind.LIST: ("texts, bars between", "shelf|front"),
-    clean_cells_by_column_kind.JSON: ("JSON", '[{"unit_quantity": 6}]'),
-}
-_EXAMPLES = {
-    "store_number": "0042",
-    "store_name": "Kerkstraat",
-    "user": "anna",
-    "name": "Anna",
-    "badge": "0012345",
-    "role": "staff",
-    "order_number": "004711",
-    "line_number": "1",
-    "quantity": "12",
-    "no_of_containers": "2",
-    "location_order": "10",
-    "customer_name": "Anna Vos",
-    "key": "bio",
-    "value": "yes",
-    "sort_order": "1",
-    "opening_hours": '[{"key": "monday", "value": "8-18"}]',
-    "min": "2",
-    "max": "12",
-    "purchase_unit_quantity": "6",
-}
-
-
-def describe_columns(file: str = "") -> Iterator[str]:
-    """Yield the columns of one file, or of all of them, as lines. Raise LoadError for an unknown file."""
-    wanted = file.casefold().removesuffix(".csv")
-    found = [layout for layout in LAYOUTS if not wanted or layout.file == f"{wanted}.csv"]
-    if not found:
-        names = ", ".join(layout.file for layout in LAYOUTS)
-        raise LoadError(f"No load reads a file {file}; name one of these: {names}.")
-    for at, layout in enumerate(found):
-        if at:
-            yield ""
-        yield from _describe_layout(layout)
-
-
-def _describe_layout(layout: FileLayout) -> Iterator[str]:
-    yield layout.file
-    columns = sorted(layout.columns.values(), key=lambda column: not column.required)
-    width = max(len(column.name) for column in columns)
-    kind_width = max(len(_KIND_TEXTS[column.kind][0]) for column in columns)
-    for column in columns:
-        kind, _ = _KIND_TEXTS[column.kind]
-        needed = "required" if column.required else ""
-        yield f"  {column.name:{width}}  {needed:8}  {kind:{kind_width}}  {example_cell(column)}"
-
-
-def example_cell(column: Column) -> str:
-    """Return a cell that the column accepts."""
-    return _EXAMPLES.get(column.name.rpartition(".")[2], _KIND_TEXTS[column.kind][1])

@@ -14,7 +14,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.existing_stock_and_loaded_counts import ProductStock, without_fields
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import unread_error
+from aisle.client.csv_load.report import STAYS, unread_error
 from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
 
@@ -28,8 +28,8 @@ _TOTAL = (
     "location_code is empty, while goods of the product lie at places, and the change of its total is booked at no"
     " place, as goods that are counted at no place"
 )
-_BESIDE = "goods of the product lie where the file has no row for it, and stay there"
-_IN_OTHER_POOL = "goods of the product lie in a pool for which the file has no row at their place, and stay there"
+_BESIDE = f"goods of the product lie where the file has no row for it{STAYS}"
+_IN_OTHER_POOL = f"goods of the product lie in a pool for which the file has no row at their place{STAYS}"
 _MAX_ORDERS = 5
 """Number of orders that are named."""
 InHand = Mapping[tuple[str, str], Decimal]
@@ -214,7 +214,6 @@ class UnnamedStock:
             total = coming.total + coming.change
             value = f"{product} also lies {coming.other_locations}; its total is now {total:f}"
             self._table.notes.add_warning(coming.warning, value, line)
-            self._table.notes.list_all(coming.warning)
 
     def _names_place(self, count: Record, place: str) -> bool:
         """Return True if the file has a row for the product at a location, in any pool."""

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import trim_blanks
+from aisle.client.csv_load.clean_cells_by_column_kind import DATE, FLAG, MONEY, NUMBER, POOL
 from aisle.client.csv_load.file_layouts_and_columns import Column
 from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS
 
-_FIGURES = (clean_cells_by_column_kind.NUMBER, clean_cells_by_column_kind.MONEY, clean_cells_by_column_kind.POOL)
+_FIGURES = (NUMBER, MONEY, POOL)
 _FIGURE = re.compile(r"[^\w]*(?:[^\W\d_]{1,3}[\s.]*)?\d[\d.,'\u2019\s+-]*[^\w]*(?:[^\W\d_]{1,3}\W*)?")
 """Number with a currency or unit of up to three letters beside it."""
 _FLAGS = frozenset({"true", "false", "0", "1", *LOCAL_FLAGS})
@@ -75,9 +75,9 @@ def _is_cell_of(column: Column, cell: str) -> bool:
         return not column.required
     if column.kind in _FIGURES:
         return _FIGURE.fullmatch(bare) is not None
-    if column.kind == clean_cells_by_column_kind.FLAG:
+    if column.kind == FLAG:
         return bare.casefold() in _FLAGS
-    return column.kind != clean_cells_by_column_kind.DATE or any(map(str.isdecimal, bare))
+    return column.kind != DATE or any(map(str.isdecimal, bare))
 
 
 def _is_like(key: str, other: str) -> bool:

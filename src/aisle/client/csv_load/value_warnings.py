@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load import clean_cells_by_column_kind
 from aisle.client.csv_load.clean_cells import NO_VALUE_WORDS, join_digits
+from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, BARCODES, CODE, CONTAINER, DOTTED_CODE, TEXT
 from aisle.client.csv_load.date_cells import MONTH_NAMES
 from aisle.client.csv_load.file_layouts_and_columns import Column
 from aisle.client.csv_load.report import FileNotes
@@ -50,14 +50,11 @@ class _Check(NamedTuple):
 
 
 def _is_text(column: Column) -> bool:
-    return column.kind == clean_cells_by_column_kind.TEXT
+    return column.kind == TEXT
 
 
 def _is_code(column: Column) -> bool:
-    return (
-        column.kind in (clean_cells_by_column_kind.CODE, clean_cells_by_column_kind.DOTTED_CODE)
-        or column.name in _CODE_TEXTS
-    )
+    return column.kind in (CODE, DOTTED_CODE) or column.name in _CODE_TEXTS
 
 
 def _is_word_for_nothing(value: str) -> bool:
@@ -82,11 +79,7 @@ _CHECKS = (
     ),
     _Check("is a word for nothing", _is_text, _is_word_for_nothing, True),
 )
-_BARCODES = (
-    clean_cells_by_column_kind.BARCODE,
-    clean_cells_by_column_kind.CONTAINER,
-    clean_cells_by_column_kind.BARCODES,
-)
+_BARCODES = (BARCODE, CONTAINER, BARCODES)
 
 
 class ValueWarnings:
@@ -131,6 +124,6 @@ class ValueWarnings:
         return digits.isdecimal() and digits[0] != "0" and len(digits) + 1 in self._phone_lengths[name]
 
     def _check_digits(self, line: int, column: Column, value: str) -> None:
-        for code in split_codes(value) if column.kind == clean_cells_by_column_kind.BARCODES else (value,):
+        for code in split_codes(value) if column.kind == BARCODES else (value,):
             if right := wrong_check_digit(code):
                 self._notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)

@@ -79,12 +79,7 @@ class WorkDuringLoad:
         ]
 
     async def _read_from(self, store: str, first: int) -> list[Row]:
-        query: dict[str, QueryValue] = {
-            "store_number": store,
-            "is_historic": True,
-            "from_id": first,
-            "page_size": 1000,
-        }
+        query: dict[str, QueryValue] = {"store_number": store, "is_historic": True, "from_id": first, "page_size": 1000}
         return [row async for rows, _ in self._client.pages(_LIST, query=query, by="id") for row in rows]
 
     async def _read_new(self, store: str) -> list[Row]:

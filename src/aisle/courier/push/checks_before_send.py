@@ -30,7 +30,7 @@ from aisle.outbox.excess import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.stored_reasons import StoredMessage, setting_changed_reason, store_message
-from aisle.store_product_settings import BASE_VALUES, parse_update_values
+from aisle.store_product_settings import BASE_VALUES, parse_update_values, replaces_later_date
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence, ServiceState
@@ -73,11 +73,13 @@ def check_order_unchanged(op: Operation, evidence: Evidence, lines: Sequence[Row
 def check_settings_unchanged(op: Operation, current: dict[str, dict[str, str]]) -> None:
     """Raise StaleOperation if somebody else changed a store's setting of a product since it was read here.
 
-    `current` is the stock list just before the send.
+    `current` is the stock list just before the send. Of two expiry dates the nearer one wins.
     """
     for item in op.body:
         number, base, ours = str(item.get("product_number")), item.get(BASE_VALUES) or {}, parse_update_values(item)
         now = current.get(number, {})
+        if replaces_later_date(item, now):
+            continue
         for name, seen in base.items():
             if name in now and now[name] not in (seen, ours.get(name)):
                 why = setting_changed_reason(name, number, now[name], seen)

@@ -9,25 +9,30 @@ from datetime import date
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
-from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo
+from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, query_again
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
     PAST_DAYS,
     PRICE,
+    CheckedProduct,
     ExpiryState,
+    GivenDate,
     back_to_list,
+    count_label,
     day_message,
+    drop_question,
     in_hand,
     is_discount_due,
+    standing_date,
     today_of,
     unlikely_reason,
 )
 from aisle.jobs.expiry.send_and_undo_check import send_check
-from aisle.jobs.job import Context, Event, Start, Turn, UndoLast, money_message, reply
+from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
-from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, View, msg, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, UnknownCode
 
 Result = Turn[ExpiryState]
@@ -52,8 +57,8 @@ class ProductPage(FormPage[ExpiryState]):
 
     def lines(self, state: ExpiryState) -> tuple[Line, ...]:
         product = in_hand(state)
-        place = (Line("location", raw(product.location)),) if product.location else ()
-        return (*place, Line("product", raw(product.label)), *self.notes(state))
+        location = (Line("location", raw(product.location)),) if product.location else ()
+        return (*location, Line("product", raw(product.label)), *self.notes(state))
 
     def notes(self, state: ExpiryState) -> tuple[Line, ...]:
         """Return the lines on what is asked."""
@@ -76,12 +81,12 @@ class DatePage(ProductPage):
     def notes(self, state: ExpiryState) -> tuple[Line, ...]:
         if state.found_expired:
             return (Line("quantity", msg("expiry.rest", day=day_message(state.found_expired))),)
-        known = in_hand(state).known_expiry
+        known = in_hand(state).known_expiry if state.known_now is None else state.known_now
         return (Line("quantity", msg("expiry.known", day=day_message(known)) if known else msg("expiry.not_known")),)
 
     def actions(self, state: ExpiryState) -> Actions:
         none = Action(msg("expiry.none_here"), _say_none)
-        undo = Action(msg("hint.undo"), _undo, "u", is_hinted=bool(state.sent or state.found_expired))
+        undo = Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent))
         return (none, undo)
 
     def accepts(self, state: ExpiryState) -> Accepts:
@@ -89,7 +94,9 @@ class DatePage(ProductPage):
 
     def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
         day = parse_typed(text, context)
-        return give_date(state, day, context) if day else refuse(state, msg("expiry.no_date", text=text))
+        if day is None:
+            return refuse(state, msg("expiry.no_date", text=text))
+        return read_again(state, GivenDate(day.isoformat()), context)
 
     def handle_other_input(self, state: ExpiryState, event: Event, context: Context) -> Result:
         """Handle text. A code that nothing has may be a date that a slow link sent at once: that is asked."""
@@ -104,25 +111,48 @@ class DatePage(ProductPage):
         return reply(left, INFO, id_, DUE_LIST.query(left, context), label=label)
 
 
-def _undo(state: ExpiryState, context: Context) -> Result:
-    """Undo the loss that was just booked, else the last check."""
-    if state.found_expired:
-        return Turn(state._replace(found_expired=""), (UndoLast(),))
-    return ask_undo(state, context)
-
-
 def _say_none(state: ExpiryState, context: Context) -> Result:
     """Send that there are no goods to check, or none that are left."""
-    return _send(state, None, context)
+    return read_again(state, GivenDate(), context)
 
 
-def give_date(state: ExpiryState, day: date, context: Context) -> Result:
+def read_again(state: ExpiryState, given: GivenDate, context: Context) -> Result:
+    """Query the product in hand before an answer is taken."""
+    return Turn(drop_question(state)._replace(given=given), (query_again(in_hand(state).number, context),))
+
+
+def take_given(state: ExpiryState, product: CheckedProduct, context: Context) -> Result:
+    """Take the answer for the product as it is now."""
+    given, fresh = state.given, drop_question(state)._replace(phase=DATE, product=product, known_now=None)
+    if given is None:
+        return Turn(fresh)
+    if not given.day:
+        return _send(fresh, None, context)
+    return give_date(fresh, date.fromisoformat(given.day), context, is_label=given.is_label)
+
+
+def give_date(state: ExpiryState, day: date, context: Context, *, is_label: bool = False) -> Result:
     """Take a date that was typed or scanned, or ask if it is unlikely."""
+    state = (count_label(state) if is_label else state)._replace(is_label=is_label)
     reason = unlikely_reason(day, context)
-    if not reason:
-        return take_date(state, day, context)
+    return _ask_if_right(state, day, reason) if reason else _take_nearest(state, day, context)
+
+
+def _ask_if_right(state: ExpiryState, day: date, reason: str) -> Result:
     asking = state._replace(phase=CONFIRM, day=day.isoformat(), other=None)
     return reply(asking, ASK, reason, day=day_message(day.isoformat()), label=in_hand(state).label)
+
+
+def _take_nearest(state: ExpiryState, day: date, context: Context) -> Result:
+    """Take a date, unless a nearer one stands: then a label changes nothing, and a typed date is asked back."""
+    standing = standing_date(state, context)
+    if not standing or day.isoformat() <= standing:
+        return take_date(state, day, context)
+    if not state.is_label:
+        asking = state._replace(is_later_asked=True)
+        return _ask_if_right(asking, day, "expiry.is_later")
+    count, label = max(2, state.last_labels.labels), in_hand(state).label
+    return reply(back_to_list(state), GOOD, "expiry.nearest_of", count=count, day=day_message(standing), label=label)
 
 
 def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:
@@ -138,10 +168,10 @@ def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:
 
 def take_date(state: ExpiryState, day: date, context: Context) -> Result:
     """Book what is expired as a loss, ask for a discount, or send the date."""
-    product, state = in_hand(state), state._replace(phase=DATE, day="", other=None)
+    product, state = in_hand(state), drop_question(state)._replace(phase=DATE)
     if day <= today_of(context):
-        loss = Start("adjust", {"product_number": product.number, "label": product.label})
-        return Turn(state._replace(day=day.isoformat()), (loss,))
+        expired = {"product_number": product.number, "label": product.label, "expired_on": day.isoformat()}
+        return Turn(state._replace(day=day.isoformat()), (Start("adjust", expired),))
     if is_discount_due(product, day, context) and product.may_discount:
         return reply(
             state._replace(phase=PRICE, day=day.isoformat()), ASK, "expiry.which_discount", label=product.label
@@ -169,6 +199,7 @@ class ConfirmPage(ProductPage):
         return (
             Action(msg("expiry.choice_date", day=day_message(state.day)), _confirm),
             Action(no or msg("expiry.choice_no"), _reject),
+            Action(msg("hint.undo"), _reject, "u", is_hinted=False),
         )
 
     def accepts(self, state: ExpiryState) -> Accepts:
@@ -178,12 +209,14 @@ class ConfirmPage(ProductPage):
         return DATE_PAGE.handle_other_input(state, event, context)
 
     def go_back(self, state: ExpiryState, context: Context) -> Result:
-        return reply(state._replace(phase=DATE, day="", other=None), INFO, "session.dropped")
+        return reply(drop_question(state)._replace(phase=DATE), INFO, "session.dropped")
 
 
 def _confirm(state: ExpiryState, context: Context) -> Result:
-    day, was_number = date.fromisoformat(state.day), state.other is not None
-    return give_date(state, day, context) if was_number else take_date(state, day, context)
+    day = date.fromisoformat(state.day)
+    if state.other is not None:
+        return read_again(state, GivenDate(state.day), context)
+    return take_date(state, day, context) if state.is_later_asked else _take_nearest(state, day, context)
 
 
 def _reject(state: ExpiryState, context: Context) -> Result:
@@ -202,7 +235,8 @@ class PricePage(ProductPage):
         return (Line("quantity", price), Line("note", msg("expiry.expires", day=day_message(state.day))))
 
     def actions(self, state: ExpiryState) -> Actions:
-        return (Action(msg("expiry.no_discount"), _send_without_discount),)
+        undo = Action(msg("hint.undo"), self.go_back, "u", is_hinted=False)
+        return (Action(msg("expiry.no_discount"), _send_without_discount), undo)
 
     def accepts(self, state: ExpiryState) -> Accepts:
         return super().accepts(state)._replace(quantity=True, decimals=True)
@@ -224,7 +258,9 @@ def _send_without_discount(state: ExpiryState, context: Context) -> Result:
 
 
 def _set_discount(state: ExpiryState, value: Decimal, context: Context) -> Result:
-    """Send the date and the discount price, if it is below the price: no number of the store and no large one is."""
+    """Send the date and the discount price, if it is below the price.
+
+    A number of the store, or a large one, is not below the price."""
     if not 0 < value < in_hand(state).price:
         return reply(state, WRONG, "expiry.not_below", price=money_message(in_hand(state).price))
     return _send(state, date.fromisoformat(state.day), context, value)

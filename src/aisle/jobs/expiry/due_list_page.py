@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
 from aisle.jobs.expiry.send_and_undo_check import query_undo
-from aisle.jobs.job import Args, Context, Query, Turn, reply
+from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.row_types.products import ExpiryCheckRow
@@ -45,7 +45,7 @@ class DueList(ListPage[ExpiryState, ExpiryCheckRow]):
         return (Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent)),)
 
     def open_row(self, state: ExpiryState, row: ExpiryCheckRow, context: Context) -> Result:
-        return Turn(state, (query_product(row["product_number"], context),))
+        return Turn(state, open_product(row["product_number"], context))
 
     def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
         return refuse(state, msg("count.unknown", code=text))
@@ -60,10 +60,32 @@ def query_product(number: str, context: Context) -> Query:
     return Query("product", "store_product", {"product_number": number, "user": context.user})
 
 
+def open_product(number: str, context: Context) -> tuple[Effect, ...]:
+    """Return the query for a product to check, and a refresh, because others may check it, too."""
+    return query_product(number, context), Refresh("product", number)
+
+
+GIVEN_QUERY, SHOWN_QUERY = "given", "shown"
+"""Ids of the queries for the product in hand: before an answer is taken, and for the screen."""
+
+
+def query_again(number: str, context: Context) -> Query:
+    """Return the query for the product in hand before an answer is taken. It is journalled."""
+    return query_product(number, context)._replace(id=GIVEN_QUERY)
+
+
+def query_shown(number: str, context: Context) -> Query:
+    """Return the query for what the screen shows of the product in hand."""
+    return query_product(number, context)._replace(id=SHOWN_QUERY, is_live=True)
+
+
 def ask_undo(state: ExpiryState, context: Context) -> Result:
-    """Query the product of the last check, to undo it."""
+    """Query the product of the last check, to undo it; a loss is undone by the job that booked it."""
     if not state.sent:
         return reply(state, WRONG, "pick.nothing_to_undo")
+    if loss := state.sent[-1].loss:
+        undone = state._replace(sent=state.sent[:-1], found_expired="")
+        return Turn(undone, (Start("adjust", {"undo": loss}),))
     return Turn(state, (query_undo(state, context),))
 
 

@@ -69,6 +69,24 @@ class SentCheck(NamedTuple):
     label: str
     before: tuple[tuple[str, str], ...]
     after: tuple[tuple[str, str], ...]
+    loss: str = ""
+    """Loss of expired goods that was booked instead, as the job `adjust` gave it."""
+
+
+class GivenDate(NamedTuple):
+    """Answer for the product in hand, whose data is read again before it is taken."""
+
+    day: str = ""
+    """Empty if there are no goods."""
+    is_label: bool = False
+    """True if a label has the date; the piece may be one of several."""
+
+
+class LabelCount(NamedTuple):
+    """Number of labels of the product whose label was scanned last."""
+
+    product: str = ""
+    labels: int = 0
 
 
 class ExpiryState(NamedTuple):
@@ -92,6 +110,18 @@ class ExpiryState(NamedTuple):
     found_expired: str = ""
     """Date of the goods that were found expired and are booked as a loss. The date of what is left is asked next."""
     sent: tuple[SentCheck, ...] = ()
+    given: GivenDate | None = None
+    """Answer that is taken once the product is read again, because others may have set its date since."""
+    is_label: bool = False
+    """True if the date in question is that of a label."""
+    is_later_asked: bool = False
+    """True while the question is whether a date later than the one that stands is right."""
+    last_labels: LabelCount = LabelCount()
+    known_now: str | None = None
+    """Expiry date of the product in hand as others set it since; None if nobody did. It is only shown."""
+    opened_at: str = ""
+    """Time from which on refusals are reported."""
+    reported_refusals: tuple[str, ...] = ()
 
 
 def parse_checked_product(row: StoreProductRow) -> CheckedProduct:
@@ -131,6 +161,30 @@ def next_check(product: CheckedProduct, day: date | None, context: Context) -> d
     return max(today + timedelta(days=1), today + ahead if day is None else day - ahead)
 
 
+def standing_date(state: ExpiryState, context: Context) -> str:
+    """Return the date that was given for the product in hand if its next check is not due; empty if it is.
+
+    Nearer goods may be left, so that no later date replaces it by itself.
+    """
+    product, today = in_hand(state), today_of(context).isoformat()
+    if product.value(CHECK) <= today:
+        return ""
+    known = product.known_expiry or _last_given(state, product.number)
+    return known if known >= today else ""
+
+
+def _last_given(state: ExpiryState, product: str) -> str:
+    """Return the date that was sent last for a product; empty if none was."""
+    checks = (dict(each.after) for each in reversed(state.sent) if each.product == product)
+    return next((after[EXPIRY] for after in checks if EXPIRY in after), "")
+
+
+def count_label(state: ExpiryState) -> ExpiryState:
+    """Return the state with one more label of the product in hand."""
+    number, last = in_hand(state).number, state.last_labels
+    return state._replace(last_labels=LabelCount(number, last.labels + 1 if last.product == number else 1))
+
+
 def unlikely_reason(day: date, context: Context) -> str:
     """Return the message id of the question about an unlikely date; empty for a likely one."""
     today, far = today_of(context), _span(context.policy.expiry_far_days)
@@ -160,4 +214,10 @@ def in_hand(state: ExpiryState) -> CheckedProduct:
 
 def back_to_list(state: ExpiryState) -> ExpiryState:
     """Return the state without a product in hand."""
-    return state._replace(phase=LIST, product=None, pending_scan=None, day="", other=None, found_expired="")
+    left = state._replace(phase=LIST, product=None, pending_scan=None, found_expired="", known_now=None)
+    return drop_question(left)
+
+
+def drop_question(state: ExpiryState) -> ExpiryState:
+    """Return the state without a date in question."""
+    return state._replace(day="", other=None, given=None, is_label=False, is_later_asked=False)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from aisle.jobs.expiry.date_pages import CONFIRM_PAGE, DATE_PAGE, PRICE_PAGE, give_date, parse_typed
-from aisle.jobs.expiry.due_list_page import DUE_LIST, query_product
+from aisle.jobs.expiry.date_pages import (
+    CONFIRM_PAGE,
+    DATE_PAGE,
+    PRICE_PAGE,
+    give_date,
+    parse_typed,
+    read_again,
+    take_given,
+)
+from aisle.jobs.expiry.due_list_page import DUE_LIST, GIVEN_QUERY, SHOWN_QUERY, open_product, query_shown
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
     LIST,
+    MAX_UNDO,
     PRICE,
     ExpiryState,
+    GivenDate,
+    SentCheck,
+    back_to_list,
     day_message,
+    drop_question,
     in_hand,
     parse_checked_product,
     today_of,
 )
+from aisle.jobs.expiry.report_refused_checks import REFUSED_QUERY, query_refused, report_refused
 from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
-from aisle.jobs.job import Closed, Context, Effect, Rows, Turn, reply
+from aisle.jobs.job import Args, Closed, Context, Effect, Rows, Turn, reply
 from aisle.jobs.page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
@@ -41,6 +55,7 @@ class ExpiryJob(PageJob[ExpiryState]):
     """Job that checks the expiry dates that are due, and any others that are scanned."""
 
     name = "expiry"
+    version = 2
     state_type = ExpiryState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     topics = ("product", "location", "outbox")
@@ -61,8 +76,13 @@ class ExpiryJob(PageJob[ExpiryState]):
     def uses_product(self, state: ExpiryState, product: str) -> bool:
         return state.product is not None and state.product.number == product
 
+    def handle_opened(self, state: ExpiryState, args: Args, context: Context) -> Result:
+        return self.query_again(state._replace(opened_at=context.now), context)
+
     def queries(self, state: ExpiryState, context: Context) -> tuple[Effect, ...]:
-        return (DUE_LIST.query(state, context),)
+        shown = (query_shown(state.product.number, context),) if state.product else ()
+        refused = (query_refused(state.opened_at),) if state.sent else ()
+        return (DUE_LIST.query(state, context), *shown, *refused)
 
     def handle_rows(self, state: ExpiryState, answer: Rows, context: Context) -> Result:
         row = answer.rows[0] if answer.rows else None
@@ -72,17 +92,25 @@ class ExpiryJob(PageJob[ExpiryState]):
             case "product":
                 opened, scanned = state._replace(pending_scan=None), state.pending_scan
                 return _open_product(opened, row, scanned, context)
+            case id_ if id_ == SHOWN_QUERY:
+                return Turn(_with_known(state, row))
+            case id_ if id_ == GIVEN_QUERY:
+                return take_given(state, parse_checked_product(row), context) if row else _lose_product(state)
             case id_ if id_ == UNDO_QUERY:
-                return undo_check(state, parse_checked_product(row) if row else None, context)
+                return undo_check(state, row, context)
+            case id_ if id_ == REFUSED_QUERY:
+                return report_refused(state, answer.rows, context)
         return Turn(state)
 
     def handle_closed(self, state: ExpiryState, event: Closed, context: Context) -> Result:
         """Ask for the date of what is left once what is expired is booked as a loss."""
         if event.job != "adjust" or state.phase != DATE or not state.day:
             return self.query_again(state, context)
-        if event.answer is None:
+        if event.answer is None or event.answer["quantity"] >= 0:
             return reply(state._replace(day=""), INFO, "expiry.no_loss", label=in_hand(state).label)
-        return Turn(state._replace(day="", found_expired=state.day))
+        product, loss = in_hand(state), str(event.answer.get("sent") or "")
+        sent = (*state.sent, SentCheck(product.number, product.label, (), (), loss))[-MAX_UNDO:] if loss else state.sent
+        return Turn(state._replace(day="", found_expired=state.day, sent=sent))
 
     def handle_scan(self, state: ExpiryState, matches: tuple[Match, ...], context: Context) -> Result:
         first = matches[0]
@@ -92,12 +120,23 @@ class ExpiryJob(PageJob[ExpiryState]):
         if product is None:
             return refuse(state, msg("my_entries.not_this", what=name_of(first)))
         if state.phase == LIST or (state.phase == DATE and in_hand(state).number != product.key):
-            return Turn(state._replace(pending_scan=product), (query_product(product.key, context),))
+            return Turn(state._replace(pending_scan=product), open_product(product.key, context))
         if in_hand(state).number != product.key or state.phase == PRICE:
             return refuse(state, msg("count.answer_first", what=name_of(product)))
         if not product.expiry:
             return _ask_date(state, product)
-        return give_date(state, _label_date(product, context), context)
+        return read_again(state, GivenDate(_label_date(product, context).isoformat(), is_label=True), context)
+
+
+def _with_known(state: ExpiryState, row: StoreProductRow | None) -> ExpiryState:
+    """Return the state with the expiry date of the product in hand as it is now."""
+    if row is None or state.product is None or state.product.number != str(row["product_number"]):
+        return state
+    return state._replace(known_now=parse_checked_product(row).known_expiry)
+
+
+def _lose_product(state: ExpiryState) -> Result:
+    return reply(back_to_list(state), WRONG, "store_product.not_ranged")
 
 
 def _label_date(label: Match, context: Context) -> date:
@@ -114,6 +153,9 @@ def _ask_date(state: ExpiryState, label: Match | None, kind: str = ASK) -> Resul
 
 def _typed_date(match: Match, context: Context) -> date | None:
     """Return the date that the code of a record may be; None if it certainly is the code."""
+    if len(match.code) <= 2:
+        days = (today_of(context) + timedelta(days=ahead) for ahead in range(62))
+        return next((day for day in days if str(day.day) == match.code.lstrip("0")), None)
     return parse_typed(match.code, context) if len(match.code) <= MAX_TYPED_DATE else None
 
 
@@ -130,9 +172,9 @@ def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Matc
     if product is None or not product.is_ranged:
         return reply(state, WRONG, "store_product.not_ranged")
     left = state.product
-    opened = state._replace(phase=DATE, product=product, day="", other=None, found_expired="")
+    opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", known_now=None)
     if scanned and scanned.expiry:
-        return give_date(opened, _label_date(scanned, context), context)
+        return give_date(opened, _label_date(scanned, context), context, is_label=True)
     if left and left.number != product.number:
         return reply(opened, GOOD, "expiry.instead", label=product.label, left=left.label)
     return _ask_date(opened, scanned, GOOD)

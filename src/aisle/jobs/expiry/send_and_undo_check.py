@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from aisle.jobs.expiry.expiry_state import (
     CHECK,
@@ -22,11 +23,16 @@ from aisle.jobs.expiry.expiry_state import (
     in_hand,
     is_discount_due,
     next_check,
+    parse_checked_product,
 )
+from aisle.jobs.expiry.report_refused_checks import find_refusal, refusal_message
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
 from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.products import StoreProductRow
 
 Result = Turn[ExpiryState]
 
@@ -43,9 +49,17 @@ def send_check(
     before = {name: product.value(name) for name in after}
     sent = SentCheck(product.number, product.label, tuple(before.items()), tuple(after.items()))
     done = back_to_list(state)._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
-    is_for_others = day is not None and is_discount_due(product, day, context) and not product.may_discount
-    verdict = Verdict(GOOD, _saved(product, after), detail=msg("expiry.discount_due") if is_for_others else None)
-    return done, setting_writes(product.number, after, before, context), verdict
+    verdict = Verdict(GOOD, _saved(product, after), detail=_detail(product, day, context))
+    return done, setting_writes(product.number, after, before, context, is_nearest=day is not None), verdict
+
+
+def _detail(product: CheckedProduct, day: date | None, context: Context) -> Msg | None:
+    """Return what is left: a date that nobody replaced, or a discount for others to set."""
+    if day is None:
+        known = product.known_expiry
+        return msg("expiry.date_stays", day=msg("store_product.day", at=known)) if known else None
+    is_for_others = is_discount_due(product, day, context) and not product.may_discount
+    return msg("expiry.discount_due") if is_for_others else None
 
 
 def _saved(product: CheckedProduct, after: Mapping[str, str]) -> Msg:
@@ -56,13 +70,18 @@ def _saved(product: CheckedProduct, after: Mapping[str, str]) -> Msg:
 
 
 def setting_writes(
-    product: str, after: Mapping[str, str], before: Mapping[str, str], context: Context
+    product: str, after: Mapping[str, str], before: Mapping[str, str], context: Context, *, is_nearest: bool = False
 ) -> tuple[Write, ...]:
-    """Return the operations that set these fields from their plain text: dates, and prices by themselves."""
+    """Return the operations that set these fields from their plain text: dates, and prices by themselves.
+
+    `is_nearest`: the date may replace a later one that somebody else set since.
+    """
     dates: dict[str, Json] = {name: _date_value(after[name]) for name in after if name != DISCOUNT}
     prices: dict[str, Json] = {name: to_decimal(after[name]) for name in after if name == DISCOUNT}
     return tuple(
-        update_write(product, context.store, changes, before, needs_supervisor=is_price)
+        update_write(
+            product, context.store, changes, before, needs_supervisor=is_price, is_nearest=is_nearest and not is_price
+        )
         for changes, is_price in ((dates, False), (prices, True))
         if changes
     )
@@ -82,11 +101,14 @@ def query_undo(state: ExpiryState, context: Context) -> Query:
     return Query(UNDO_QUERY, "store_product", {"product_number": state.sent[-1].product, "user": context.user})
 
 
-def undo_check(state: ExpiryState, product: CheckedProduct | None, context: Context) -> Result:
-    """Give back the values before the last check, unless they are no longer as it left them."""
+def undo_check(state: ExpiryState, row: StoreProductRow | None, context: Context) -> Result:
+    """Give back the values before the last check, unless it was refused or they are no longer as it left them."""
     if not state.sent:
         return Turn(state)
     sent, state = state.sent[-1], state._replace(sent=state.sent[:-1])
+    product = parse_checked_product(row) if row else None
+    if row and (why := find_refusal(row.get("said") or (), sent)) is not None:
+        return Turn(state, (), Verdict(WRONG, refusal_message(why, sent)))
     if product is None or product.number != sent.product or _is_changed(product, sent):
         return Turn(state, (), Verdict(WRONG, msg("expiry.changed_since", label=sent.label)))
     values = _values_to_restore(product, sent)

@@ -1,6 +1,6 @@
 """Changes of a pick's lines: filled with scanned goods, put down, without an order, restored by an undo.
 
-Their order and the stop on the screen: `next_stop`.
+Their order and the stop on the screen: `current_and_next_stop`.
 """
 
 from __future__ import annotations

@@ -160,6 +160,9 @@ def _picked_message(
             else msg("pick.all_picked", order=after.order)
         )
     if not after.is_batch:
+        before_done, _, _ = current_and_next_stop.sum_lines(before.lines[index] for index in stop)
+        if is_total and done < before_done:
+            return msg("pick.total_lowered", label=label, before=before_done, done=done, of=of)
         return msg("pick.picked", label=label, done=done, of=of)
     full = [
         order

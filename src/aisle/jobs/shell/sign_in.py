@@ -11,7 +11,7 @@ from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.grammar_and_meaning_types import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
 
@@ -173,8 +173,8 @@ class SignInJob(Job[SignInState]):
         return _ask_which(typed_name, (person,), 1)
 
     def view(self, state: SignInState) -> Step:
-        label = "sign_in.as" if state.is_unknown else "look_up.shown"
-        choices = tuple(msg(label, name=person.name) for person in state.people)
+        names = (person.name for person in state.people)
+        choices = tuple(msg("sign_in.as", name=name) if state.is_unknown else raw(name) for name in names)
         return Step(
             name=self.name,
             title=msg("sign_in.title"),

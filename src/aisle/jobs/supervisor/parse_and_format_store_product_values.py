@@ -15,7 +15,7 @@ from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, money_message
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
-from aisle.store_product_settings import BASE_VALUES, CODES, DAY, FIELD_BY_NAME, FLAG, MONEY, YES
+from aisle.store_product_settings import BASE_VALUES, CODES, DAY, FIELD_BY_NAME, FLAG, IS_NEAREST, MONEY, YES
 
 UPDATE = "update-store-products"
 """Name of the operation in the table of operations."""
@@ -26,16 +26,25 @@ LEVELS = ("min", "max")
 
 MAX_CODE_LENGTH, MAX_CODES = 20, 8
 
-# Patterns, compiled on first use: a start does not need them
 _LEVEL_RANGE = r"\s*(\d{1,7})\s*-\s*(\d{1,7})\s*"
+"""Pattern of both levels, compiled on first use: a start does not need it."""
 
 
 def update_write(
-    product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str], *, needs_supervisor: bool = True
+    product: str,
+    store: str,
+    changes: Mapping[str, Json],
+    base: Mapping[str, str],
+    *,
+    needs_supervisor: bool = True,
+    is_nearest: bool = False,
 ) -> Write:
-    """Return the write that sets these fields. `base` has their previous values, empty ones included."""
+    """Return the write that sets these fields. `base` has their previous values, empty ones included.
+
+    `is_nearest`: the expiry date replaces a later one, whoever set it.
+    """
     known = {name: base.get(name, "") for name in changes}
-    item = {"product_number": product, **changes, BASE_VALUES: known}
+    item = {"product_number": product, **changes, BASE_VALUES: known, **({IS_NEAREST: True} if is_nearest else {})}
     return Write(
         UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], needs_supervisor=needs_supervisor
     )

@@ -143,7 +143,9 @@ class StoreProductJob(PageJob[StoreProductState]):
         match, label = matches[0], matches[0].label or matches[0].key
         if match.kind != PRODUCT:
             return refuse(state, msg("my_entries.not_this", what=name_of(match)))
-        if state.phase in (VALUE, CONFIRM):
+        if state.phase == CONFIRM:
+            return refuse(state, msg("count.answer_first", what=raw(label)))
+        if state.phase == VALUE:
             return refuse(state, msg("store_product.finish_change_first", what=label))
         shown = Verdict(INFO, msg("look_up.shown", label=label))
         return _open_product(match.key, label, context)._replace(verdict=shown)

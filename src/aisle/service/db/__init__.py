@@ -2,7 +2,7 @@
 
 On SQLite a coroutine never waits: the writer thread, or the event loop for a short read, runs it to its end inside one
 transaction. On PostgreSQL the same coroutine runs on an event loop. It must not know HTTP or the domain. Start reading
-at `database`, then `sqlite_database` and `postgres_database`.
+at `database_interface`, then `sqlite_database` and `postgres_database`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain import audit
 from aisle.service.errors import SUCCESS, Refusal, unprocessable
 from aisle.service.handlers.list_page import extension_page
+from aisle.service.http.parameter_values import check_ends
 from aisle.service.operation_context import Context, OperationCall, ReadRunner, Role
 
 MAX_PINS = 200
@@ -112,6 +113,8 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
         badge, user = body["badge"], body["user"]
         if not badge or not user:
             raise unprocessable("A person needs a badge and a user name.", field)
+        check_ends(badge, f"{field}.badge")
+        check_ends(user, f"{field}.user")
         before = known.pop(badge, None)
         if before and body.get("is_active", True) and before.user.casefold() != user.casefold():
             owner = f"Badge {badge} is that of {before.name} ({before.user})"

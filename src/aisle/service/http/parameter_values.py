@@ -59,6 +59,8 @@ MAX_CODE_LENGTH = 1000
 """Maximum number of characters of a code, and so of a part of a path."""
 
 
+_BLANKS_OF_ENDS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
+"""Blanks that are taken for none at the ends of a key, also those that nobody sees."""
 _INVALID_CODES = ("", ".", "..")
 
 
@@ -148,10 +150,21 @@ def is_valid_code(text: str) -> bool:
 
 
 def check_code(text: str, subject: str, field: str) -> None:
-    """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
+    """Raise Refusal (422) if no path can contain the code, or it has blanks at its ends, which no scanner sends.
+
+    `subject` is such as "the number of a product".
+    """
     if not is_valid_code(text):
         reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
         raise unprocessable(f"This cannot be {subject}{reason}", field)
+    check_ends(text, field)
+
+
+def check_ends(text: str, field: str) -> None:
+    """Raise Refusal (422) if a key has blanks at its ends, visible or not. It would differ from another by them."""
+    bare = text.strip(_BLANKS_OF_ENDS)
+    if bare != text:
+        raise unprocessable(f"{text!r} has blanks at its ends; send {bare!r}.", field)
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:

@@ -78,13 +78,15 @@ KNOWN_KEYS = """
     SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2) AND i.status < 400
     UNION SELECT l.op_id FROM leg l WHERE l.store_number = $1 AND l.op_id = ANY($2)"""
 
-# Loads that wrote to a store or the chain ($2) since the one began whose keys lie between $3 and $4.
+# Loads that wrote where the load wrote whose keys lie between $3 and $4, in a store or the chain ($2), since it began.
 OTHER_LOADS = """
+    WITH own AS (
+        SELECT o.store_number, o.created_on FROM idempotency o
+        WHERE o.store_number IN ($1, $2) AND o.request_key > $3 AND o.request_key < $4)
     SELECT DISTINCT substr(i.request_key, 1, 21) FROM idempotency i
-    WHERE (i.store_number = $1 OR i.store_number = $2) AND i.request_key LIKE 'load-________________-%'
-        AND NOT (i.request_key > $3 AND i.request_key < $4)
-        AND i.created_on > (SELECT MIN(o.created_on) FROM idempotency o
-            WHERE (o.store_number = $1 OR o.store_number = $2) AND o.request_key > $3 AND o.request_key < $4)"""
+    WHERE i.store_number IN (SELECT store_number FROM own) AND i.request_key > 'load-' AND i.request_key < 'load.'
+        AND i.request_key LIKE 'load-________________-%' AND NOT (i.request_key > $3 AND i.request_key < $4)
+        AND i.status < 400 AND i.created_on > (SELECT MIN(created_on) FROM own)"""
 
 RESPONSE_ADD = """
     INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
