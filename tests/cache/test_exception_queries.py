@@ -11,9 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
+from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price, negative_stock
 from aisle.cache.log_undo_queries import is_undone, undone_entries
-from aisle.cache.product_and_stock_writer import negative_stock
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow

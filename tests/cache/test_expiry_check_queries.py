@@ -80,6 +80,30 @@ def test_check_under_way_leaves_the_list_and_its_undo_brings_it_back(
     assert due(reads) == ["P2", "P1", "P3"]
 
 
+def test_setting_under_way_leaves_a_product_at_its_location_with_goods(
+    shelf: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
+) -> None:
+    today = f"{DAY}T00:00:00Z"
+    shelf.write_stock([stock("P1", places={"B-1": 0, "A-1": 3}, validate_expiry_datetime=today)])
+    enqueue(OperationQueue(outbox_db), update_write("P1", STORE, {"validate_expiry_date_time": today}, {}))
+    assert due(reads) == ["P2", "P1", "P3"]
+
+
+def test_due_products_are_sorted_once_for_each_state_of_the_cache(
+    shelf: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
+) -> None:
+    asked: list[str] = []
+    due(reads)
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    later = {"validate_expiry_date_time": "2026-12-04T00:00:00Z"}
+    enqueue(OperationQueue(outbox_db), update_write("P2", STORE, later, {}, needs_supervisor=False))
+    assert (due(reads, first=1, size=1), due(reads, size=1)) == (["P3"], ["P1"])
+    assert not [sql for sql in asked if "stock_expiry_check" in sql]
+    shelf.write_stock([stock("P3", places={}, validate_expiry_datetime="2027-01-01T00:00:00Z")])
+    assert due(reads) == ["P1"]
+    reads._cache.trace_v2(0, None)
+
+
 def test_due_products_are_found_without_reading_the_whole_stock(shelf: CacheWriter, reads: CacheReader) -> None:
     asked: list[str] = []
     reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))

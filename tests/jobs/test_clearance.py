@@ -267,7 +267,7 @@ def asked(**rows: Any) -> Hand:
         ("answered", {"how": "done", "fresh": None}, "clearance_request.done", "done"),
         ("answered", {"how": "refused", "why": "No."}, "store_product.refused", "refused"),
         ("answered", {"how": "role", "why": ""}, "clearance_request.role_denied", "role"),
-        ("answered", {"how": "not_sent", "why": "down"}, "pin.not_reached", "not_sent"),
+        ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_sent", "not_sent"),
         ("expired", {}, "clearance_request.expired", "expired"),
         ("unknown", {}, "clearance_request.unknown", "unknown"),
     ],

@@ -227,6 +227,7 @@ def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[E
     (start,) = (each for each in hand.effects if isinstance(each, Start))
     assert (start.args["product_number"], start.args["expired_on"] <= "2026-11-30") == ("P1", True)
     assert hand.feed(Closed("adjust")) == "expiry.no_loss"
+    assert hand.feed(*events, Closed("adjust", {"quantity": Decimal(2)})) == "expiry.no_loss", "found, not lost"
     hand.feed(*events, Closed("adjust", {"quantity": Decimal(-2), "sent": "loss"}))
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)

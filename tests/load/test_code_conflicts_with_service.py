@@ -38,8 +38,8 @@ ALSO = "also another code of the store, and a scan of it has to ask which is mea
     [
         ("1,S01,jan,Jan", "badge", "S01 of Jan is also product S01"),
         ("1,s01,jan,Jan", "badge", "s01 of Jan is also product S01"),
-        ("1,P1,kai,Kai", "badge", "P1 of Kai is also place P1"),
-        ("1,a-01-2,kai,Kai", "badge", "a-01-2 of Kai is also place A-01-2"),
+        ("1,P1,kai,Kai", "badge", "P1 of Kai is also location P1"),
+        ("1,a-01-2,kai,Kai", "badge", "a-01-2 of Kai is also location A-01-2"),
         (f"1,{CODE},leo,Leo", "badge", f"{CODE} of Leo is also a code of product S01"),
         (f"2,0{CODE},leo,Leo", "badge", f"0{CODE} of Leo is also a code of product S01"),
         (f"1,{CASE},leo,Leo", "badge", f"{CASE} of Leo is also a code of product S01"),
@@ -124,7 +124,7 @@ async def test_barcode_of_lines_of_two_products_is_warned_of(world: World) -> No
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
-        ("P9", ", and a pick would send people there; write one of its places, or none"),
+        ("P9", ", and a pick would send people there; write one of its locations, or none"),
         ("p1", "; P1?"),
         ("P01", "; P1?"),
         ("a-01-2", "; A-01-2?"),
@@ -133,7 +133,7 @@ async def test_barcode_of_lines_of_two_products_is_warned_of(world: World) -> No
 )
 async def test_preferred_location_that_the_store_does_not_have_is_refused(code: str, hint: str, world: World) -> None:
     bad, _ = await load(world, STORE | {"orders.csv": [f"1,O,1,S01,1,{code},", "1,O2,1,S01,1,P1,"]})
-    assert bad == [f"orders.csv:2: preferred_location_code {code!r}: store 1 has no such place{hint}"]
+    assert bad == [f"orders.csv:2: preferred_location_code {code!r}: store 1 has no such location{hint}"]
 
 
 @pytest.mark.parametrize("row", ["1,O,1,S01,1,P1,", "1,O,1,S01,1,,", "2,O,1,S01,1,P9,"])
@@ -199,12 +199,12 @@ ORDERED, COMING = "1,{},1,S01,1,,", "1,{},1,1,S01,10,"
 @pytest.mark.parametrize(
     ("file", "row", "value"),
     [
-        ("products.csv", "A-01-2,x,,,", "product_number: A-01-2 of product A-01-2 is also place A-01-2"),
+        ("products.csv", "A-01-2,x,,,", "product_number: A-01-2 of product A-01-2 is also location A-01-2"),
         ("products.csv", "4102,x,,,", "product_number: 4102 of product 4102 is also order 4102"),
         ("products.csv", "7001,x,,,", "product_number: 7001 of product 7001 is also delivery 7001"),
         ("products.csv", "bert,x,,,", "product_number: bert of product bert is also the user of Bert"),
         ("products.csv", "S9,x,0012345,,", "barcode: 0012345 of product S9 is also the badge of Bert"),
-        ("products.csv", "S9,x,,,P1", "barcodes_array: P1 of product S9 is also place P1"),
+        ("products.csv", "S9,x,,,P1", "barcodes_array: P1 of product S9 is also location P1"),
         ("locations.csv", "1,7001", "location_code: 7001 of store 1 is also delivery 7001"),
         ("locations.csv", "1,0012345", "location_code: 0012345 of store 1 is also the badge of Bert"),
         ("people.csv", "1,4102,kim,Kim,,", "badge: 4102 of Kim is also order 4102"),
@@ -213,12 +213,12 @@ ORDERED, COMING = "1,{},1,S01,1,,", "1,{},1,1,S01,10,"
         ("orders.csv", ORDERED.format(CODE), f"order_number: {CODE} of store 1 is also a code of product S01"),
         ("orders.csv", ORDERED.format(CASE), f"order_number: {CASE} of store 1 is also a code of product S01"),
         ("deliveries.csv", COMING.format(CODE), f"order_number: {CODE} of store 1 is also a code of product S01"),
-        ("orders.csv", ORDERED.format("A-01-2"), "order_number: A-01-2 of store 1 is also place A-01-2"),
+        ("orders.csv", ORDERED.format("A-01-2"), "order_number: A-01-2 of store 1 is also location A-01-2"),
         ("orders.csv", ORDERED.format("0012345"), "order_number: 0012345 of store 1 is also the badge of Bert"),
         ("orders.csv", ORDERED.format("7001"), "order_number: 7001 of store 1 is also delivery 7001"),
         ("deliveries.csv", COMING.format("S02"), "order_number: S02 of store 1 is also product S02"),
         ("deliveries.csv", COMING.format("4102"), "order_number: 4102 of store 1 is also order 4102"),
-        ("deliveries.csv", COMING.format("P1"), "order_number: P1 of store 1 is also place P1"),
+        ("deliveries.csv", COMING.format("P1"), "order_number: P1 of store 1 is also location P1"),
         ("orders.csv", ORDERED.format("7"), "order_number: 7 of store 1"),
         ("products.csv", "9,x,,,", "product_number: 9 of product 9"),
         ("products.csv", "y,x,,,", "product_number: y of product y"),

@@ -7,18 +7,23 @@ from typing import Any
 
 import apsw
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from aisle.host.database import transaction
-from aisle.jobs.job import Write
+from aisle.cache.unconfirmed_operation_queries import resolutions
+from aisle.host.database import migrate, transaction
+from aisle.jobs.job import CLOSED_BY_HAND, OVERAGE, Resolve, Write
 from aisle.jobs.move.move_state_and_rows import MovementItem
 from aisle.jobs.move.movement_write import movement_write, reverse_item
 from aisle.jobs.stored_messages import read_message
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
+from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.stored_reasons import store_text
+from aisle.outbox.withdraw_reversals_of_refused import as_left, changes_of
 from tests.clock import Clock, seeded
-from tests.writes import ANNA, STORE, intents
+from tests.writes import ANNA, STORE, enqueue, intents
 
 ONE = Decimal(1)
 MOVED = MovementItem("P1", "Tea", Decimal(5), "A-1", 1, to_location="B-1")
@@ -70,6 +75,13 @@ def quantities(op: Operation) -> list[Decimal]:
     return [line["picked_quantity"] - line["base_picked_quantity"] for line in lines]
 
 
+def new_outbox() -> OperationQueue:
+    """An empty outbox in memory."""
+    db = apsw.Connection(":memory:")
+    migrate(db, OUTBOX_MIGRATIONS)
+    return OperationQueue(db, clock=Clock(), random=seeded())
+
+
 def put(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
     """Send the first one; the others wait."""
     ids: tuple[str, ...] = ()
@@ -107,6 +119,13 @@ CASES: dict[str, tuple[Write, Write, list[int] | None]] = {
 }  # fmt: skip
 """What was refused, what waited then, and the quantities that are left of it; None for nothing."""
 
+ALL_UNDONE = (
+    *("a move", "more than was moved", "two products", "one of two products", "a move between pools"),
+    *("goods put down", "goods of an order that were taken away", "a pick", "a pick and one before it"),
+    *("goods that were taken out of the tote", "a line that is closed too", "a receipt", "two products of a receipt"),
+)
+"""Cases in which nothing is left of what was refused."""
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_reversal_of_what_was_refused_changes_nothing(outbox: OperationQueue, name: str) -> None:
@@ -114,12 +133,23 @@ def test_reversal_of_what_was_refused_changes_nothing(outbox: OperationQueue, na
     refused_id, later_id = put(outbox, refused, later)
     outbox.refuse(refused_id, store_text("finished"))
     op, why = outbox.get(later_id), read_message(outbox.get(refused_id).last_error)
-    assert outbox.get(refused_id).state == REFUSED
     assert (op.state, None if left is None else quantities(op)) == (CLOSED if left is None else QUEUED, left)
+    assert outbox.get(refused_id).state == (CLOSED if name in ALL_UNDONE else REFUSED)
     is_reversal = op.body != later.body or op.state == CLOSED
     assert why.id == ("stored_reason.undone_before_refusal" if is_reversal else "raw")
     if op.state == CLOSED:
         assert read_message(op.last_error).id == "stored_reason.undoes_refused"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reversal_that_comes_just_after_the_refusal_changes_nothing(outbox: OperationQueue, name: str) -> None:
+    refused, later, left = CASES[name]
+    (refused_id,) = put(outbox, refused)
+    outbox.refuse(refused_id, store_text("finished"))
+    with transaction(outbox._db):
+        (later_id,) = outbox.enqueue(intents(later), ANNA)
+    op = outbox.get(later_id)
+    assert (op.state, None if left is None else quantities(op)) == (CLOSED if left is None else QUEUED, left)
 
 
 def test_each_piece_is_withdrawn_once(outbox: OperationQueue) -> None:
@@ -129,6 +159,189 @@ def test_each_piece_is_withdrawn_once(outbox: OperationQueue) -> None:
     outbox.refuse(refused, store_text("too little"))
     assert outbox.get(first).state == CLOSED
     assert quantities(outbox.get(second)) == [5]
+
+
+LAST_FIRST = {
+    "moves": (move(MOVED), move(MOVED._replace(quantity=Decimal(3))), undo(MOVED._replace(quantity=Decimal(3))), 3),
+    "picks": (pick(0, 5), pick(5, 8), pick(8, 5)._replace(merge_key=""), -3),
+    "receipts": (receive(5), receive(3), receive(-3), -3),
+}
+"""5 that are refused, 3 more, their undo, and its quantity."""
+
+
+@pytest.mark.parametrize("name", LAST_FIRST)
+def test_reversal_undoes_the_last_change(outbox: OperationQueue, name: str) -> None:
+    """The 3 and their undo wait."""
+    first, more, undone, quantity = LAST_FIRST[name]
+    refused, *later = put(outbox, first, more, undone)
+    outbox.refuse(refused, store_text("too little"))
+    assert [quantities(outbox.get(op_id)) for op_id in later] == [[3], [quantity]]
+    assert [outbox.get(op_id).state for op_id in later] == [QUEUED, QUEUED]
+    assert outbox.get(refused).state == REFUSED
+    assert quantities(as_left(outbox.get(refused))) == [5]
+
+
+@pytest.mark.parametrize("name", LAST_FIRST)
+def test_late_reversal_undoes_the_last_change(outbox: OperationQueue, name: str) -> None:
+    """The service has the 3 when their undo comes."""
+    first, more, undone, quantity = LAST_FIRST[name]
+    (refused,) = put(outbox, first)
+    outbox.refuse(refused, store_text("too little"))
+    (more_id,) = put(outbox, more)
+    outbox.confirm(more_id, "{}")
+    outbox.mark_read_back(more_id)
+    (undo_id,) = enqueue(outbox, undone)
+    assert outbox.get(undo_id).state == QUEUED
+    assert quantities(outbox.get(undo_id)) == [quantity]
+    assert quantities(as_left(outbox.get(refused))) == [5]
+
+
+@pytest.mark.parametrize(
+    ("undone", "booked"), [(None, [5]), (ONE, [4]), (Decimal(5), None)], ids=["nothing", "a part", "all"]
+)
+def test_what_was_undone_is_not_booked_with_overage(
+    outbox: OperationQueue, undone: Decimal | None, booked: list[int] | None
+) -> None:
+    (refused, *_) = put(outbox, move(MOVED), *([undo(MOVED._replace(quantity=undone))] if undone else []))
+    outbox.refuse(refused, store_text("too little"), {"status": 409})
+    assert outbox.get(refused).state == (REFUSED if booked else CLOSED)
+    with transaction(outbox._db):
+        assert outbox.resolve(Resolve(refused, OVERAGE), "U1") == bool(booked)
+    waiting = [quantities(op) for op in outbox.live_operations()]
+    assert waiting == ([booked] if booked else [])
+
+
+@pytest.mark.parametrize("undone", [1, 3])
+def test_goods_that_were_taken_out_need_no_other_place(outbox: OperationQueue, undone: int) -> None:
+    """The refused pick also sets a field of the order, so that a person still sees it."""
+    write = pick(0, 3, is_picked=True)
+    write.body["orders"]["remark"] = "Call first"
+    refused, _ = put(outbox, write, pick(3, 3 - undone))
+    outbox.refuse(refused, store_text("finished"))
+    op = as_left(outbox.get(refused))
+    assert op.state == REFUSED
+    assert quantities(op) == [3 - undone]
+    assert ("put_back" in resolutions(op, is_last=True)) == (undone < 3)
+
+
+class Run:
+    """A person who does and undoes, and a service that takes or refuses it."""
+
+    def __init__(self, outbox: OperationQueue, kind: str) -> None:
+        self.outbox, self.kind = outbox, kind
+        self.booked = self.moved = Decimal(0)
+        self.not_undone: dict[str, Decimal] = {}
+        """What is left of each change by its operation, the latest last."""
+
+    def change(self, quantity: int) -> None:
+        """Do something, or undo the last of it; a person undoes at most what is done."""
+        size = (
+            Decimal(quantity) if quantity > 0 else -min(Decimal(-quantity), sum(self.not_undone.values(), Decimal(0)))
+        )
+        if not size:
+            return
+        (op_id,) = enqueue(self.outbox, self._write(size)._replace(merge_key=""))
+        self.moved += size
+        if size > 0:
+            self.not_undone[op_id] = size
+        while size < 0:
+            last = next(op_id for op_id in reversed(self.not_undone) if self.not_undone[op_id])
+            part = min(-size, self.not_undone[last])
+            self.not_undone[last] -= part
+            size += part
+
+    def _write(self, size: Decimal) -> Write:
+        if self.kind == "move":
+            item = MOVED._replace(quantity=abs(size))
+            return move(item) if size > 0 else undo(item)
+        return receive(int(size)) if self.kind == "receipt" else pick(int(self.moved), int(self.moved + size))
+
+    def send(self) -> None:
+        for op in self.outbox.sendable(1):
+            assert self.outbox.begin_sending(op.op_id, b"{}")
+
+    def confirm(self) -> None:
+        for op in self.outbox.interrupted():
+            self.outbox.confirm(op.op_id, "{}")
+            self.outbox.mark_read_back(op.op_id)
+            self.booked += total(op)
+
+    def refuse(self) -> None:
+        for op in self.outbox.interrupted():
+            self.outbox.refuse(op.op_id, store_text("too little"))
+
+    def resolve(self, decision: str) -> None:
+        """Resolve the oldest refusal. Closed by hand: the person carries back what is left."""
+        for op in self.refused()[:1]:
+            with transaction(self.outbox._db):
+                is_done = self.outbox.resolve(Resolve(op.op_id, decision), "U1")
+            if not is_done:
+                continue
+            rest = self.not_undone.pop(op.op_id, Decimal(0))
+            if decision == OVERAGE:
+                self.not_undone[self.outbox.get(op.op_id).superseded_by] = rest
+            else:
+                self.moved -= total(op)
+
+    def refused(self) -> list[Operation]:
+        return [as_left(op) for op in self.outbox.live_operations() if op.state == REFUSED]
+
+    def waiting(self) -> Decimal:
+        return sum((total(op) for op in self.outbox.unfinished()), Decimal(0))
+
+
+def total(op: Operation) -> Decimal:
+    return sum(changes_of(op).values(), Decimal(0))
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.integers(1, 6),
+        st.integers(-6, -1),
+        st.sampled_from(["send", "refuse"]),
+        st.sampled_from(["send", "refuse", "confirm", OVERAGE, CLOSED_BY_HAND]),
+    ),
+    min_size=12,
+    max_size=40,
+)
+
+
+def play(run: Run, steps: list[int | str], *, refuses_undos: bool) -> None:
+    for step in steps:
+        sending = run.outbox.interrupted()
+        match step:
+            case int():
+                run.change(step)
+            case "send":
+                run.send() if not sending else None
+            case "refuse" if refuses_undos or all(total(op) > 0 for op in sending):
+                run.refuse()
+            case "confirm" | "refuse":
+                run.confirm()
+            case _:
+                run.resolve(step)
+
+
+@pytest.mark.parametrize("kind", ["move", "pick", "receipt"])
+@settings(max_examples=100, deadline=None)
+@given(steps=STEPS)
+def test_service_has_what_was_done_and_not_undone(kind: str, steps: list[int | str]) -> None:
+    """Each refused operation keeps what was not undone of it. All else is booked or waits."""
+    run = Run(new_outbox(), kind)
+    play(run, steps, refuses_undos=False)
+    left = {op.op_id: total(op) for op in run.refused()}
+    assert left == {op_id: run.not_undone[op_id] for op_id in left}
+    assert run.booked + run.waiting() == sum(run.not_undone.values()) - sum(left.values())
+
+
+@pytest.mark.parametrize("kind", ["move", "pick", "receipt"])
+@settings(max_examples=100, deadline=None)
+@given(steps=STEPS)
+def test_refused_undos_change_no_sum(kind: str, steps: list[int | str]) -> None:
+    """Undos are refused too: what is booked, waits, or needs a person is what was done and not undone."""
+    run = Run(new_outbox(), kind)
+    play(run, steps, refuses_undos=True)
+    assert run.booked + run.waiting() + sum(map(total, run.refused())) == run.moved
 
 
 @pytest.mark.parametrize(
@@ -157,5 +370,6 @@ def test_what_another_job_does_stays(outbox: OperationQueue) -> None:
     """The goods are moved back by somebody who knows of the refusal."""
     (refused,) = put(outbox, move(MOVED))
     outbox.refuse(refused, store_text("too little"))
-    (back,) = put(outbox, undo(MOVED))
+    with transaction(outbox._db):
+        (back,) = outbox.enqueue([intents(undo(MOVED))[0]._replace(job_id="OTHER")], ANNA)
     assert outbox.get(back).body[0]["quantity"] == 5

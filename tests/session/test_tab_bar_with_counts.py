@@ -12,7 +12,6 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import SignIn
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import TAB_KEY, Key
-from aisle.session.default_keys import TAB_NAMES
 from aisle.session.session import Session, open_session
 from aisle.session.tab_bar_with_counts import TABS
 from aisle.settings.setting_definitions import Settings
@@ -58,10 +57,6 @@ def test_function_keys_open_tabs_and_are_shown(desk: Session, key: str, name: st
     frame = press(desk, key)
     assert (jobs(desk), active(frame)) == (["home", name], name)
     assert "F6 Today … F11 Log" in plain_lines(layout_screen(frame, 120, 40))[-1]
-
-
-def test_tabs_stand_in_the_order_of_their_keys() -> None:
-    assert tuple(TABS) == TAB_NAMES
 
 
 def test_tabs_count_what_they_open(desk: Session) -> None:

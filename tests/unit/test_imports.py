@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -68,8 +69,9 @@ UNUSED_AT_A_START = (
         (("aisle.courier.leader_process", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),
         (("aisle.cli.sync", "aisle.courier.leader_process"), {"httpx", "httpcore", "anyio"}),
+        (("aisle.cache.exception_queries",), {"aisle.cache.product_and_stock_writer", "aisle.cache.writer"}),
     ],
-    ids=["session", "browser", "screen", "start", "service", "courier", "waiting courier", "sync"],
+    ids=["session", "browser", "screen", "start", "service", "courier", "waiting courier", "sync", "query"],
 )
 def test_what_is_imported_brings_nothing_of_other_rooms(modules: tuple[str, ...], absent: set[str]) -> None:
     assert not loaded(*modules) & absent
@@ -88,6 +90,43 @@ def test_no_two_files_know_each_other() -> None:
     order = list(TopologicalSorter(knows).static_order())  # says so where there is none
     assert order.index("aisle.jobs.job") < order.index("aisle.jobs.supervisor.unconfirmed")
     assert order.index("aisle.session.apply_input") < order.index("aisle.session.session")
+
+
+def test_docstrings_name_modules_that_exist() -> None:
+    source = Path(aisle.__file__).parent
+    paths = {path.relative_to(source.parent).as_posix(): path for path in source.rglob("*.py")}
+    modules = {name.removesuffix(".py").removesuffix("/__init__") for name in paths}
+    unknown = []
+    for name, path in paths.items():
+        others = path.parent.glob("*.py") if path.name == "__init__.py" else ()
+        package = "\n".join(other.read_text(encoding="utf-8") for other in others)
+        for text in _docstrings(path):
+            for named in re.findall(r"`([A-Za-z_][\w./]*)`", text):
+                if not _is_known(named, modules, package):
+                    unknown.append((name, named))
+    assert not unknown
+
+
+def _docstrings(path: Path) -> Iterator[str]:
+    """Yield all texts that stand alone in a file, also those after a field."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
+def _is_known(named: str, modules: set[str], package: str) -> bool:
+    """Return False if a text seems to name a module and there is none.
+
+    The docstring of a package names its own modules. `_n` at the end of a name stands for a number.
+    """
+    if named.endswith(".py"):
+        return any(f"/{module}.py".endswith(f"/{named}") for module in modules)
+    if named.startswith("aisle."):
+        parts = named.replace(".", "/")
+        return parts in modules or parts.rpartition("/")[0] in modules
+    if package and "_" in named and named.islower() and "." not in named and not named.endswith("_n"):
+        return any(each.endswith(f"/{named}") for each in modules) or bool(re.search(rf"(?<!`)\b{named}\b", package))
+    return True
 
 
 def _import_statements(path: Path) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aisle.cache.differences_and_negative_stock import STATUS_REVIEWED
 from aisle.cache.list_window import QueryResult, read_along, read_window, window_bounds
-from aisle.cache.log_and_difference_writer import STATUS_REVIEWED
 from aisle.cache.log_queries import entries_by_key
 from aisle.cache.log_schema import IS_TO_REVIEW_SQL
 from aisle.cache.parse_stored_row import parse_row

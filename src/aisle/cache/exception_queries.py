@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price
+from aisle.cache.differences_and_negative_stock import negative_stock as negative_locations
 from aisle.cache.entries_to_review_queries import count_entries_to_review
 from aisle.cache.excess_receipt_queries import find_excess_lines
 from aisle.cache.list_window import QueryResult, page, read_along, read_window, window_bounds
-from aisle.cache.log_and_difference_writer import difference_of_count, entry_price
 from aisle.cache.log_undo_queries import undone_locally
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.parse_order import find_inconsistency
 from aisle.cache.parse_stored_row import Row, iso_time, parse_row, round_sum
 from aisle.cache.people_and_rights_queries import announces_features, person_name
-from aisle.cache.product_and_stock_writer import negative_stock as negative_locations
 from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics

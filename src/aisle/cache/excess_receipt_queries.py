@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.cache.delivery_queries import DeliveryHeader, load_headers, load_lines, pending_receipts, supplier_name
+from aisle.cache.differences_and_negative_stock import STATUS_REVIEWED
 from aisle.cache.entries_to_review_queries import pending_reviews
 from aisle.cache.list_window import QueryResult, window_bounds
-from aisle.cache.log_and_difference_writer import STATUS_REVIEWED
 from aisle.cache.log_schema import WAS_TO_REVIEW_SQL
 from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.query_context import QueryContext

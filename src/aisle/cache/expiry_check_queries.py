@@ -6,8 +6,11 @@ this host that are still under way are applied. interface: Store product stock e
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
 
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.parse_stored_row import Row, parse_row
@@ -57,16 +60,43 @@ def query_expiry_checks(context: QueryContext, args: Args) -> QueryResult[Expiry
     day, (first, size) = str(args["day"]), window_bounds(args)
     positions = context.walk_order().position_by_code
     changed = _entries_with_pending_checks(context)
-    due: dict[str, _DueProduct] = {}
-    for number, name, code in fetch(context.cache, _DUE, day):
-        if number not in changed:
-            _add_location(due, number, name, positions.get(code, _NOWHERE))
+    due_now: dict[str, _DueProduct] = {}
     for number, (name, entry) in changed.items():
         if "" < expiry_check_day(entry) <= day:
-            for code in [each["location_code"] for each in stock_locations(entry)] or [""]:
-                _add_location(due, number, name, positions.get(code, _NOWHERE))
-    window = sorted(due.values())[first : first + size]
-    return list(_rows_of(context, [each.product_number for each in window])), len(due)
+            for code in _stocked_codes(entry) or [""]:
+                _add_location(due_now, number, name, positions.get(code, _NOWHERE))
+    due = context.keep(DueProducts).sorted_without(changed, context, day)
+    for each in due_now.values():
+        insort(due, each)
+    return list(_rows_of(context, [each.product_number for each in due[first : first + size]])), len(due)
+
+
+class DueProducts:
+    """Products that the cache has as due, in walking order; found again only if the cache or the day changed."""
+
+    def __init__(self) -> None:
+        self._source: tuple[apsw.Connection, int, str] | None = None
+        self._by_number: dict[str, _DueProduct] = {}
+        self._sorted: list[_DueProduct] = []
+
+    def sorted_without(self, changed: Iterable[str], context: QueryContext, day: str) -> list[_DueProduct]:
+        """Return the products that are due on a day, without those with a setting under way."""
+        source = context.cache, context.cache_version, day
+        if self._source != source:
+            self._by_number = _find_due(context, day)
+            self._sorted, self._source = sorted(self._by_number.values()), source
+        due = self._sorted.copy()
+        for number in changed:
+            if number in self._by_number:
+                del due[bisect_left(due, self._by_number[number])]
+        return due
+
+
+def _find_due(context: QueryContext, day: str) -> dict[str, _DueProduct]:
+    positions, due = context.walk_order().position_by_code, dict[str, _DueProduct]()
+    for number, name, code in fetch(context.cache, _DUE, day):
+        _add_location(due, number, name, positions.get(code, _NOWHERE))
+    return due
 
 
 def _add_location(due: dict[str, _DueProduct], number: str, name: str, position: float) -> None:
@@ -74,6 +104,11 @@ def _add_location(due: dict[str, _DueProduct], number: str, name: str, position:
     known = due.get(number)
     if known is None or position < known.position:
         due[number] = _DueProduct(position, name, number)
+
+
+def _stocked_codes(entry: Row) -> list[str]:
+    """Return the locations that have goods of a stock entry."""
+    return [str(each["location_code"]) for each in stock_locations(entry) if each["quantity"] != 0]
 
 
 def _entries_with_pending_checks(context: QueryContext) -> dict[str, tuple[str, Row]]:
@@ -97,7 +132,7 @@ def _rows_of(context: QueryContext, numbers: list[str]) -> Iterator[ExpiryCheckR
     is_own_service = announces_features(context.cache)
     positions = context.walk_order().position_by_code
     for number, name, entry in _overlaid_entries(context, numbers):
-        codes = [each["location_code"] for each in stock_locations(entry) if each["quantity"] != 0]
+        codes = _stocked_codes(entry)
         yield {
             "product_number": number,
             "product_name": name,

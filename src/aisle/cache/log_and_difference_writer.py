@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price
 from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
@@ -101,9 +102,6 @@ def recompute_log_times(connection: apsw.Connection) -> int:
     return len(changed)
 
 
-STATUS_REVIEWED = "2"
-"""Value of `review_status` for an approved entry, in the numbers of our own service. interface: review_status."""
-
 MAX_VALUE = Decimal(10) ** 15
 """Greatest value of one difference in the sum."""
 
@@ -129,22 +127,6 @@ AND EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name))
 
 LogEntries = Sequence[tuple[LogRow, RawRow]]
 """Entries, each with its parsed row."""
-
-
-def difference_of_count(entry: RawRow, user: str) -> Decimal | None:
-    """Return counted minus expected quantity; None if nobody has to review it."""
-    if entry.get("counted_quantity") is None or str(entry.get("review_status")) == STATUS_REVIEWED:
-        return None
-    counted, expected = to_decimal(entry["counted_quantity"]), entry.get("expected_quantity")
-    difference = to_decimal(entry.get("quantity")) if expected is None else counted - to_decimal(expected)
-    if not difference or (not user and expected is not None and not to_decimal(expected)):
-        return None  # stock from loading the store is no count
-    return difference
-
-
-def entry_price(entry: RawRow) -> Any:
-    """Return the price stated by an entry; None if it has none."""
-    return next((entry[each] for each in ("store_products_price", "price") if entry.get(each)), None)
 
 
 def entry_identity(product: str, location: str, user: str, number_or_moment: str) -> str:

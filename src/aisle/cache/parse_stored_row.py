@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from aisle.jobs.job import Json
 from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 
 Row = dict[str, Json]
 """Object of the service as stored. It may lack any field of the interface and have others."""
@@ -43,10 +44,3 @@ def round_sum(value: float) -> Decimal:
 def iso_time(at: float) -> str:
     """Return seconds since 1970 as ISO 8601 UTC."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-# Prices in this store, as far as they are certain
-
-
-NO_WALK_ORDER = Decimal(10) ** 12
-"""Sort value of a location without a walking order."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import apsw
 
+from aisle.cache.differences_and_negative_stock import negative_stock
 from aisle.cache.product_code_writer import CodeChanges, all_codes, decode_codes, encode_codes, parse_codes
 from aisle.cache.row_writing import encode_keys, split_chunks, unseen_sql, upsert
 from aisle.cache.service_row_parsing import (
@@ -213,21 +213,6 @@ def parse_surrounding(service_row: object) -> str:
 
 NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""
-
-
-def negative_stock(entry: RawRow) -> list[tuple[str, Decimal]]:
-    """Return the locations with a negative quantity; an empty code is the stock outside of locations."""
-    locations = entry.get("store_locations")
-    quantities = [
-        (str(location.get("store_location_code") or ""), to_decimal(location.get("quantity")))
-        for location in (locations if isinstance(locations, list) else ())
-        if isinstance(location, dict)
-    ]
-    at_places = sum((quantity for _, quantity in quantities), Decimal(0))
-    total = to_decimal(entry.get("most_likely_quantity"))
-    if total < at_places or (total < 0 and not quantities):
-        quantities.insert(0, ("", total - at_places))
-    return [(location, quantity) for location, quantity in quantities if quantity < 0]
 
 
 class _KnownProduct(NamedTuple):

@@ -43,6 +43,7 @@ from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PER
 from aisle.outbox.operation_table import is_last_in_lanes
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
+from aisle.outbox.withdraw_reversals_of_refused import as_left
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import (
@@ -124,7 +125,8 @@ def count_needing_person(outbox: apsw.Connection) -> int:
 
 
 def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> UnconfirmedRow:
-    """Return one operation as a page shows it."""
+    """Return one operation as a page shows it, without what was undone of it."""
+    op = as_left(op)
     numbers = [str(each.get("product_number") or "") for each in items_of_operation(op)]
     names = product_names(cache, numbers)
     pin = user_awaited_by(outbox, op, time.time())

@@ -52,5 +52,5 @@ def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
 def report_refused_moves(reported: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, ...], Verdict | None]:
     """Return all refusals that this person knows now, and a verdict for the latest new one, if any."""
     fresh = [row for row in answer.rows if row.get("user") == user and row["op_id"] not in reported]
-    verdict = refusal_verdict(fresh[-1], "receive.refused") if fresh and answer.id == "refused" else None
+    verdict = refusal_verdict(fresh[-1]) if fresh and answer.id == "refused" else None
     return with_reported(reported, fresh), verdict

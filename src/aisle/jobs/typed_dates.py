@@ -33,7 +33,10 @@ _PART = re.compile(r"\d+|[a-z]+", re.ASCII)
 _DATE = re.compile(r"[\da-z]+(?:[-./, ]+[\da-z]+)*[-./, ]*", re.ASCII)
 
 Parts = tuple[int, ...]
-"""Day, month and, if it was typed, the year; a day of 0 is the last one of the month."""
+"""Day, month and, if it was typed, the year; the day is `LAST_DAY` if only month and year were."""
+
+LAST_DAY = -1
+"""Last day of the month; nobody can type this number."""
 
 
 def parse_date(text: str, today: date, *, past_days: int = 0) -> date | None:
@@ -80,7 +83,7 @@ def _with_named_month(numbers: Sequence[str], month: int, *, is_first: bool) -> 
         case [1 | 2, 2 | 4]:
             return int(numbers[0]), month, _year(numbers[1])
         case [4] if is_first:
-            return 0, month, int(numbers[0])
+            return LAST_DAY, month, int(numbers[0])
     return ()
 
 
@@ -94,7 +97,7 @@ def _with_signs(numbers: Sequence[str]) -> Parts:
         case [4, 1 | 2, 1 | 2]:
             return int(numbers[2]), int(numbers[1]), int(numbers[0])
         case [1 | 2, 4]:
-            return 0, int(numbers[0]), int(numbers[1])
+            return LAST_DAY, int(numbers[0]), int(numbers[1])
     return ()
 
 
@@ -119,7 +122,7 @@ def _month_of_name(word: str) -> int:
 
 
 def _make_date(day: int, month: int, year: int) -> date:
-    return date(year, month, day or calendar.monthrange(year, month)[1])
+    return date(year, month, calendar.monthrange(year, month)[1] if day == LAST_DAY else day)
 
 
 def _nearest(day: int, month: int, first: date) -> date | None:

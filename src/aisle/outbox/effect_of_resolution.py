@@ -20,6 +20,7 @@ from aisle.outbox.operation_states import (
     RETRY,
 )
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
+from aisle.outbox.withdraw_reversals_of_refused import as_left
 
 RESOLUTIONS = {
     (NEEDS_PERSON, ARRIVED): CONFIRM,
@@ -80,7 +81,8 @@ def replacement_write(op: Operation, resolution: str, user: str) -> Write | None
 
 
 def _movement_with_overage(op: Operation, user: str) -> Write | None:
-    """Return the movement with overage allowed: the goods were carried, whatever stock the service has."""
+    """Return what is left of a movement, with overage allowed: it was carried, whatever stock the service has."""
+    op = as_left(op)
     if all(item.get("allow_overage") for item in op.body):
         return None
     items = [{**item, "allow_overage": True} for item in op.body]

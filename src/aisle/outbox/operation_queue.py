@@ -87,7 +87,8 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
         if resolution.decision == DIFFERENCE and not is_last_in_lanes(self._db, op.n):
             return False
         author = Author(op.store, user or op.app_user, op.principal, op.terminal)
-        (replacement_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
+        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
+        replacement_id = self._add(intent, author_of(write, author))
         self._apply_event(
             op.op_id, CLOSE, closed_by=user, why=store_text(resolution.note), superseded_by=replacement_id
         )
@@ -98,7 +99,7 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
 
         Intents with a merge key are merged with each other, and with a queued operation that was never sent. They are
         not merged if another operation lies between them in their lanes. A new row carries both, and the old one is
-        closed.
+        closed. What reverses a refused operation of the same job is withdrawn (`withdraw_reversals_of_refused`).
         """
         if not self._db.in_transaction:
             raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")
@@ -108,10 +109,19 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
             before = newest.get(carrier)
             newest[carrier] = intent._replace(depends_on=intent.depends_on or (before.depends_on if before else ""))
         ids = [
-            self._add(newest[index]._replace(write=write), author_of(write, author))
+            self._add_unless_withdrawn(newest[index]._replace(write=write), author_of(write, author))
             for index, write in enumerate(writes)
         ]
         return tuple(ids[carrier] for carrier in carriers)
+
+    def _add_unless_withdrawn(self, intent: Intent, author: Author) -> str:
+        """Add an operation without what reverses refused ones; add it as closed if nothing is left of it."""
+        write = self._without_refused(intent.write, intent.job_id)
+        if write is not None:
+            return self._add(intent._replace(write=write), author)
+        op_id = self._add(intent._replace(write=intent.write._replace(merge_key="")), author)
+        self._withdraw(op_id)
+        return op_id
 
     def _add(self, intent: Intent, author: Author) -> str:
         write, created = intent.write, self._clock()
@@ -190,5 +200,4 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
         write = Write(op.operation, op.lanes, op.path, op.query, body)
         with transaction(self._db):
             author = Author(op.store, op.app_user, op.principal, op.terminal)
-            (op_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
-        return op_id
+            return self._add(Intent(write, op.job_id, op.event_seq, op.occurred_at), author)

@@ -258,3 +258,5 @@ class Evidence(TypedDict, total=False):
     """Excess found before it was sent."""
     status: int
     """HTTP status of the answer that refused it."""
+    unreversed: Json
+    """Body of a refused operation without what was undone; None if nothing is left of it."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aisle.host.database import fetch_one, transaction
-from aisle.jobs.job import Json
+from aisle.jobs.job import Json, Write
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import (
@@ -31,7 +31,14 @@ from aisle.outbox.operation_states import CLOSE, CONFIRM, REFUSE, RETRY
 from aisle.outbox.operation_table import encode_evidence
 from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
-from aisle.outbox.withdraw_reversals_of_refused import changes_of, line_key, without_reversal
+from aisle.outbox.withdraw_reversals_of_refused import (
+    UNREVERSED,
+    as_left,
+    body_left,
+    changes_of,
+    line_key,
+    without_reversals,
+)
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
@@ -43,9 +50,14 @@ SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
 WHERE l.lane = ? AND o.state = 'queued' AND o.sent_body IS NULL
 """
 
-_UNSENT_OF_JOB = """
-SELECT * FROM operation WHERE live = 1 AND state = 'queued' AND job_id = ? AND n > ? AND sent_body IS NULL ORDER BY n
+_LATER_OF_JOB = """
+SELECT * FROM operation WHERE n > ? AND job_id = ? AND state NOT IN ('rejected', 'closed') ORDER BY n
 """
+
+_REFUSED_OF_JOB = """
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? AND answer = '' ORDER BY n DESC
+"""
+"""Refused operations of a job without excess, the youngest first."""
 
 
 class OperationOutcomes(RestoreReplay):
@@ -97,28 +109,65 @@ class OperationOutcomes(RestoreReplay):
         with transaction(self._db):
             op = self.get(op_id)
             changes = changes_of(op)
-            if changes and self._withdraw_reversals(op, changes) != changes:
+            left, _ = self._withdraw_reversals(op, changes)
+            if left != changes:
                 reason = store_message("stored_reason.undone_before_refusal", why=read_message(reason))
             self._apply_event(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
+            self._keep_what_is_left(op, changes, left)
 
-    def _withdraw_reversals(self, refused: Operation, changes: Changes) -> Changes:
-        """Withdraw what the same job has queued to reverse changes that the service refused; return what is left of
-        these. The person did not know of the refusal yet."""
-        for op in self._select(_UNSENT_OF_JOB, refused.job_id, refused.n) if refused.job_id else ():
-            body, changes = without_reversal(op, changes)
+    def _withdraw_reversals(self, op: Operation, changes: Changes, write: Write | None = None) -> tuple[Changes, Json]:
+        """Withdraw what the same job has queued to reverse refused changes of an operation.
+
+        Return the changes that nothing reversed, and the body that is left of a new `write` of that job.
+        """
+        later = self._select(_LATER_OF_JOB, op.n, op.job_id) if op.job_id and changes else []
+        bodies, left = without_reversals(changes, [*later, *([write] if write else [])])
+        for each, body in zip(later, bodies, strict=False):
+            if body == each.body:
+                continue
             if body is None:
-                self._apply_event(op.op_id, REFUSE, why=store_message("stored_reason.undoes_refused"))
-                self._apply_event(op.op_id, CLOSE)
-            elif body != op.body:
-                self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op.op_id))
-        return changes
+                self._withdraw(each.op_id)
+            else:
+                self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), each.op_id))
+        return left, bodies[-1] if write else None
+
+    def _withdraw(self, op_id: str) -> None:
+        """Close an operation that only reverses what the service refused."""
+        self._apply_event(op_id, REFUSE, why=store_message("stored_reason.undoes_refused"))
+        self._apply_event(op_id, CLOSE)
+
+    def _keep_what_is_left(self, op: Operation, changes: Changes, left: Changes) -> None:
+        """Store what is left of a refused operation; close it if nothing is."""
+        if left == changes:
+            return
+        body = body_left(op, left)
+        evidence = encode_evidence({**self.get(op.op_id).evidence, UNREVERSED: body})
+        self._db.execute("UPDATE operation SET evidence = ? WHERE op_id = ?", (evidence, op.op_id))
+        if body is None:
+            self._apply_event(op.op_id, CLOSE)
+
+    def _without_refused(self, write: Write, job_id: str) -> Write | None:
+        """Return a new write without what reverses refused operations of its job; None if nothing is left of it.
+
+        The person does not know of these refusals yet.
+        """
+        for refused in map(as_left, self._select(_REFUSED_OF_JOB, job_id) if job_id else ()):
+            changes = changes_of(refused)
+            if changes.keys().isdisjoint(changes_of(write)):
+                continue
+            left, body = self._withdraw_reversals(refused, changes, write)
+            self._keep_what_is_left(refused, changes, left)
+            if body is None:
+                return None
+            write = write._replace(body=body)
+        return write
 
     def _withdraw_excess(self, op: Operation, lines: Sequence[LineExcess]) -> list[LineExcess]:
         """Return the excess without what its picker has taken back before it was known."""
         kept: list[LineExcess] = []
         for line in lines:
             key = line_key(op.body["orders"]["order_number"], int(line["line_number"]))
-            left = self._withdraw_reversals(op, {key: to_decimal(line["left"])}).get(key)
+            left = self._withdraw_reversals(op, {key: to_decimal(line["left"])})[0].get(key)
             if left:
                 kept.append({**line, "left": left})
         return kept

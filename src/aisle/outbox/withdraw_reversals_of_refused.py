@@ -6,13 +6,14 @@ them: their undo names its entry (`aisle.courier.push.undo_as_booked`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.jobs.job import Json
+from aisle.jobs.job import Json, Write
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, picked_change
 
 if TYPE_CHECKING:
@@ -27,38 +28,90 @@ _FIELDS_OF_PICK: Final = {
 _FIELDS_OF_HEADER: Final = {"order_number", "order_lines", "is_picked"}
 _RECEIPT: Final = "is_from_receipt"
 
+UNREVERSED: Final = "unreversed"
+"""Name in the evidence of a refused operation for its body without what was undone."""
+
 
 def line_key(order: str, line: int) -> Hashable:
     """Return the key of the picked quantity of an order line."""
     return order, line
 
 
-def changes_of(op: Operation) -> Changes:
+def changes_of(op: Operation | Write) -> Changes:
     """Return the quantities that an operation moves, picks or receives."""
     changes: Changes = {}
     for key, quantity, _ in _parts(op):
         changes[key] = changes.get(key, Decimal(0)) + quantity
-    return changes
+    return {key: quantity for key, quantity in changes.items() if quantity}
 
 
-def without_reversal(op: Operation, refused: Changes) -> tuple[Json, Changes]:
-    """Return the body of an operation without what reverses refused changes, and what of these is left.
+def without_reversals(refused: Changes, later: Sequence[Operation | Write]) -> tuple[list[Json], Changes]:
+    """Return the bodies of later operations without what reverses refused changes, and what of these is left.
 
-    The body is None if nothing is left of it.
+    A reversal undoes the latest change first. A body is None if nothing is left of it. Sent operations keep theirs.
     """
-    remaining, has_changed = dict(refused), False
+    stacks = {key: [_Change(quantity, is_refused=True)] for key, quantity in refused.items()}
+    left = dict(refused)
+    bodies = [_without_reversal(op, stacks, left) for op in later]
+    return bodies, {key: quantity for key, quantity in left.items() if quantity}
+
+
+def body_left(op: Operation, left: Changes) -> Json:
+    """Return the body of a refused operation with the changes that are left; None if nothing is left of it."""
+    rest = dict(left)
+    reversed_keys = {key for key, quantity in changes_of(op).items() if left.get(key) != quantity}
     kept: list[tuple[Json, Decimal | None]] = []
     for key, quantity, part in _parts(op):
-        open_change = remaining.get(key, Decimal(0))
-        is_reversal = quantity * open_change < 0
-        reversed_quantity = max(-abs(open_change), min(abs(open_change), -quantity)) if is_reversal else Decimal(0)
-        remaining[key] = open_change - reversed_quantity
-        has_changed = has_changed or is_reversal
-        kept.append((part, quantity + reversed_quantity) if is_reversal else (part, None))
-    return (_body_of(op, kept) if has_changed else op.body), {key: left for key, left in remaining.items() if left}
+        if key not in reversed_keys:
+            kept.append((part, None))
+            continue
+        available = rest.get(key, Decimal(0))
+        change = min(abs(quantity), abs(available)).copy_sign(quantity) if quantity * available > 0 else Decimal(0)
+        rest[key] = available - change
+        kept.append((_line_left(part, change), None) if op.operation == UPDATE_ORDER else (part, change))
+    return _body_of(op, kept)
 
 
-def _parts(op: Operation) -> Iterator[tuple[Hashable, Decimal, Json]]:
+def as_left(op: Operation) -> Operation:
+    """Return a refused operation with what is left of it; any other as it is."""
+    return op._replace(body=op.evidence[UNREVERSED]) if op.evidence.get(UNREVERSED) else op
+
+
+class _Change(NamedTuple):
+    quantity: Decimal
+    is_refused: bool
+
+
+def _without_reversal(op: Operation | Write, stacks: dict[Hashable, list[_Change]], left: Changes) -> Json:
+    """Add the changes of an operation to the stacks; return its body without what reverses refused changes."""
+    is_unsent = isinstance(op, Write) or (op.state == QUEUED and op.sent_body is None)
+    kept: list[tuple[Json, Decimal | None]] = []
+    for key, quantity, part in _parts(op):
+        withdrawn = _push(stacks[key], quantity) if key in stacks else Decimal(0)
+        if withdrawn and is_unsent:
+            left[key] += withdrawn
+            kept.append((part, quantity - withdrawn))
+        else:
+            kept.append((part, None))
+    return op.body if all(quantity is None for _, quantity in kept) else _body_of(op, kept)
+
+
+def _push(stack: list[_Change], quantity: Decimal) -> Decimal:
+    """Push a change, or pop what it reverses, the latest first. Return the quantity that reverses a refused change."""
+    withdrawn = Decimal(0)
+    while quantity and stack and stack[-1].quantity * quantity < 0:
+        latest = stack.pop()
+        part = min(abs(latest.quantity), abs(quantity)).copy_sign(quantity)
+        quantity -= part
+        withdrawn += part if latest.is_refused else 0
+        if latest.quantity + part:
+            stack.append(latest._replace(quantity=latest.quantity + part))
+    if quantity:
+        stack.append(_Change(quantity, is_refused=False))
+    return withdrawn
+
+
+def _parts(op: Operation | Write) -> Iterator[tuple[Hashable, Decimal, Json]]:
     """Yield the parts of an operation that have a quantity, each with its key and the quantity."""
     if op.operation == CREATE_MOVEMENT:
         for item in op.body:
@@ -76,7 +129,10 @@ def _parts(op: Operation) -> Iterator[tuple[Hashable, Decimal, Json]]:
 
 
 def _way_of(item: MovementEntry) -> tuple[Hashable, int]:
-    """Return the way of a moved item, the same in both directions, and its direction. Pools matter only between two."""
+    """Return the way of a moved item, the same in both directions, and its direction.
+
+    Pools count only if both ends are the same location.
+    """
     source, target = item.get("from_location") or {}, item.get("to_location") or {}
     ends = _end_of(source), _end_of(target)
     if ends[0] == ends[1]:
@@ -89,7 +145,7 @@ def _end_of(end: MovementEnd) -> tuple[str, ...]:
     return tuple(str(end.get(name) or "") for name in names)
 
 
-def _body_of(op: Operation, parts: list[tuple[Json, Decimal | None]]) -> Json:
+def _body_of(op: Operation | Write, parts: list[tuple[Json, Decimal | None]]) -> Json:
     """Return the body with the new quantities of these parts; None if nothing is left of it."""
     if op.operation == UPDATE_ORDER:
         return _update_of(op, parts)
@@ -104,7 +160,7 @@ def _body_of(op: Operation, parts: list[tuple[Json, Decimal | None]]) -> Json:
     return {**op.body, "storeproductlog": left} if left else None
 
 
-def _update_of(op: Operation, parts: list[tuple[LineUpdate, Decimal | None]]) -> Json:
+def _update_of(op: Operation | Write, parts: list[tuple[LineUpdate, Decimal | None]]) -> Json:
     order = op.body["orders"]
     lines = [_with_change(line, change) for line, change in parts]
     is_header_empty = order.keys() <= _FIELDS_OF_HEADER and not order.get("is_picked")
@@ -114,6 +170,14 @@ def _update_of(op: Operation, parts: list[tuple[LineUpdate, Decimal | None]]) ->
 
 def _with_change(line: LineUpdate, change: Decimal | None) -> LineUpdate:
     return line if change is None else {**line, BASE: Decimal(line[PICKED]) - change}
+
+
+def _line_left(line: LineUpdate, change: Decimal) -> LineUpdate:
+    """Return a refused line with the change that is left. A pick that was undone does not close its line."""
+    kept: LineUpdate = {**line, PICKED: Decimal(line[BASE]) + change}
+    if not change:
+        kept.pop("is_picked", None)
+    return kept
 
 
 def _changes_nothing(line: LineUpdate) -> bool:

@@ -82,7 +82,7 @@ class InputHandler:
         pin_check: PinCheck,
         event_runner: EventRunner,
         resolver: MeaningResolver,
-        pace: ScannedOrTyped,
+        scanned_or_typed: ScannedOrTyped,
         preparer: LinePreparer,
         meanings: MeaningHandler,
         help_pages: HelpPages,
@@ -99,7 +99,7 @@ class InputHandler:
         self._pin_check = pin_check
         self._event_runner = event_runner
         self._resolver = resolver
-        self._pace = pace
+        self._scanned_or_typed = scanned_or_typed
         self._preparer = preparer
         self._meanings = meanings
         self._help_pages = help_pages
@@ -336,10 +336,12 @@ class InputHandler:
             meaning = self._resolver.resolve(line.text)
         if self._is_date_after_rejected_scan(meaning):
             meaning = UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
-        if self._pace.is_scanned_number_label(line, meaning) or self._pace.is_scanned_code(line, meaning):
+        if self._scanned_or_typed.is_scanned_number_label(line, meaning) or self._scanned_or_typed.is_scanned_code(
+            line, meaning
+        ):
             meaning = UnknownCode(line.text.strip(" "))
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
-        label_meaning = self._pace.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
+        label_meaning = self._scanned_or_typed.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
             self._refuse_label_beside_number(line, label_meaning)
@@ -348,7 +350,7 @@ class InputHandler:
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
-            meaning = self._pace.scanned_record(line, meaning) or meaning
+            meaning = self._scanned_or_typed.scanned_record(line, meaning) or meaning
         if confirmed or self._resolver.is_scanned_number(line.text, meaning):
             self._batch.forget_rejected_scan()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
@@ -362,17 +364,17 @@ class InputHandler:
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif isinstance(meaning, Quantity) and (record := self._pace.record_at_question(line, meaning)):
+        elif isinstance(meaning, Quantity) and (record := self._scanned_or_typed.record_at_question(line, meaning)):
             meaning = Scan((record,))
             self._refuse_until_answered(line, meaning)
-        elif not confirmed and isinstance(meaning, Quantity) and self._pace.is_fast_number(line, meaning):
+        elif not confirmed and isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
-        elif self._pace.is_fast_choice(line, meaning):
+        elif self._scanned_or_typed.is_fast_choice(line, meaning):
             self._refuse_line(line, "input.type_choice")
-        elif self._pace.is_scanned_answer(line, meaning):
+        elif self._scanned_or_typed.is_scanned_answer(line, meaning):
             is_confirmed = self._page.accepts().typed_only
             self._refuse_line(line, "input.scan_not_accepted" if is_confirmed else "input.type_choice")
-        elif self._pace.is_unknown_yet(line, meaning):
+        elif self._scanned_or_typed.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
             self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
         elif self._page.top.job.raw_input and not isinstance(meaning, Back):

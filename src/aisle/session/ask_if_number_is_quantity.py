@@ -1,6 +1,6 @@
 """Question of the session about a number typed too fast, or after a refused scan: is it a quantity?
 
-A quantity, or the number of a product? `jobs/quantity_or_record` asks that.
+`jobs/quantity_or_record` asks another question: is it a quantity, or the number of a product?
 
 While it is asked it is the only question: its choices replace those of the page, whose question is shown again later.
 """

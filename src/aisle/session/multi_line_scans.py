@@ -95,7 +95,7 @@ class MultiLineScans:
         batch: InputBatch,
         verdicts: Verdicts,
         resolver: MeaningResolver,
-        pace: ScannedOrTyped,
+        scanned_or_typed: ScannedOrTyped,
         inputs: InputHandler,
         undo: ScanUndo,
     ) -> None:
@@ -103,7 +103,7 @@ class MultiLineScans:
         self._batch = batch
         self._verdicts = verdicts
         self._resolver = resolver
-        self._pace = pace
+        self._scanned_or_typed = scanned_or_typed
         self._inputs = inputs
         self._undo = undo
         self._held = _HeldScan()
@@ -165,7 +165,7 @@ class MultiLineScans:
         """Apply a line at a person's pace, but refuse it right after a useless one: then a scanner sent both."""
         self._unknown_scan_until = -math.inf  # a person has reacted
         is_too_soon = 0 < item.started_at - self._useless_line_at < SAME_SCAN_S
-        if is_too_soon and item.longest_pause and not self._pace.is_code(item.text):
+        if is_too_soon and item.longest_pause and not self._scanned_or_typed.is_code(item.text):
             line = self._inputs.take_own_line(item)
             if line is not None:
                 is_secret = self._page.is_secret(line.text)
@@ -235,7 +235,7 @@ class MultiLineScans:
         for line in lines:
             is_code = not held.is_secret and self._is_code_line(line.text)
             is_first_bad = not is_code and not held.first_bad_text
-            is_label = is_first_bad and not held.is_secret and self._pace.is_short_label(line.text)
+            is_label = is_first_bad and not held.is_secret and self._scanned_or_typed.is_short_label(line.text)
             held = held._replace(
                 is_bad_text_label=is_label or (held.is_bad_text_label and not is_first_bad),
                 refused=held.refused + 1,
@@ -245,20 +245,20 @@ class MultiLineScans:
         return held
 
     def _is_code_line(self, text: str) -> bool:
-        return self._pace.is_code(text) or self._pace.is_known_code(text)
+        return self._scanned_or_typed.is_code(text) or self._scanned_or_typed.is_known_code(text)
 
     def _are_all_codes(self, held: _HeldScan, *, has_next_line: bool = False) -> bool:
         """Return whether each line is a code; one of several may also be a number that the store knows."""
         texts = [line.text for line in held.lines]
         if len(texts) == 1 and not (held.applied or held.is_late or has_next_line):
-            return self._pace.is_code(texts[0], is_one=True)
+            return self._scanned_or_typed.is_code(texts[0], is_one=True)
         are_labels_taken = not held.is_late and (
             has_next_line or bool(held.applied) or any(self._is_code_line(text) for text in texts)
         )
         return all(
             self._is_code_line(text)
             or _is_noise(text)
-            or (are_labels_taken and bool(self._pace.scan_of_short_label(text)))
+            or (are_labels_taken and bool(self._scanned_or_typed.scan_of_short_label(text)))
             for text in texts
         )
 
@@ -285,8 +285,8 @@ class MultiLineScans:
 
     def _may_apply_at_once(self, lines: Sequence[Line]) -> bool:
         """Return whether lines may be applied though their scan may go on: then that is taken back."""
-        is_long = self._pace.is_long_code(lines[-1].text)
-        return is_long and all(self._pace.can_be_taken_back(line.text) for line in lines)
+        is_long = self._scanned_or_typed.is_long_code(lines[-1].text)
+        return is_long and all(self._scanned_or_typed.can_be_taken_back(line.text) for line in lines)
 
     def _decide_enter(self, held: _HeldScan, at: float, silence: Silence) -> None:
         """Apply an Enter that came without lines unless it is a part of another scan."""
@@ -333,7 +333,7 @@ class MultiLineScans:
     def _bad_code(self, line: Line) -> Msg | None:
         """Return what is wrong with a line that looks like a code, and would be refused at any time."""
         text, accepts = line.text.strip(" "), self._page.accepts()
-        if self._pace.is_unknown_number(line):
+        if self._scanned_or_typed.is_unknown_number(line):
             return msg("count.unknown", code=text)
         if len(text) < MIN_SCAN or _is_answer(text):
             return None
@@ -352,7 +352,7 @@ class MultiLineScans:
             self._inputs.refuse_lines(held.lines, msg("input.choices_changed"), at, is_secret=held.is_secret)
             return applied
         for line in held.lines:
-            if len(held.lines) > 1 and _is_noise(line.text) and not self._pace.is_code(line.text):
+            if len(held.lines) > 1 and _is_noise(line.text) and not self._scanned_or_typed.is_code(line.text):
                 self._inputs.refuse_lines((line,), msg("input.empty_scan"), at, is_secret=held.is_secret)
             else:
                 self._undo.begin_line()
@@ -368,18 +368,18 @@ class MultiLineScans:
         """Return a short label of a location among other codes as a scanner sends it, so that it answers nothing."""
         if len(held.lines) + len(held.applied) == 1 or self._is_code_line(line.text):
             return line
-        return line._replace(text=self._pace.scan_of_short_label(line.text) or line.text)
+        return line._replace(text=self._scanned_or_typed.scan_of_short_label(line.text) or line.text)
 
     def _guard_after(self, line: Line) -> None:
         """Guard against more of a line that was refused; after a code, only against a short line."""
         text = parse_aim_prefix(line.text.strip(" ")).code
-        is_code = len(text) > SHORT_LINE and self._is_refused() and self._pace.is_code(text, is_one=True)
+        is_code = len(text) > SHORT_LINE and self._is_refused() and self._scanned_or_typed.is_code(text, is_one=True)
         self._unknown_scan_until = line.ended_at + LATE_LINE_S if is_code or self._is_useless(text) else -math.inf
         self._guards_short_only, self._refused_answer = is_code, ""
 
     def _is_useless(self, text: str) -> bool:
         """Return whether a line was refused and is no answer and no code: it may begin a longer scan."""
-        return self._is_refused() and not _is_answer(text) and not self._pace.is_code(text)
+        return self._is_refused() and not _is_answer(text) and not self._scanned_or_typed.is_code(text)
 
     def _is_refused(self) -> bool:
         verdict = self._verdicts.current

@@ -82,8 +82,8 @@ def first_match(meaning: Meaning) -> Match | None:
 def location_of(meaning: Meaning, text: str) -> Scan | None:
     """Return the scan of the location whose label is this character, in capitals or not."""
     scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
-    places = [each for scan in scans for each in scan.matches if each.kind == LOCATION]
-    named = [each for each in places if each.key.casefold() == text.casefold()]
+    locations = [each for scan in scans for each in scan.matches if each.kind == LOCATION]
+    named = [each for each in locations if each.key.casefold() == text.casefold()]
     return Scan((min(named, key=lambda each: each.key != text),)) if named else None
 
 
@@ -131,8 +131,8 @@ class ScannedOrTyped:
             return False
         if self._page.top.job.raw_input or accepts.text:
             return False
-        place = location_of(self._resolver.resolve(f"{CODE_128}{text}"), text)
-        return place is not None and place.matches[0].key == text
+        location = location_of(self._resolver.resolve(f"{CODE_128}{text}"), text)
+        return location is not None and location.matches[0].key == text
 
     def scan_of_short_label(self, text: str) -> str:
         """Return what a scanner sends that names the symbology of such a label; empty if the label is also a number or
@@ -215,24 +215,24 @@ class ScannedOrTyped:
         first = first_match(found)
         if first and line.longest_pause < FAST_S and (first.kind, first.key) in ((LOCATION, text), (PRODUCT, text)):
             return found if isinstance(found, Scan | Ambiguous) else None
-        if first and (place := location_of(found, text)):
-            return self._label_of_location(place, text, meaning, is_repeated=is_repeated)
+        if first and (location := location_of(found, text)):
+            return self._label_of_location(location, text, meaning, is_repeated=is_repeated)
         is_command = text.islower() or meaning != RefusedInput("input.no_command", text)  # labels have capitals
         is_slow = line.longest_pause >= FAST_S
         return None if is_command or is_slow else UnknownCode(text)
 
     def _label_of_location(
-        self, place: Scan, text: str, meaning: Meaning, *, is_repeated: bool
+        self, location: Scan, text: str, meaning: Meaning, *, is_repeated: bool
     ) -> Scan | RefusedInput | None:
         """Return what a character is that is the label of a location, or was typed fast: a scan, refused, or typed.
 
         In the other case of letters it is a scan only where it means nothing else, and an answer once it is repeated.
         """
-        is_exact = place.matches[0].key == text
+        is_exact = location.matches[0].key == text
         if isinstance(meaning, Command) and meaning.letter in _HARMLESS_LETTERS and not is_exact:
             return None
-        if (is_exact or isinstance(meaning, RefusedInput)) and self._reactions.is_taken(place):
-            return place
+        if (is_exact or isinstance(meaning, RefusedInput)) and self._reactions.is_taken(location):
+            return location
         if isinstance(meaning, RefusedInput) or (is_repeated and not is_exact):
             return None
         return RefusedInput(LOCATION_OR_TYPED, text)

@@ -140,7 +140,7 @@ class Session:
         """Make the parts that inputs and changes enter by."""
         reactions = PageReactions(self.page, self.context)
         self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, reactions)
-        pace = ScannedOrTyped(self.resolver, self.page, self.store, reactions)
+        scanned_or_typed = ScannedOrTyped(self.resolver, self.page, self.store, reactions)
         meanings = MeaningHandler(
             self.page,
             self.batch,
@@ -166,7 +166,7 @@ class Session:
             self.pin_check,
             self.event_runner,
             self.resolver,
-            pace,
+            scanned_or_typed,
             LinePreparer(self.resolver, self.page),
             meanings,
             help_pages,
@@ -177,7 +177,9 @@ class Session:
             self._trace,
         )
         undo = ScanUndo(self.page, self.store, self.inputs)
-        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, pace, self.inputs, undo)
+        self.scans = MultiLineScans(
+            self.page, self.batch, self.verdicts, self.resolver, scanned_or_typed, self.inputs, undo
+        )
         self.kept_pages = KeptPages(self.page, self.context, self.profile, self.store)
         self.sign_in = SignInFlow(
             self.page,

@@ -8,6 +8,7 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
+from aisle.session.default_keys import TAB_NAMES
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
@@ -16,7 +17,7 @@ from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict import Verdicts
 from aisle.session.store_connection import StoreConnection
 
-TABS: Final = {
+_TEXTS: Final = {
     "today": msg("home.today"),
     "orders": msg("today.orders"),
     "exceptions": msg("home.exceptions"),
@@ -24,7 +25,9 @@ TABS: Final = {
     "products": msg("products.title_all"),
     "log": msg("home.log"),
 }
-"""Text of each tab by the job that it opens, in their order; `default_keys` has the same order."""
+
+TABS: Final = {name: _TEXTS[name] for name in TAB_NAMES}
+"""Text of each tab by the job that it opens, in their order."""
 
 _JOBS_WITHOUT_WORK: Final = 2
 """Number of open jobs if there is only home below the page of a tab."""

@@ -142,7 +142,9 @@ class Try(NamedTuple):
 
 
 class FailedAttempts:
-    """Failed attempts by address, against guessing with many people. The service locks a person (`auth.pins`).
+    """Failed attempts by address, against guessing with many people.
+
+    The service locks a person (`auth.pin_hashes_and_locks`).
 
     An attempt counts as failed from its start, so that simultaneous attempts have the same limit as sequential ones.
     """

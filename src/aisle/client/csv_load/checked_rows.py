@@ -96,7 +96,7 @@ class CsvTable:
         self._required = [column.name for column in self._columns if column and column.required]
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
         self.units: dict[str, str] = {}
-        """Units of the products whose quantities have a unit, by product (`read_product_units`)."""
+        """Units of the products whose quantities have a unit, by product."""
         self.mistaken_keys: dict[str, Mapping[str, str]] = {}
         """Keys that rows name by mistake, by column, with those that are meant (`find_mistaken_keys`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)

@@ -110,7 +110,7 @@ _Meanings = AsyncGenerator[_Meaning, None]
 
 async def _locations(client: Client, store: str) -> _Meanings:
     for code in await location_codes(client, store):
-        yield _Meaning(code, code, f"place {code}")
+        yield _Meaning(code, code, f"location {code}")
 
 
 async def _people(client: Client, store: str) -> _Meanings:
@@ -279,9 +279,9 @@ async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:
             continue
         if store not in known:
             known[store] = await location_codes(client, store)
-        places = known[store]
-        if places and code not in places:
-            near = nearest(code, (place for place in places if are_near(place, code)))
-            hint = f"; {near}?" if near else ", and a pick would send people there; write one of its places, or none"
-            refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such place{hint}"
+        locations = known[store]
+        if locations and code not in locations:
+            near = nearest(code, (each for each in locations if are_near(each, code)))
+            hint = f"; {near}?" if near else ", and a pick would send people there; write one of its locations, or none"
+            refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such location{hint}"
     return refused

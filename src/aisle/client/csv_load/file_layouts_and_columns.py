@@ -46,7 +46,7 @@ REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", 
 class Column(NamedTuple):
     """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
 
-    `kind` determines how its cells are cleaned before that (`cell_cleaning.CLEANERS`).
+    `kind` determines how its cells are cleaned before that (`clean_cells_by_column_kind.CLEANERS`).
     """
 
     name: str

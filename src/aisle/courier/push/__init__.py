@@ -1,5 +1,6 @@
 """Writing from the outbox to the service: sending, looking up operations in doubt, deciding whether they arrived.
 
-It does not import `aisle.courier.pull`. Start reading at `push_loop` (sending), then `reconciler` (operations in
-doubt), which uses `read_arrival_evidence` and `decide_arrival_from_lookup`. `outgoing_request` builds requests.
+It does not import `aisle.courier.pull`. Start reading at `push_loop` (sending), then `decide_after_send` (what
+an answer means) and `reconciler` (operations in doubt), which uses `read_arrival_evidence` and
+`decide_arrival_from_lookup`. `push_callbacks` says what the courier gives them; `outgoing_request` builds requests.
 """

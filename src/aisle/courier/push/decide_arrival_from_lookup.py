@@ -75,7 +75,7 @@ class LookupResult(NamedTuple):
     orders: Sequence[Row] | None = None
     """The order with its lines, open or not; empty if there is none."""
     products: dict[str, dict[str, str]] | None = None
-    """Values of each product in the stock list, by `aisle.outbox.store_product_settings.parse_entry_values`."""
+    """Values of each product in the stock list, by `aisle.store_product_settings.parse_entry_values`."""
     is_proven: bool = False
     """True if this service has been seen to return such operations this way."""
 

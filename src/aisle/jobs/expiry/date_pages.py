@@ -57,8 +57,8 @@ class ProductPage(FormPage[ExpiryState]):
 
     def lines(self, state: ExpiryState) -> tuple[Line, ...]:
         product = in_hand(state)
-        place = (Line("location", raw(product.location)),) if product.location else ()
-        return (*place, Line("product", raw(product.label)), *self.notes(state))
+        location = (Line("location", raw(product.location)),) if product.location else ()
+        return (*location, Line("product", raw(product.label)), *self.notes(state))
 
     def notes(self, state: ExpiryState) -> tuple[Line, ...]:
         """Return the lines on what is asked."""
@@ -258,7 +258,9 @@ def _send_without_discount(state: ExpiryState, context: Context) -> Result:
 
 
 def _set_discount(state: ExpiryState, value: Decimal, context: Context) -> Result:
-    """Send the date and the discount price, if it is below the price: no number of the store and no large one is."""
+    """Send the date and the discount price, if it is below the price.
+
+    A number of the store, or a large one, is not below the price."""
     if not 0 < value < in_hand(state).price:
         return reply(state, WRONG, "expiry.not_below", price=money_message(in_hand(state).price))
     return _send(state, date.fromisoformat(state.day), context, value)

@@ -106,7 +106,7 @@ class ExpiryJob(PageJob[ExpiryState]):
         """Ask for the date of what is left once what is expired is booked as a loss."""
         if event.job != "adjust" or state.phase != DATE or not state.day:
             return self.query_again(state, context)
-        if event.answer is None:
+        if event.answer is None or event.answer["quantity"] >= 0:
             return reply(state._replace(day=""), INFO, "expiry.no_loss", label=in_hand(state).label)
         product, loss = in_hand(state), str(event.answer.get("sent") or "")
         sent = (*state.sent, SentCheck(product.number, product.label, (), (), loss))[-MAX_UNDO:] if loss else state.sent

@@ -120,7 +120,7 @@ def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], con
     reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
-    return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1], "receive.refused"))
+    return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1]))
 
 
 Result = Turn[MoveState]

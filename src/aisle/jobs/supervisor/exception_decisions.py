@@ -1,6 +1,6 @@
-"""Decisions on exceptions: a count that differs is approved or counted again; excess of a delivery is accepted.
+"""State of the job `exceptions`, and its decisions.
 
-The state that they need is that of the job `exceptions`.
+A count that differs is approved or counted again; excess of a delivery is accepted.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ LEVELS = ("min", "max")
 
 MAX_CODE_LENGTH, MAX_CODES = 20, 8
 
-# Patterns, compiled on first use: a start does not need them
 _LEVEL_RANGE = r"\s*(\d{1,7})\s*-\s*(\d{1,7})\s*"
+"""Pattern of both levels, compiled on first use: a start does not need it."""
 
 
 def update_write(

@@ -336,7 +336,7 @@ def confirmation_text(tag: str) -> str:
 OUTCOME_TEXTS = {
     "refused": "store_product.refused",
     "role": "clearance_request.role_denied",
-    "not_sent": "pin.not_reached",
+    "not_sent": "clearance_request.not_sent",
     "expired": "clearance_request.expired",
     "unknown": "clearance_request.unknown",
 }
