@@ -1,4 +1,6 @@
-"""Keys of barcodes, so that all spellings of a code find the same object. Pure; used by session and service.
+"""Keys by which a scanned code finds its object: UPC-E expanded, missing check digits added, zeros in and out.
+
+Pure; used by session and service.
 
 A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain. Then
 follow `guessed_keys`, which count only if exactly one object has them.

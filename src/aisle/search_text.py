@@ -1,6 +1,6 @@
 """Text for searches: what session and service index of a text, and the meanings of a search. Pure.
 
-Both sides use it, so that they find the same.
+Both sides use it, so that they find the same. Typing errors: `cache/record_search`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Client of the configured service, or of the embedded service opened in this process."""
+"""Client of the configured service, or of the embedded service opened in this process; the token file of a host.
+
+The file is read anew for each request (`read_token`), so that a new token counts without a restart."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@
     [terminals]
     "10.1.2.3" = "handheld-7"   # address of the SSH client
 
-An unknown key is an error; its message has the file, the section and the most similar known key. Precedence over
-variables and the command line: `load_settings`.
+A file with an error is replaced by its last valid content (`read_valid_files`). An unknown key is an error; its message
+has the file, the section and the most similar known key. Precedence over variables and the command line:
+`load_settings`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Counts of a load before they are sent: those that were loaded before, or are in doubt, are left out or refused."""
+"""Counts of a load before they are sent: those that were loaded before, or are in doubt, are left out or refused.
+
+`existing_stock_and_loaded_counts` decides which they are."""
 
 from __future__ import annotations
 

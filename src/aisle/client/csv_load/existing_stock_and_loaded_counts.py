@@ -1,4 +1,5 @@
-"""Stock in the service before a load: which products keep stock, and which counts were loaded before.
+"""Stock in the service before a load: which products keep stock, which counts were loaded before, and which
+locations others have counted since: their quantity stays without `--recount`.
 
 So an interrupted load counts nothing twice (`load_id`).
 """

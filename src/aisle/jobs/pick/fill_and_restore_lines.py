@@ -1,6 +1,7 @@
 """Changes of a pick's lines: filled with scanned goods, put down, without an order, restored by an undo.
 
-Their order and the stop on the screen: `current_and_next_stop`.
+First the lines of this stop are filled, tote by tote, then those at its location. Their order and the stop on the
+screen: `current_and_next_stop`.
 """
 
 from __future__ import annotations

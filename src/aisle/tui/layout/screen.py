@@ -1,6 +1,7 @@
 """Layout of the whole screen at any size: header, body, verdict, prompt with typed text, and status line.
 
-Verdict, prompt and link line are there at every size; the smallest screens show nothing else.
+The body is chosen by size: handheld (`step_view`), two columns, wall screen (`dashboard`). Verdict, prompt and link
+line are there at every size; the smallest screens show nothing else.
 """
 
 from __future__ import annotations
