@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.barcode_keys import lookup_keys
+from aisle.barcode_lookup_keys import lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.database import transaction

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aisle.barcode_keys import lookup_keys
+from aisle.barcode_lookup_keys import lookup_keys
 from aisle.cache import writer as writer_module
 from aisle.cache.parse_order import NO_PICKUP_DATE
 from aisle.cache.reader import ALL_TOPICS, CacheReader

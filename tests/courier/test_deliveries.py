@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.barcode_keys import lookup_keys
+from aisle.barcode_lookup_keys import lookup_keys
 from aisle.jobs.job import Context, Write
 from aisle.jobs.receive.receive_state_and_differences import ReceiptEntry, ReceiveState, receipt_write
 from aisle.outbox.read_and_immediate_requests import request_read

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.barcode_keys import split_codes
+from aisle.barcode_lookup_keys import split_codes
 from tests.load.test_spreadsheets import Found, Write, product, write
 
 __all__ = ["write"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.barcode_keys import index_keys, lookup_keys
+from aisle.barcode_lookup_keys import index_keys, lookup_keys
 from tests.load.test_repeated_loads import World
 from tests.load.test_spreadsheets import EANS, Found, Write, write
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.barcode_keys import index_keys
+from aisle.barcode_lookup_keys import index_keys
 from aisle.barcode_numbers import check_digit
 from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE
 from aisle.scan.decoder import MAX_LINE

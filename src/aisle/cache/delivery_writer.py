@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import apsw
 
-from aisle.barcode_keys import index_keys
+from aisle.barcode_lookup_keys import index_keys
 from aisle.cache.product_code_writer import Code, barcodes_of_delivery, delete_codes, delete_unnamed_codes, insert_codes
 from aisle.cache.received_quantities import update_received
 from aisle.cache.row_writing import encode_keys, unseen_sql, upsert, write_changed

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aisle.barcode_keys import index_keys
+from aisle.barcode_lookup_keys import index_keys
 from aisle.cache.parse_order import NO_PICKUP_DATE, OrderLineRow, OrderRow, pickup_time
 from aisle.cache.product_code_writer import (
     ProductBarcode,

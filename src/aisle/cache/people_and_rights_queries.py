@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from aisle.barcode_keys import lookup_keys
+from aisle.barcode_lookup_keys import lookup_keys
 from aisle.cache.code_queries import find_candidates
 from aisle.cache.list_window import QueryResult, page
 from aisle.cache.query_context import QueryContext

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import apsw
 
-from aisle.barcode_keys import index_keys, split_codes
+from aisle.barcode_lookup_keys import index_keys, split_codes
 from aisle.cache.row_writing import encode_keys
 from aisle.cache.service_row_parsing import InvalidRow, RawRow, number_field, text_field
 from aisle.host.database import fetch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.barcode_keys import normalise_code
+from aisle.barcode_lookup_keys import normalise_code
 from aisle.cache.goods_in_hand_queries import product_in_hand
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.parse_stored_row import Row, iso_time, parse_row

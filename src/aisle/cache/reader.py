@@ -90,7 +90,7 @@ class CacheReader:
     # Codes
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
-        """Return everything stored under these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
+        """Return everything stored under these keys (`barcode_lookup_keys.lookup_keys`), in the order of the keys."""
         key_list = list(keys)
         found: list[Candidate] = self._read_safely(lambda: find_candidates(self._cache, key_list))
         return found

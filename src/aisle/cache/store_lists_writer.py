@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import apsw
 
-from aisle.barcode_keys import index_keys
+from aisle.barcode_lookup_keys import index_keys
 from aisle.cache.product_code_writer import delete_codes, insert_codes
 from aisle.cache.row_writing import encode_keys, replace_all, unseen_sql, write_changed
 from aisle.cache.service_row_parsing import (

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.barcode_keys import has_gtin_form
+from aisle.barcode_lookup_keys import has_gtin_form
 from aisle.jobs import searchable_list
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.barcode_keys import split_codes
+from aisle.barcode_lookup_keys import split_codes
 from aisle.jobs import parse_and_judge_quantities, store_time
 from aisle.jobs.job import format_number
 from aisle.jobs.parse_and_judge_quantities import to_decimal

@@ -7,7 +7,14 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aisle.barcode_keys import guessed_keys, lookup_keys, normalise_code, to_ascii_forms, without_padding, zero_forms
+from aisle.barcode_lookup_keys import (
+    guessed_keys,
+    lookup_keys,
+    normalise_code,
+    to_ascii_forms,
+    without_padding,
+    zero_forms,
+)
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.grammar_and_meaning_types import (

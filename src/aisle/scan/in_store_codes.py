@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from aisle.barcode_keys import MAX_PADDED_LENGTH, lookup_keys, normalise_code
+from aisle.barcode_lookup_keys import MAX_PADDED_LENGTH, lookup_keys, normalise_code
 from aisle.barcode_numbers import are_digits, check_digit, has_valid_check_digit
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from aisle.barcode_keys import lookup_keys
+from aisle.barcode_lookup_keys import lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, goods_messages, quantity_or_record
 from aisle.jobs.job import money_message

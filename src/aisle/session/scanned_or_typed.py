@@ -5,7 +5,7 @@ What a line means: `meaning_resolver`.
 
 from __future__ import annotations
 
-from aisle.barcode_keys import lookup_keys
+from aisle.barcode_lookup_keys import lookup_keys
 from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.recognise_tote_label import label_of_code

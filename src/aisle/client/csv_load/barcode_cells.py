@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aisle.barcode_keys import add_on_bases, normalise_code
+from aisle.barcode_lookup_keys import add_on_bases, normalise_code
 from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
 from aisle.client.csv_load.clean_cells import (
     BETWEEN_DIGITS,

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from aisle.barcode_keys import index_keys, lookup_keys, may_identify
+from aisle.barcode_lookup_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.clean_cells import fold_code

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aisle.barcode_keys import split_codes
+from aisle.barcode_lookup_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load.clean_cells import NO_VALUE_WORDS, join_digits
 from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, BARCODES, CODE, CONTAINER, DOTTED_CODE, TEXT

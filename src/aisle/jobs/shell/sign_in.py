@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from unicodedata import category
 
-from aisle.barcode_keys import normalise_code
+from aisle.barcode_lookup_keys import normalise_code
 from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
