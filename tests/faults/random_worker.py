@@ -12,7 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from aisle.jobs.view import Msg
-from aisle.session.shown_verdict import NOT_APPLIED
+from aisle.session.shown_verdict_and_bells import NOT_APPLIED
 from tests.faults.goods import PICK_UP, SHELVES
 from tests.faults.host import Host, Person
 

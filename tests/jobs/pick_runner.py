@@ -12,7 +12,7 @@ from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Msg, Step, Verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.session.shown_verdict import NOT_APPLIED
+from aisle.session.shown_verdict_and_bells import NOT_APPLIED
 from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
@@ -17,7 +18,6 @@ from aisle.jobs.receive.receive_state_and_differences import (
 )
 from aisle.jobs.row_types.deliveries import DeliveryLineRow, DeliveryRow
 from aisle.jobs.row_types.exceptions_clearance_and_today import ExcessReceiptsRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, list_title
 from aisle.jobs.supervisor.exception_decisions import acceptance_verdict
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg

@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.pick.shortage_choices import Reason
 from aisle.jobs.row_types.deliveries import DeliveryLineRow
 from aisle.jobs.row_types.exceptions_clearance_and_today import DifferencesRow, NegativeStockRow, RecountsRow
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.sign_in import Person
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
 from aisle.jobs.supervisor.exception_decisions import ExceptionsState

@@ -2,7 +2,7 @@
 
 from aisle.jobs.view import Frame
 from aisle.session.session import Session
-from aisle.session.shown_verdict import STANDS_S
+from aisle.session.shown_verdict_and_bells import STANDS_S
 
 
 def rested(session: Session) -> Frame:

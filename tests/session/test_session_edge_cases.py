@@ -32,7 +32,7 @@ from aisle.scan.inputs import Key, OpenLine
 from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
 from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session
-from aisle.session.shown_verdict import STANDS_S
+from aisle.session.shown_verdict_and_bells import STANDS_S
 from aisle.settings.setting_definitions import Settings
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told

@@ -29,7 +29,7 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.tui.layout import detail_view, list_with_chips_and_pane, step_view
-from aisle.tui.layout.choice_lines import VerdictOverlap
+from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import plain_lines

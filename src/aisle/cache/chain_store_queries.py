@@ -21,7 +21,7 @@ from aisle.host.database import connect, fetch, fetch_one
 from aisle.host.store_folder import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import TerminalStore, load_terminal_store, visited_stores
 from aisle.jobs.job import Args, Json
-from aisle.jobs.searchable_list import MAX_COUNTED
+from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.search_text import normalise_text

@@ -49,9 +49,9 @@ from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
 from aisle.cache.unconfirmed_operation_queries import refusals_of_order
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args, Json
+from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand
-from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text

@@ -27,8 +27,8 @@ from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
+from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.searchable_list import MAX_COUNTED
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
+from aisle.jobs.list_cursor_and_search import turn_page
 from aisle.jobs.page_job import file_verdict
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_claims_and_report_taken_assignments import parse_claim
@@ -25,7 +26,6 @@ from aisle.jobs.recognise_tote_label import (
     label_format,
     label_of_code,
 )
-from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, add_goods, named_goods, sum_goods
 from aisle.jobs.view import (
     ASK,

@@ -6,8 +6,8 @@ import json
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aisle.jobs.job import Context, Event, LocalNote, Query, Rows, Turn
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.page_job import CHOICES_ID, Action, Page
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import BACK, KeyHint, ListView, Msg, Row, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from aisle.jobs import column_choice, searchable_list
+from aisle.jobs import column_choice, list_cursor_and_search
 from aisle.jobs.column_choice import ColumnPage
 from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, Query, Rows, Turn, reply
+from aisle.jobs.list_cursor_and_search import ListOptions, ListState, move_cursor, row_at_cursor, row_in_focus
 from aisle.jobs.page_job import COUNT_ID, Action, Page, refuse
-from aisle.jobs.searchable_list import ListOptions, ListState, move_cursor, row_at_cursor, row_in_focus
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
@@ -173,12 +173,12 @@ class ListPage(Page[W], Generic[W, R]):
 
     def page_size(self, context: Context) -> int:
         """Return the number of rows to query."""
-        return searchable_list.page_size(context, has_progress_bars=self.has_progress_bars)
+        return list_cursor_and_search.page_size(context, has_progress_bars=self.has_progress_bars)
 
     def view(self, state: W) -> ListView:
         """Return the screen."""
         columns = self.visible_columns(state)
-        listed = searchable_list.list_view(
+        listed = list_cursor_and_search.list_view(
             state,
             self.name,
             self.title(state),
@@ -314,18 +314,18 @@ class ListPage(Page[W], Generic[W, R]):
 
     def numbered_rows(self, state: W) -> int:
         """Return the number of rows that are choices."""
-        return searchable_list.numbered_rows(state)
+        return list_cursor_and_search.numbered_rows(state)
 
     def accepts(self, state: W) -> Accepts:
         """Accept the numbers of rows, letters, and words if they search."""
-        letters = self.letters(state) + searchable_list.page_letters(state, self.has_two_line_rows)
+        letters = self.letters(state) + list_cursor_and_search.page_letters(state, self.has_two_line_rows)
         choices = self.numbered_rows(state) + len(self.choices(state))
         return Accepts(choices=choices, command_letters=letters, follows_typing=self.follows_typing)
 
     def handle_rows(self, state: W, answer: Rows, context: Context) -> Turn[W]:
         """Show the rows of the window. Query again if it is beyond the end."""
-        fresh = searchable_list.with_rows(state, self.parse_rows(answer, context), answer.total)
-        return Turn(fresh, (self.query(fresh, context),) if searchable_list.is_past_end(state, answer) else ())
+        fresh = list_cursor_and_search.with_rows(state, self.parse_rows(answer, context), answer.total)
+        return Turn(fresh, (self.query(fresh, context),) if list_cursor_and_search.is_past_end(state, answer) else ())
 
     def handle_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Handle an input. A slash before words only says that they are a search."""
@@ -343,7 +343,7 @@ class ListPage(Page[W], Generic[W, R]):
         if isinstance(event, Text | UnknownCode | Scan):
             return super().handle_other_input(state, event, context)
         letters = self.letters(state) if self.follows_typing else None
-        return searchable_list.handle_list_input(state, event, context, self.query, self.open_row, letters)
+        return list_cursor_and_search.handle_list_input(state, event, context, self.query, self.open_row, letters)
 
     def handle_text(self, state: W, text: str, context: Context) -> Turn[W]:
         """Search for words ended with Enter."""
@@ -479,7 +479,7 @@ def mark_numbers(state: Any, text: str, key_of: Callable[[Any], str], most: int)
         if not first.strip().isdigit() or not (last or first).strip().isdigit():
             return refuse(state, msg("orders.no_row", row=text))
         numbers += range(int(first), int(last or first) + 1)
-    rows = [searchable_list.numbered_row(state, number) for number in numbers]
+    rows = [list_cursor_and_search.numbered_row(state, number) for number in numbers]
     if not rows or any(row is None for row in rows):
         return refuse(state, msg("orders.no_row", row=text))
     marked = tuple(dict.fromkeys((*state.marked, *map(key_of, rows))))[:most]

@@ -7,15 +7,15 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.barcode_lookup_keys import has_gtin_form
-from aisle.jobs import searchable_list
+from aisle.jobs import list_cursor_and_search
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
+from aisle.jobs.list_cursor_and_search import ListOptions, page_size
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
-from aisle.jobs.searchable_list import ListOptions, page_size
 from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, Pools, parse_pools, pool_name
 from aisle.jobs.view import (
     ASK,
@@ -108,17 +108,17 @@ def _follow_offer(state: LocationsState, context: Context) -> Result:
     if offered is None:
         return Turn(state)
     if offered.kind == "order":
-        return Turn(state, (searchable_list.hand_order_below(offered.key),))
+        return Turn(state, (list_cursor_and_search.hand_order_below(offered.key),))
     return Turn(state, (Start("look_up", {"product_number": offered.key}),))
 
 
 def _search(state: LocationsState, text: str, context: Context) -> Result:
-    found = searchable_list.query_window("found", "locations", {"search": text}, 0, page_size(context))
+    found = list_cursor_and_search.query_window("found", "locations", {"search": text}, 0, page_size(context))
     return Turn(state._replace(searched_for=text, typed="", offered=None), (found,))
 
 
 def _find_as_typed(state: LocationsState, text: str, choices: int, context: Context) -> Result:
-    listed = searchable_list.with_typed_search(state, text, "r", choices)
+    listed = list_cursor_and_search.with_typed_search(state, text, "r", choices)
     return Turn(state) if listed is None else Turn(listed, (LIST.query(listed, context),))
 
 
@@ -209,7 +209,7 @@ class LocationPage(DetailPage[LocationsState]):
         return super().view(state)._replace(map_locations=_aisle_marks(state))
 
     def numbered_rows(self, state: LocationsState) -> int:
-        return min(searchable_list.MAX_NUMBERED, len(state.products))
+        return min(list_cursor_and_search.MAX_NUMBERED, len(state.products))
 
     def actions(self, state: LocationsState) -> Actions:
         return (
@@ -219,7 +219,7 @@ class LocationPage(DetailPage[LocationsState]):
             Action(msg("locations.next_page"), _show_next_page, "r"),
             *(
                 Action(hint.text, partial(_start_job, hint.letter), hint.letter)
-                for hint in searchable_list.JOB_KEY_HINTS
+                for hint in list_cursor_and_search.JOB_KEY_HINTS
             ),
         )
 
@@ -232,7 +232,7 @@ class LocationPage(DetailPage[LocationsState]):
             *((before,) if place and place["before"] else ()),
             KeyHint("r", msg("locations.next_page")),
             BACK,
-            *searchable_list.JOB_KEY_HINTS,
+            *list_cursor_and_search.JOB_KEY_HINTS,
         )
 
     def handle_other_input(self, state: LocationsState, event: Event, context: Context) -> Result:
@@ -261,7 +261,7 @@ def _show_next_page(state: LocationsState, context: Context) -> Result:
 
 
 def _start_job(letter: str, state: LocationsState, context: Context) -> Result:
-    return Turn(state, (searchable_list.start_job(letter, location=state.code),))
+    return Turn(state, (list_cursor_and_search.start_job(letter, location=state.code),))
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import searchable_list
+from aisle.jobs import list_cursor_and_search
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
@@ -24,6 +24,7 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.parse_product_rows import (
@@ -40,7 +41,6 @@ from aisle.jobs.parse_product_rows import (
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrdersWithProductRow
 from aisle.jobs.row_types.products import SearchRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -161,7 +161,9 @@ def _choice_text(choice: OfferedChoice) -> Msg:
 
 def _follow_choice(choice: OfferedChoice, state: LookUpState, context: Context) -> Result:
     is_order = choice.kind == "order"
-    return Turn(state, (searchable_list.hand_order_below(choice.key) if is_order else _query_chosen(choice.key),))
+    return Turn(
+        state, (list_cursor_and_search.hand_order_below(choice.key) if is_order else _query_chosen(choice.key),)
+    )
 
 
 def _query_chosen(product: str) -> Query:
@@ -171,13 +173,15 @@ def _query_chosen(product: str) -> Query:
 
 
 def _search(state: LookUpState, text: str, context: Context) -> Result:
-    found = searchable_list.query_window("found", "search", {"search": text}, 0, searchable_list.page_size(context))
+    found = list_cursor_and_search.query_window(
+        "found", "search", {"search": text}, 0, list_cursor_and_search.page_size(context)
+    )
     return Turn(state._replace(searched_for=text, typed="", offered_order=""), (found,))
 
 
 def _find_as_typed(state: LookUpState, text: str, choices: int, context: Context) -> Result:
     """Search while the person types. Numbers of open choices are not a search."""
-    listed = searchable_list.with_typed_search(state, text, numbered=choices)
+    listed = list_cursor_and_search.with_typed_search(state, text, numbered=choices)
     if listed is None:
         return Turn(state)
     if not listed.typed and (state.product_number or not state.search):
@@ -216,12 +220,12 @@ class HitList(ListPage[LookUpState, SearchRow]):
     )
 
     def prompt(self, state: LookUpState) -> Msg:
-        return msg("pick.prompt_choice") if state.offered_order else searchable_list.product_prompt(state)
+        return msg("pick.prompt_choice") if state.offered_order else list_cursor_and_search.product_prompt(state)
 
     def empty_text(self, state: LookUpState) -> Msg:
         text = state.typed or state.search
         return (
-            searchable_list.not_found_message("look_up.no_match", text, state.may_have_more)
+            list_cursor_and_search.not_found_message("look_up.no_match", text, state.may_have_more)
             if text
             else msg("look_up.empty")
         )
@@ -297,13 +301,13 @@ class ProductPage(DetailPage[LookUpState]):
             *_choice_actions(state),
             *(
                 Action(hint.text, partial(_start_job, hint.letter), hint.letter)
-                for hint in searchable_list.JOB_KEY_HINTS
+                for hint in list_cursor_and_search.JOB_KEY_HINTS
             ),
             Action(msg("hint.store_product"), _start_store_product, "e"),
         )
 
     def key_hints(self, state: LookUpState) -> tuple[KeyHint, ...]:
-        return (*PAGE_HINTS, BACK, *searchable_list.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
+        return (*PAGE_HINTS, BACK, *list_cursor_and_search.JOB_KEY_HINTS, KeyHint("e", msg("hint.store_product")))
 
     def go_back(self, state: LookUpState, context: Context) -> Result:
         return _go_back(state, context)
@@ -314,7 +318,7 @@ def _sales_chart(state: LookUpState) -> Chart | None:
 
 
 def _start_job(letter: str, state: LookUpState, context: Context) -> Result:
-    return Turn(state, (searchable_list.start_job(letter, product=state.product_number, label=state.label),))
+    return Turn(state, (list_cursor_and_search.start_job(letter, product=state.product_number, label=state.label),))
 
 
 def _start_store_product(state: LookUpState, context: Context) -> Result:
@@ -599,7 +603,9 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
     state = state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
-        return Turn(state, effects, Verdict(WRONG, searchable_list.not_found_message("home.not_found", text, partly)))
+        return Turn(
+            state, effects, Verdict(WRONG, list_cursor_and_search.not_found_message("home.not_found", text, partly))
+        )
     if total == 1 and not partly:
         return _open_product(state, rows[0]["product_number"], context, rows[0]["product_name"])
     listed = state._replace(

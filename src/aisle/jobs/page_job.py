@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
+from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, reject_input, turn_page
 from aisle.jobs.row_types.operations_and_session_answers import FileRow
-from aisle.jobs.searchable_list import PAGE_LETTERS, reject_input, turn_page
 from aisle.jobs.view import (
     BACK,
     GOOD,

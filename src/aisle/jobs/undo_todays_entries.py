@@ -21,12 +21,12 @@ from aisle.jobs.job import (
     format_number,
     reply,
 )
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
     ASK,

@@ -125,7 +125,7 @@ class Key(NamedTuple):
 
 
 class EscapeInput(NamedTuple):
-    """A complete escape sequence, at its position in the order; `tui/key_names` names its key."""
+    """A complete escape sequence, at its position in the order; `tui/key_of_escape_sequence` names its key."""
 
     data: str
     scan_number: int = 0

@@ -62,7 +62,7 @@ from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.repair_scanned_line import LinePreparer
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import LOCATION_OR_TYPED, ScannedOrTyped
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 

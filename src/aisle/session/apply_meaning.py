@@ -7,8 +7,8 @@ from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, Start, money_message
+from aisle.jobs.list_cursor_and_search import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY, is_other_kind, name_of
-from aisle.jobs.searchable_list import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar import is_multiplied, normalise_input
 from aisle.scan.grammar_and_meaning_types import (
@@ -43,7 +43,7 @@ from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
 
 

@@ -46,7 +46,7 @@ from aisle.jobs.job import (
     UndoLast,
     Write,
 )
-from aisle.jobs.searchable_list import fill_page
+from aisle.jobs.list_cursor_and_search import fill_page
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict
 from aisle.outbox.commit_journal import NewJob
 from aisle.outbox.jobs_to_resume_or_undo import OpenJob

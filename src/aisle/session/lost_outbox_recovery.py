@@ -13,7 +13,7 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.open_store_files import StoreAccess
-from aisle.session.shown_verdict import error_message
+from aisle.session.shown_verdict_and_bells import error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
 

@@ -30,7 +30,7 @@ from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.page_on_screen import Page
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, ScannedOrTyped
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
 
 SAME_SCAN_S: Final = 0.3

@@ -13,7 +13,7 @@ from aisle.session.job_stack import WITHOUT_WORK, StackedJob, is_help_page
 from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 
 HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""

@@ -11,7 +11,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob
 from aisle.session.page_on_screen import Page
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 
 _RECORD_JOBS: Final = {
     "orders": ("order", "order_number"),

@@ -12,7 +12,7 @@ from aisle.session.ask_if_number_is_quantity import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
 from aisle.session.renamed_keys import rename_keys
-from aisle.session.shown_verdict import Verdicts, without_report
+from aisle.session.shown_verdict_and_bells import Verdicts, without_report
 
 
 class PageSnapshot(NamedTuple):

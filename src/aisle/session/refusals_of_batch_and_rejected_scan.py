@@ -20,7 +20,7 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.session.shown_verdict import NOT_APPLIED, without_reports
+from aisle.session.shown_verdict_and_bells import NOT_APPLIED, without_reports
 
 
 class RefusedInputs(NamedTuple):

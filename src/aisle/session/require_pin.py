@@ -16,7 +16,7 @@ from aisle.session.answer_job_queries import raw_input
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
 from aisle.session.page_on_screen import Page
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.open_store_files import StoreAccess, open_store
 from aisle.session.page_on_screen import CoveredQuestion, Page
-from aisle.session.poll_changes_and_link import ChangePoller
+from aisle.session.poll_changes import ChangePoller
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_from_settings import Profile, profile_from_settings
 from aisle.session.profile_in_force import OpenStore, ProfileInForce
@@ -57,7 +57,7 @@ from aisle.session.repair_scanned_line import LinePreparer
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
-from aisle.session.shown_verdict import Verdicts, error_message
+from aisle.session.shown_verdict_and_bells import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs

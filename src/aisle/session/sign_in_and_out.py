@@ -23,7 +23,7 @@ from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
 
 if TYPE_CHECKING:

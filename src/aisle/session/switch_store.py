@@ -18,7 +18,7 @@ from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.require_pin import PinCheck
-from aisle.session.shown_verdict import Verdicts, error_message
+from aisle.session.shown_verdict_and_bells import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
 

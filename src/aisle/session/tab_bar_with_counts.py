@@ -14,7 +14,7 @@ from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
 from aisle.session.page_on_screen import Page
 from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict import Verdicts
+from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
 
 _TEXTS: Final = {

@@ -38,7 +38,7 @@ class SessionProtocol(Protocol):
     bells: int
     """Number of times that the terminal's bell rings for the last frame; the app resets it to 0.
 
-    `session/shown_verdict` decides which verdicts ring.
+    `session/shown_verdict_and_bells` decides which verdicts ring.
     """
 
     def start(self, size: tuple[int, int] | None = None) -> Frame:

@@ -30,7 +30,7 @@ from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import PALETTE_KEY, SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
-from aisle.tui.key_names import parse_key
+from aisle.tui.key_of_escape_sequence import parse_key
 from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
 from aisle.tui.terminal_diff import TerminalDiff
 from aisle.tui.terminal_writer import TerminalWriter

@@ -23,6 +23,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.list_cursor_and_search import turn_page
 from aisle.jobs.look_up_product import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_product_rows import (
@@ -46,7 +47,6 @@ from aisle.jobs.pick.shortage_choices import (
     reasons_for_location,
 )
 from aisle.jobs.quantity_or_record import distinct_labels, name_of
-from aisle.jobs.searchable_list import turn_page
 from aisle.jobs.view import (
     ASK,
     BACK,

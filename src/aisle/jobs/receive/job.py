@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, parse_and_judge_quantities, quantity_or_record, searchable_list
+from aisle.jobs import find_and_report_refusals, list_cursor_and_search, parse_and_judge_quantities, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -246,10 +246,10 @@ def _handle_opened(args: Args, context: Context) -> Result:
 def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     match id_:
         case "deliveries":
-            fresh = searchable_list.with_rows(
+            fresh = list_cursor_and_search.with_rows(
                 state, tuple(parse_delivery_row(row, context) for row in rows), answer.total
             )
-            return Turn(fresh, (query_deliveries(fresh),) if searchable_list.is_past_end(state, answer) else ())
+            return Turn(fresh, (query_deliveries(fresh),) if list_cursor_and_search.is_past_end(state, answer) else ())
         case "found":
             return handle_found(state, rows, answer.total, context)
         case "open":
@@ -423,7 +423,7 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
         )
     match state.phase:
         case "delivery":
-            row = searchable_list.numbered_row(state, choice)
+            row = list_cursor_and_search.numbered_row(state, choice)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case "lines":
             lines = view.visible_lines(state)

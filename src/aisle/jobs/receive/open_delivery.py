@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs import searchable_list
+from aisle.jobs import list_cursor_and_search
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.receive import handle_scans_and_quantities, view
@@ -155,17 +155,19 @@ def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Re
     """Handle an input on the list: text filters, the cursor marks, letters turn pages."""
     match event:
         case TypedText(text):
-            typed = searchable_list.with_typed_search(state, text)
+            typed = list_cursor_and_search.with_typed_search(state, text)
             if typed is None:
                 return Turn(state)
             state = typed
         case Command("a"):
             return Turn(state, (Start("deliveries", {}),))
         case CursorKey("enter"):
-            row = searchable_list.row_at_cursor(state)
+            row = list_cursor_and_search.row_at_cursor(state)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case Command("n" | "p" as key) | CursorKey(key):
-            state = searchable_list.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
+            state = list_cursor_and_search.move_or_turn(
+                state, key, min(view.list_page_size(state), context.visible_rows)
+            )
         case _:
             return Turn(state)
     return Turn(state, (query_deliveries(state),))

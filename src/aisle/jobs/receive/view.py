@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantity_or_record, searchable_list
+from aisle.jobs import list_cursor_and_search, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page_base_class import Column
 from aisle.jobs.receive import handle_scans_and_quantities
@@ -90,7 +90,7 @@ def choice_count(state: ReceiveState) -> int:
         return len(_open_choices(state))
     if state.phase == "lines":
         return len(visible_lines(state))
-    return searchable_list.numbered_rows(state) if state.phase == "delivery" else 0
+    return list_cursor_and_search.numbered_rows(state) if state.phase == "delivery" else 0
 
 
 def choice_letters(state: ReceiveState) -> str:
@@ -106,11 +106,11 @@ def command_letters(state: ReceiveState) -> str:
     """Return the command letters of the current page."""
     match state.phase:
         case "delivery":
-            return "a" + searchable_list.page_letters(state, has_two_line_rows=True)
+            return "a" + list_cursor_and_search.page_letters(state, has_two_line_rows=True)
         case "goods":
             return "dlu"
         case "lines" | "check":
-            return searchable_list.PAGE_LETTERS
+            return list_cursor_and_search.PAGE_LETTERS
     return ""
 
 
@@ -167,12 +167,12 @@ def _list_view(state: ReceiveState) -> ListView:
         first=state.first,
         total=state.total,
         cursor=state.cursor,
-        numbered_rows=searchable_list.numbered_rows(state),
+        numbered_rows=list_cursor_and_search.numbered_rows(state),
         empty=msg("look_up.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
         key_hints=(
-            *searchable_list.page_hints(state, has_two_line_rows=True),
+            *list_cursor_and_search.page_hints(state, has_two_line_rows=True),
             KeyHint("a", msg("hint.all_deliveries")),
             BACK,
         ),
@@ -247,7 +247,9 @@ def lines_progress(done: int | None, total: int) -> Msg:
 
 def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     """Return the lines on the current page, with the goods in hand."""
-    return lines_with_hand(state)[state.first : state.first + min(searchable_list.MAX_NUMBERED, list_page_size(state))]
+    return lines_with_hand(state)[
+        state.first : state.first + min(list_cursor_and_search.MAX_NUMBERED, list_page_size(state))
+    ]
 
 
 def turn_page(state: ReceiveState, direction: int) -> ReceiveState:
@@ -264,7 +266,7 @@ def turn_page(state: ReceiveState, direction: int) -> ReceiveState:
 def scroll(state: ReceiveState, key: str) -> ReceiveState:
     """Scroll lines or differences by a step of the wheel."""
     size, total = _page_and_total(state)
-    return state._replace(first=searchable_list.scroll_window(0, state.first, total, size, key)[1])
+    return state._replace(first=list_cursor_and_search.scroll_window(0, state.first, total, size, key)[1])
 
 
 def _page_and_total(state: ReceiveState) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import find_and_report_refusals, searchable_list
+from aisle.jobs import find_and_report_refusals, list_cursor_and_search
 from aisle.jobs.job import (
     Changed,
     Closed,
@@ -202,7 +202,7 @@ def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
         *_delivery_hints(state),
         *doubts,
         *sign_out,
-        *searchable_list.page_hints(state),
+        *list_cursor_and_search.page_hints(state),
         KeyHint("h", msg("hint.help")),
         *back,
     )
@@ -283,7 +283,9 @@ class HomeJob(Job[HomeState]):
                     state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
                 )
             case TypedText(text):
-                listed = searchable_list.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
+                listed = list_cursor_and_search.with_typed_search(
+                    state, text, "doqru", len(MENU_PAGES[state.menu_page])
+                )
                 return Turn(state) if listed is None else self._refresh_list(listed, context)
             case Text(text) | UnknownCode(text):
                 return self._refresh_list(
@@ -294,7 +296,9 @@ class HomeJob(Job[HomeState]):
             case CursorKey(key):
                 return self._move_cursor(state, key, context)
             case Command("n" | "p" as letter):
-                return self._refresh_list(searchable_list.turn_list_page(state, letter, _page_size(context)), context)
+                return self._refresh_list(
+                    list_cursor_and_search.turn_list_page(state, letter, _page_size(context)), context
+                )
             case Choice(number):
                 return self._handle_choice(state, number, context, is_confirmed)
             case Command("r") if state.partly_received:
@@ -371,9 +375,9 @@ class HomeJob(Job[HomeState]):
         total, listed = answer.total, tuple(parse_open_order(row, context) for row in answer.rows)
         before, state = (
             state,
-            searchable_list.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total),
+            list_cursor_and_search.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total),
         )
-        if searchable_list.is_past_end(before, answer):
+        if list_cursor_and_search.is_past_end(before, answer):
             return self._refresh_list(state, context)
         if not state.open_single_hit:
             return Turn(state)
@@ -391,7 +395,7 @@ class HomeJob(Job[HomeState]):
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
         if not answer.total:
             verdict = Verdict(
-                WRONG, searchable_list.not_found_message("home.not_found", state.search, answer.may_have_more)
+                WRONG, list_cursor_and_search.not_found_message("home.not_found", state.search, answer.may_have_more)
             )
             # The list shows all open orders again; 1 picks the first one.
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
@@ -401,10 +405,10 @@ class HomeJob(Job[HomeState]):
 
     def _move_cursor(self, state: HomeState, key: str, context: Context) -> Result:
         if key == "enter":
-            listed = searchable_list.row_at_cursor(state)
+            listed = list_cursor_and_search.row_at_cursor(state)
             return _start_pick(state, listed) if listed else Turn(state)
         return (
-            self._refresh_list(searchable_list.move_cursor(state, key, _page_size(context)), context)
+            self._refresh_list(list_cursor_and_search.move_cursor(state, key, _page_size(context)), context)
             if state.total
             else Turn(state)
         )
@@ -426,7 +430,7 @@ class HomeJob(Job[HomeState]):
         if not state.rows:
             return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
-        return _start_pick(state, searchable_list.row_at_cursor(state) or (free or state.rows)[0])
+        return _start_pick(state, list_cursor_and_search.row_at_cursor(state) or (free or state.rows)[0])
 
     def view(self, state: HomeState) -> ListView:
         return home_view(state)
@@ -495,7 +499,7 @@ def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed
 
 def _page_size(context: Context) -> int:
     return (
-        searchable_list.page_size(context)
+        list_cursor_and_search.page_size(context)
         if context.window_rows > SMALL_LIST_ROWS
         else min(context.window_rows, context.visible_rows)
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from aisle.jobs import searchable_list
+from aisle.jobs import list_cursor_and_search
 from aisle.jobs.job import (
     Args,
     Close,
@@ -123,7 +123,9 @@ class PaletteJob(Job[PaletteState]):
     journalled = False
 
     def accepts(self, state: PaletteState) -> Accepts:
-        return Accepts(choices=searchable_list.numbered_rows(state), command_letters=searchable_list.PAGE_LETTERS)
+        return Accepts(
+            choices=list_cursor_and_search.numbered_rows(state), command_letters=list_cursor_and_search.PAGE_LETTERS
+        )
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
         """Return True for codes, known or not. A number or letter that is not in the list is not passed, because the
@@ -134,7 +136,7 @@ class PaletteJob(Job[PaletteState]):
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
-        size = searchable_list.page_size(context)
+        size = list_cursor_and_search.page_size(context)
         match event:
             case Opened(args):
                 entries = collect_entries(args)
@@ -153,10 +155,10 @@ class PaletteJob(Job[PaletteState]):
                     else Turn(state, (Close(), SignOut()))
                 )
             case TypedText(text):
-                listed = searchable_list.with_typed_search(state, text, ".")
+                listed = list_cursor_and_search.with_typed_search(state, text, ".")
                 if listed is None:
                     return Turn(state)
-                chosen = None if text else searchable_list.row_at_cursor(state)
+                chosen = None if text else list_cursor_and_search.row_at_cursor(state)
                 listed = listed._replace(chosen=chosen, chosen_for=state.typed if chosen else "")
                 return _search_records(_with_window(listed, size), context)
             case Rows("records", rows):
@@ -169,10 +171,10 @@ class PaletteJob(Job[PaletteState]):
             case Text(text) | UnknownCode(text):
                 return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
-                entry = searchable_list.chosen_row(state, event)
+                entry = list_cursor_and_search.chosen_row(state, event)
                 return _run_entry(state, entry, context) if entry else Turn(state)
             case Command("n" | "p" as key) | CursorKey(key):
-                return Turn(_with_window(searchable_list.move_or_turn(state, key, size), size))
+                return Turn(_with_window(list_cursor_and_search.move_or_turn(state, key, size), size))
             case Resumed():
                 return Turn(_with_window(state, size))
             case Back():
@@ -180,7 +182,7 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        return searchable_list.list_view(
+        return list_cursor_and_search.list_view(
             state,
             self.name,
             msg("palette.title"),
@@ -290,7 +292,7 @@ def _record_effect(entry: PaletteEntry) -> Start:
     kind, _, key = entry.key.partition("/")
     if kind == DELIVERY:
         return Start("deliveries", {"order_number": key})
-    return searchable_list.open_record(kind, key, "") or Start("order", {"order_number": key})
+    return list_cursor_and_search.open_record(kind, key, "") or Start("order", {"order_number": key})
 
 
 def _run_only_match(after: PaletteState, context: Context) -> Result:
@@ -311,7 +313,7 @@ def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Re
     if entry.text.id in QUIT_TEXTS and not state.is_quit_asked:
         names = tuple(name for each, name in zip(state.entries, state.names, strict=False) if each == entry)
         asked = PaletteState((entry,), names, is_quit_asked=True)
-        return reply(_with_window(asked, searchable_list.page_size(context)), ASK, "palette.quit_again")
+        return reply(_with_window(asked, list_cursor_and_search.page_size(context)), ASK, "palette.quit_again")
     match entry.kind:
         case "letter":
             return Turn(state, (Close(event_for_below=Command(entry.key)),))

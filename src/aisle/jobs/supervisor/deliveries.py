@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
+from aisle.jobs.list_cursor_and_search import ListOptions, open_record
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
@@ -24,7 +25,6 @@ from aisle.jobs.receive.view import (
 )
 from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
 from aisle.jobs.row_types.exceptions_clearance_and_today import ExcessReceiptsRow
-from aisle.jobs.searchable_list import ListOptions, open_record
 from aisle.jobs.store_time import due_on_day_message, to_local_text
 from aisle.jobs.supervisor.exception_decisions import (
     EXCESS_QUERY,

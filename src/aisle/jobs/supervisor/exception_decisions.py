@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import ACCEPTED_EXCESS, Context, Effect, LocalNote, Query, Start, Turn, Write, money_message, reply
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.page_job import Action, FormPage
 from aisle.jobs.row_types.exceptions_clearance_and_today import (
     DifferencesRow,
@@ -17,7 +18,6 @@ from aisle.jobs.row_types.exceptions_clearance_and_today import (
     NegativeStockRow,
     RecountsRow,
 )
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.view import GOOD, INFO, Line, Verdict, msg, raw, signed_message
 from aisle.scan.grammar_and_meaning_types import Match
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs import list_page_base_class, searchable_list
+from aisle.jobs import list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import (
     Args,
     Close,
@@ -152,7 +152,7 @@ class Summary(Page[ExceptionsState]):
             case CursorKey("enter") if 0 <= state.cursor < len(EXCEPTION_KINDS):
                 return _open_kind(state, EXCEPTION_KINDS[state.cursor], context)
             case CursorKey(key):
-                cursor, first = searchable_list.scroll_window(
+                cursor, first = list_cursor_and_search.scroll_window(
                     state.cursor, state.first, len(EXCEPTION_KINDS), state.size, key
                 )
                 return Turn(state._replace(cursor=cursor, first=first))
@@ -206,7 +206,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
         if state.opened_directly:
             return Turn(state, (Close(),))
-        at, size = EXCEPTION_KINDS.index(state.kind), searchable_list.page_size(context)
+        at, size = EXCEPTION_KINDS.index(state.kind), list_cursor_and_search.page_size(context)
         state = state._replace(kind="", rows=(), total=0, first=at // size * size, size=size, cursor=at)
         return Turn(state, _summary_queries(context))
 
@@ -420,12 +420,12 @@ class DifferenceList(ExceptionList):
 
 
 def _query_all(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (searchable_list.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
+    return Turn(state, (list_cursor_and_search.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
 
 
 def _query_scanned(state: ExceptionsState, matches: tuple[Match, ...]) -> Result:
     """Query all differences, of which those of the scanned product or location are marked."""
-    query = searchable_list.query_window("scanned", "differences", {}, 0, MAX_APPROVALS)
+    query = list_cursor_and_search.query_window("scanned", "differences", {}, 0, MAX_APPROVALS)
     return Turn(state._replace(scanned=matches), (query,))
 
 
@@ -447,7 +447,7 @@ def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     if state.marked:
         return Turn(state._replace(question=decision))
     is_desk = state.options.is_desk
-    row = searchable_list.row_in_focus(state) if is_desk else searchable_list.row_at_cursor(state)
+    row = list_cursor_and_search.row_in_focus(state) if is_desk else list_cursor_and_search.row_at_cursor(state)
     if row:
         return Turn(state._replace(question=row["key"]))
     return reply(state, ASK, "exceptions.mark_first")
@@ -459,7 +459,9 @@ def _open_order(state: ExceptionsState, number: str) -> Result:
 
 def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
     """Withdraw the recount under the cursor, or the only one. While it is being sent it has no number yet."""
-    row: RecountsRow | None = searchable_list.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
+    row: RecountsRow | None = list_cursor_and_search.row_at_cursor(state) or (
+        state.rows[0] if len(state.rows) == 1 else None
+    )
     if row is None:
         return reply(state, INFO, "exceptions.choose_row")
     if row["kind"] == "queued":
@@ -482,7 +484,7 @@ def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
 def _accept_excess(state: ExceptionsState, context: Context) -> Result:
     """Accept the line in focus at a desk; on a handheld the one under the cursor, or the only one."""
     is_sure = state.options.is_desk or len(state.rows) == 1
-    row = searchable_list.row_in_focus(state) if is_sure else searchable_list.row_at_cursor(state)
+    row = list_cursor_and_search.row_in_focus(state) if is_sure else list_cursor_and_search.row_at_cursor(state)
     if row is None:
         return reply(state, INFO, "exceptions.choose_row")
     rest = tuple(each for each in state.rows if each["key"] != row["key"])
@@ -540,7 +542,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         return turn._replace(effects=(*turn.effects, Refresh("logs"), Refresh("orders")))
 
     def query_again(self, state: ExceptionsState, context: Context) -> Result:
-        return super().query_again(state._replace(size=searchable_list.page_size(context)), context)
+        return super().query_again(state._replace(size=list_cursor_and_search.page_size(context)), context)
 
     def queries(self, state: ExceptionsState, context: Context) -> tuple[Effect, ...]:
         listed = (LISTS[state.kind].query(state, context),) if state.kind else ()
@@ -579,7 +581,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             return _query_scanned(state, matches)
         if kind in (ORDER, REFERENCE):
             return _open_order(state, key)
-        if start := searchable_list.open_record(kind, key, label):
+        if start := list_cursor_and_search.open_record(kind, key, label):
             return Turn(state, (start,))
         return Turn(state, (), Verdict(INFO, not_an_order(matches[0])))
 

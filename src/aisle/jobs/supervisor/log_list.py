@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from aisle.jobs.adjust_state_and_reasons import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.page_job import Action
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stock_change_and_count_writes import LOG_SOURCE
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from aisle.jobs import searchable_list
+from aisle.jobs import list_cursor_and_search
 from aisle.jobs.job import (
     Args,
     Close,
@@ -23,11 +23,11 @@ from aisle.jobs.job import (
     Write,
     reply,
 )
+from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, page_size
 from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
-from aisle.jobs.searchable_list import PAGE_LETTERS, page_size
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
@@ -516,11 +516,11 @@ class ResultsPage(Page[OrderActionState]):
             first=state.first,
             total=state.total,
             cursor=state.cursor,
-            key_hints=(*searchable_list.page_hints(state), *self.key_hints(state), BACK),
+            key_hints=(*list_cursor_and_search.page_hints(state), *self.key_hints(state), BACK),
         )
 
     def accepts(self, state: OrderActionState) -> Accepts:
-        return Accepts(command_letters=self.letters(state) + searchable_list.page_letters(state))
+        return Accepts(command_letters=self.letters(state) + list_cursor_and_search.page_letters(state))
 
     def actions(self, state: OrderActionState) -> Actions:
         return (Action(msg("hint.undo"), _undo, "u"),) if state.undo else ()
@@ -528,7 +528,7 @@ class ResultsPage(Page[OrderActionState]):
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
         match event:
             case Command("n" | "p" as key) | CursorKey(key):
-                return Turn(searchable_list.move_or_turn(state, key, state.size))
+                return Turn(list_cursor_and_search.move_or_turn(state, key, state.size))
             case TypedText():
                 return Turn(state)
         return refuse(state, msg("order_actions.no_input_here"))

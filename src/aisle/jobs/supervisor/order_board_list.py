@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import list_page_base_class, parse_claims_and_report_taken_assignments, searchable_list
+from aisle.jobs import list_cursor_and_search, list_page_base_class, parse_claims_and_report_taken_assignments
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
 from aisle.jobs.page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import name_of, not_an_order
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.supervisor.order_action_job import ACTION_LETTERS, ACTION_NAMES
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
@@ -164,7 +164,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         query = self.query(state, context)
         if not state.rows:
             return query
-        at = state.cursor - state.first if searchable_list.row_at_cursor(state) else 0
+        at = state.cursor - state.first if list_cursor_and_search.row_at_cursor(state) else 0
         args = {name: value for name, value in query.args.items() if name != "near"}
         return query._replace(args={**args, "anchor": state.rows[at].number, "row": at, "fills": fill_page})
 
@@ -173,9 +173,9 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def handle_rows(self, state: OrdersState, answer: Rows, context: Context) -> Result:
         """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
-        rows, before = self.parse_rows(answer, context), searchable_list.row_at_cursor(state)
+        rows, before = self.parse_rows(answer, context), list_cursor_and_search.row_at_cursor(state)
         first = rows[0].position if rows else state.first
-        fresh = searchable_list.with_rows(state._replace(first=first), rows, answer.total)
+        fresh = list_cursor_and_search.with_rows(state._replace(first=first), rows, answer.total)
         at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
         if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
             fresh = fresh._replace(cursor=first + at)
@@ -183,7 +183,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         came = rows[0].position - state.rows[0].position if is_same else 0
         new_above = max(0, state.new_above + came) if first else 0
         fresh = fresh._replace(is_window_loading=False, is_loaded=True, new_above=new_above)
-        return Turn(fresh, (self.query(fresh, context),) if searchable_list.is_past_end(state, answer) else ())
+        return Turn(fresh, (self.query(fresh, context),) if list_cursor_and_search.is_past_end(state, answer) else ())
 
     def restart(self, state: OrdersState, context: Context, verdict: Msg | None = None) -> Result:
         return super().restart(state._replace(rows=()), context, verdict)
@@ -220,7 +220,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
                 return self._handle_unknown_code(state, code, context)
             case TypedText(text):
                 searched = "" if self._is_row_number(state, text) else text
-                typed = searchable_list.with_typed_search(state, searched, self.letters(state))
+                typed = list_cursor_and_search.with_typed_search(state, searched, self.letters(state))
                 return Turn(state) if typed is None else Turn(typed, (self.query(typed._replace(rows=()), context),))
         return super().handle_other_input(state, event, context)
 
@@ -241,7 +241,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
     def _move_cursor(self, state: OrdersState, key: str, context: Context) -> Result:
         if not state.total:
             return Turn(state)
-        moved = searchable_list.move_cursor(state, key, self.page_size(context))
+        moved = list_cursor_and_search.move_cursor(state, key, self.page_size(context))
         if moved.first == state.first:
             return Turn(moved)
         return Turn(moved._replace(is_window_loading=True), (self.query(moved, context),))
@@ -270,7 +270,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
             return Turn(state, (_start_order(numbers[0]),))
         if state.is_marking:  # the marks stay on the screen
             return refuse(state, msg("batch.not_this", what=name_of(first)))
-        if start := searchable_list.open_record(first.kind, first.key, first.label):
+        if start := list_cursor_and_search.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(first))
 
@@ -284,7 +284,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
 
     def _is_row_number(self, state: OrdersState, text: str) -> bool:
         """Return True if digits are meant as a row number, on the page or not. Longer numbers are a search."""
-        return bool(state.rows) and text.isdigit() and len(text) <= len(str(searchable_list.MAX_NUMBERED))
+        return bool(state.rows) and text.isdigit() and len(text) <= len(str(list_cursor_and_search.MAX_NUMBERED))
 
     def _handle_unknown_code(self, state: OrdersState, code: str, context: Context) -> Result:
         """Open an order that this host does not know, since it may be finished long ago. A single letter is none."""
@@ -323,7 +323,7 @@ MAX_PANE_HISTORY = 12
 def with_pane(turn: Result, context: Context, *, is_changed: bool) -> Result:
     """Return the turn with the pane on the order in focus. Query its details if it is another one or has changed."""
     state = turn.state
-    order = searchable_list.row_in_focus(state) if context.has_pane and not state.page else None
+    order = list_cursor_and_search.row_in_focus(state) if context.has_pane and not state.page else None
     if order is None:
         return turn._replace(state=state._replace(pane=None)) if state.pane else turn
     pane = state.pane or OrderState()
@@ -362,7 +362,11 @@ def mark_all_listed(state: OrdersState, numbers: tuple[str, ...], total: int) ->
 
 def _chosen_orders(state: OrdersState) -> tuple[str, ...]:
     """Return all marked orders, else the one in focus."""
-    row = searchable_list.row_in_focus(state) if state.options.is_desk else searchable_list.row_at_cursor(state)
+    row = (
+        list_cursor_and_search.row_in_focus(state)
+        if state.options.is_desk
+        else list_cursor_and_search.row_at_cursor(state)
+    )
     return state.marked or ((row.number,) if row else ())
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from aisle.jobs import goods_messages, parse_claims_and_report_taken_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
+from aisle.jobs.list_cursor_and_search import open_record
 from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
-from aisle.jobs.searchable_list import open_record
 from aisle.jobs.store_time import to_local_text
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.sums_of_goods_and_progress import goods_text

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_numbers import has_valid_check_digit
-from aisle.jobs import list_page_base_class, searchable_list
+from aisle.jobs import list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import (
     Args,
     Close,
@@ -28,12 +28,12 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Line, Msg, Verdict, msg, raw
@@ -130,14 +130,14 @@ class ClearanceList(ListPage[ClearanceState, R]):
     def handle_other_input(self, state: ClearanceState, event: Event, context: Context) -> Result:
         match event:
             case Command("n" | "p" as key) | CursorKey(key) if key != "enter":
-                return Turn(_with_window(searchable_list.move_or_turn(state, key, state.size)))
+                return Turn(_with_window(list_cursor_and_search.move_or_turn(state, key, state.size)))
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: ClearanceState, text: str, context: Context) -> Result:
         """Handle a typed tag or category. Product codes and unknown row numbers are rejected."""
         text = text.strip()
         if all(row.key != text for row in state.all_rows):
-            if searchable_list.is_row_number(text):
+            if list_cursor_and_search.is_row_number(text):
                 return refuse(state, msg("input.no_choice", text=text))
             if has_valid_check_digit(text):
                 return refuse(state, msg("clearance.not_this", what=text))
@@ -262,7 +262,7 @@ class ClearanceJob(PageJob[ClearanceState]):
 
     def handle(self, state: ClearanceState, event: Event, context: Context) -> Result:
         """Return the next state. The rows of a window depend on the size of the screen."""
-        return super().handle(state._replace(size=searchable_list.page_size(context)), event, context)
+        return super().handle(state._replace(size=list_cursor_and_search.page_size(context)), event, context)
 
     def query_again(self, state: ClearanceState, context: Context) -> Result:
         return super().query_again(_with_window(state), context)

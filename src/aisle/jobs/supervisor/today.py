@@ -9,8 +9,9 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import searchable_list, store_time
+from aisle.jobs import list_cursor_and_search, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
+from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
 from aisle.jobs.page_job import Action, DetailPage, Page, PagedPage, PageJob
@@ -21,7 +22,6 @@ from aisle.jobs.row_types.exceptions_clearance_and_today import (
     TodayTerminalsRow,
 )
 from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.searchable_list import ListOptions
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
@@ -482,7 +482,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     def handle_rows(self, state: TodayState, answer: Rows, context: Context) -> Result:
         """Show the rows of the window. The answer has all terminals."""
         first = state.first if state.first < answer.total else 0
-        shown = answer.rows[first : first + searchable_list.page_size(context)]
+        shown = answer.rows[first : first + list_cursor_and_search.page_size(context)]
         return Turn(state._replace(rows=shown, total=answer.total, first=first))
 
     def open_row(self, state: TodayState, row: TodayTerminalsRow, context: Context) -> Result:

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, Msg, Series, msg
 from aisle.text_cells import fit, width, wrap
-from aisle.tui.layout.choice_lines import choice_flow, hint_lines
+from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width
 from aisle.tui.message_text import MessageWriter

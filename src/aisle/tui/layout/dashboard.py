@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Tile, msg
 from aisle.text_cells import fit
 from aisle.tui.layout.chart_view import chart_lines, heat_map_lines
-from aisle.tui.layout.choice_lines import choice_flow, hint_lines
+from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
 from aisle.tui.layout.detail_blocks import block_lines
 from aisle.tui.layout.detail_view import detail_lines
 from aisle.tui.layout.step_view import LayoutBox

@@ -15,12 +15,12 @@ from aisle.jobs.view import (
     Msg,
 )
 from aisle.text_cells import fit, fit_middle, width, wrap
-from aisle.tui.layout.choice_lines import (
+from aisle.tui.layout.choices_and_key_hints import (
     flow_items,
 )
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, line_width, side_by_side
-from aisle.tui.layout.table import NUMBER_PATTERN, column_widths, table_line, with_distinct_names
+from aisle.tui.layout.table_columns import NUMBER_PATTERN, column_widths, table_line, with_distinct_names
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 MIN_COLUMN_CELLS = 36

@@ -20,7 +20,7 @@ from aisle.jobs.view import (
 )
 from aisle.text_cells import fit_middle, width, wrap
 from aisle.tui.layout.chart_view import CHART_ROWS, axis_chart_lines
-from aisle.tui.layout.choice_lines import (
+from aisle.tui.layout.choices_and_key_hints import (
     VerdictOverlap,
     choice_flow,
     choice_items,

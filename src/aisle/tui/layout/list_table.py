@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from aisle.jobs.view import ListView, Row, raw
 from aisle.text_cells import width, wrap
-from aisle.tui.layout.choice_lines import (
+from aisle.tui.layout.choices_and_key_hints import (
     excess_cells,
 )
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import WARNING, StyledLine, pad_line, progress_bar, tone_of
-from aisle.tui.layout.table import (
+from aisle.tui.layout.table_columns import (
     NUMBER_PATTERN,
     column_widths,
     natural_widths,

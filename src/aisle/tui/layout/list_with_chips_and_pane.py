@@ -20,7 +20,7 @@ from aisle.jobs.view import (
     msg,
 )
 from aisle.tui.layout import detail_view
-from aisle.tui.layout.choice_lines import (
+from aisle.tui.layout.choices_and_key_hints import (
     UNLIMITED_ROWS,
     choice_flow,
     choice_items,

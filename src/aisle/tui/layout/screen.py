@@ -26,7 +26,7 @@ from aisle.jobs.view import (
 )
 from aisle.text_cells import fit_end, width
 from aisle.tui.layout import chart_view, dashboard, detail_view, list_with_chips_and_pane, missing_data, step_view
-from aisle.tui.layout.choice_lines import VerdictOverlap
+from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.header_lines import header_lines
 from aisle.tui.layout.status_line import status_line
 from aisle.tui.layout.step_view import LayoutBox

@@ -10,8 +10,8 @@ import pytest
 from aisle.jobs import JOBS
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Rows
+from aisle.jobs.list_cursor_and_search import is_no_search, scroll_window, turn_page
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, ReceiveState
-from aisle.jobs.searchable_list import is_no_search, scroll_window, turn_page
 from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.view import ListView
 from aisle.scan.grammar import needs_look_up, parse

@@ -21,7 +21,7 @@ from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.require_pin import PinCheck
-from aisle.session.shown_verdict import ALARM_MESSAGES, Verdicts
+from aisle.session.shown_verdict_and_bells import ALARM_MESSAGES, Verdicts
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
