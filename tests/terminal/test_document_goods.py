@@ -120,6 +120,7 @@ def test_an_expiry_date_is_sent_and_only_the_known_day_of_its_check_is_given_bac
     app.take("y", "expiry", "expiry.saved")
     app.take("P1", "expiry.date", "expiry.which_date")
     app.take("08.12.2090", "expiry.confirm", "expiry.is_far", typed=True)
+    app.take("y", "expiry.confirm", "expiry.is_later")
     app.take("y", "expiry", "expiry.saved")
     checked(app, served, "2090-12-05")
     app.take("u", "expiry", "expiry.undone_partly")

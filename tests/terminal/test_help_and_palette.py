@@ -34,7 +34,7 @@ def test_help_and_commands_in_the_middle_of_an_order(
     app.terminal.write(b"\x1b[19~")
     app.shows("Commands", "Number or words")
     app.terminal.write(b"scan")
-    app.shows("1 Test the scanner")
+    app.shows("Test the scanner")
     app.terminal.write(b"\x7f\x7f\x7f\x7f")
     app.take(lines[0].code, "pick.product", "pick.picked")
 

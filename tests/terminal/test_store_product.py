@@ -43,7 +43,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     (row,) = shop.ask("list-store-products-stock", store_number=shop.store, product_number=number)["list"]
     assert (row["min"], row["max"], row["last_minmax_updatedby"]) == (5, 12, "U6")
     app.take("g", "store_product.chart", "")
-    app.shows("Sales history", "89", "W40", "Expected", "38")
+    app.shows("Sales history", "89", "W40", "Forecast", "38")
     app.take("b", "store_product", "")
     app.go_home()
     app.enter("o")

@@ -58,7 +58,7 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
     assert browser.sign_in().status == 303
     browser.open()
     browser.shows("Open orders", "Fred", "live")
-    browser.types(f"{browser.number('Other')}\r")
+    browser.types(f"{browser.number('More')}\r")
     browser.types(f"{browser.number('Orders')}\r")
     browser.shows("Orders: active", "SUP-1")
     browser.types("SUP-1\r")

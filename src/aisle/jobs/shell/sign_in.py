@@ -150,7 +150,8 @@ class SignInJob(Job[SignInState]):
         exact = [person for person in people if is_named(person, typed_name, whole_name_only=True)]
         if len(exact) == 1:
             return _sign_in(exact[0])
-        if people and state.is_unknown:  # they arrived after the name was typed: what was typed since answers nothing
+        is_sure = len(people) == 1 and is_named(people[0], typed_name)
+        if people and state.is_unknown and not is_sure:  # they arrived late: what was typed since answers nothing
             return _ask_which(typed_name, people, state.match_count)
         if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
             return reply(SignInState(), WRONG, "sign_in.not_a_name", asked=typed_name)
@@ -228,17 +229,16 @@ def _known_people_only(turn: Result) -> Result:
 
 
 def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[Mapping[str, Json]]) -> Result:
-    """Sign in the person of an earlier badge or whole name that is known now, or offer the people of a part of a name.
+    """Sign in the only person of an earlier badge or name that is known now, or offer those who may be meant.
 
     What was typed after it is dropped.
     """
     rows = tuple(rows)
     people = tuple(map(_parse_person, rows))
     named = tuple(person for person in people if is_named(person, earlier_name))
-    exact = [person for person in named if is_named(person, earlier_name, whole_name_only=True)]
-    turn = _sign_in_by_badge(rows) or (_sign_in(exact[0]) if len(exact) == 1 else None)
-    if state.is_unknown and turn is None and named:
-        return _ask_which(earlier_name, named, len(named))
+    turn = _sign_in_by_badge(rows) or (_sign_in(named[0]) if len(named) == 1 else None)
+    if state.is_unknown and turn is None and people and not earlier_name.strip().isdecimal():
+        return _ask_which(earlier_name, named or people, len(named or people))
     if turn is None or not state.is_unknown:
         return Turn(state)
     name = dict(turn.verdict.text.args)["name"] if turn.verdict else ""
