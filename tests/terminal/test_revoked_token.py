@@ -63,7 +63,7 @@ def test_a_good_token_takes_the_place_of_one_that_is_refused(demo_home: Path, pi
     with counting_service(demo_home, tmp_path / "book") as served:
         reached = ("--base-url", served.url)
         first = picker(*reached, "--token-file", str(bad), columns=80, rows=24)
-        first.shows("token refused", "nobody of this host")
+        first.shows("The server refused the token", "All work waits here")
         second = picker(*reached, "--token-file", str(good), columns=80, rows=24)
         second.shows("live")
         first.shows("live")
@@ -77,7 +77,7 @@ def test_a_token_that_others_may_read_is_said_as_what_it_is(demo_home: Path, pic
     with counting_service(demo_home, tmp_path / "book") as served:
         app = picker("--base-url", served.url, "--token-file", str(file), columns=200, rows=24)
         app.shows("has mode 0644", "chmod 600")
-        assert "nobody of this host" not in app.terminal.text
+        assert "All work waits here" not in app.terminal.text
         file.chmod(0o600)
         app.shows("live")
 
