@@ -11,6 +11,7 @@ from random import Random
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import REFUSED
+from aisle.outbox.withdraw_reversals_of_refused import as_left
 from aisle.service.db.database_interface import Transaction
 from tests.courier.writes import STORE
 from tests.faults.goods import CODES, GOODS, SHELVES
@@ -68,7 +69,7 @@ class Program(Life):
         """See Life."""
         self.shop.check()
         operations = [op for host in self.shop.hosts for op in host.operations()]
-        refused = [op for op in operations if op.state == REFUSED]
+        refused = [as_left(op) for op in operations if op.state == REFUSED]
         self._check_picks(refused)
         moves = {op.op_id for op in operations if op.operation == "create-movement" and _between_places(op)}
         changes = {op.op_id for op in operations if _is_change(op)}
