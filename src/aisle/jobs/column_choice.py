@@ -15,7 +15,7 @@ LIST_TOPIC: Final = "list"
 """Topic of the note of what a person chose for a list."""
 
 
-_PRESENT_NAMES: Final = {
+PRESENT_NAMES: Final = {
     "clearance.head_locations": "home.locations",
     "clearance.head_tag": "clearance_request.head_tag",
     "exceptions.head_counted": "head.counted",
@@ -129,7 +129,7 @@ def read_choices(answer: Rows) -> dict[str, Any]:
     stored = chosen.get("columns", ())
     names = map(str, stored) if isinstance(stored, list) else ()
     return {
-        "columns": tuple(dict.fromkeys(_PRESENT_NAMES.get(name, name) for name in names)),
+        "columns": tuple(dict.fromkeys(PRESENT_NAMES.get(name, name) for name in names)),
         "sort": str(chosen.get("sort", "")),
         "is_descending": bool(chosen.get("is_descending")),
     }

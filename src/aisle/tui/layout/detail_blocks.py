@@ -113,11 +113,13 @@ def _most_rows_in_columns(
 ) -> tuple[int, int, list[list[StyledLine]]]:
     """Return the number of columns that shows most rows on the first page, their width, and the divided blocks.
 
-    Of `most` columns and those in which each row has one line, the fewer are taken if both show as much.
+    Fewer than `most` columns are taken if each row has one line in them, without a cut, and as many rows are shown.
     """
     best, found = -1, (1, box.cells, list[list[StyledLine]]())
     for count in sorted({max(1, min(most, (box.cells + 3) // (NARROW_CELLS + 3))), most}):
         cells, blocks = _units_in_columns(view, box, count, min(rows_per_page))
+        if count < most and not all(_is_whole(block, cells, box.writer) for block in view.blocks):
+            continue
         columns, shown = _broken_columns(blocks, count, rows_per_page)
         if shown > best:
             best, found = shown, (count, cells, columns)
@@ -186,6 +188,14 @@ def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[St
         line = table_line(row, columns, right, 2, 0, roles, writer)[1:]
         rows.append([[*_number_cell(number, block), *line]])
     return rows
+
+
+def _is_whole(block: Block, cells: int, writer: MessageWriter) -> bool:
+    """Return True if each row of a block fits on one line."""
+    texts = [[writer.write(cell, 0) for cell in row] for row in block.rows]
+    most = max(map(len, texts), default=0)
+    columns = [max(width(row[at]) for row in texts if at < len(row)) for at in range(most)]
+    return sum(columns) + 2 * (most - 1) + _number_width(block) <= cells
 
 
 def _style_sample_lines(
