@@ -239,8 +239,8 @@ class Notation:
         elif set(self._numbers) == {POINT} and consequence:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)}{consequence})")
         if not self._numbers:
-            columns = (*self._amounts.values(), *self._whole.values())
-            assumptions += dict.fromkeys(filter(None, (column.describe() for column in columns)))
+            assumptions += filter(None, (amounts.describe() for amounts in self._amounts.values()))
+            assumptions += filter(None, (whole.describe() for whole in self._whole.values()))
         refused = {date for dates in self._column_dates.values() if len(dates) > 1 for date in dates.values()}
         for order, (line, cell) in self._dates.items():
             if (line, cell) not in refused:
