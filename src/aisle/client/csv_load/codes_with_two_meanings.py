@@ -7,7 +7,6 @@ orders and deliveries, so that the lists are up to date. Barcodes of lines are c
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable
-from datetime import timedelta
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from aisle.barcode_lookup_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.clean_cells import fold_code
-from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
 from aisle.client.csv_load.key_forms import are_near, nearest
 from aisle.client.csv_load.service_reads import (
@@ -207,8 +205,6 @@ _LOOKED_AT = {LOCATIONS.file: "location_code", PEOPLE.file: "user"}
 async def _warn_of_look_alikes(table: CsvTable, client: Client) -> None:
     """Add warnings for codes that look like another one of the store or the file."""
     column = _LOOKED_AT[table.name]
-    if table.layout is LOCATIONS:
-        _warn_of_day_numbers(table)
     seen: dict[tuple[str, str], str] = {}
     for line, (store, code) in table.select_cells(("store_number", column)):
         if not store or not code:
@@ -221,21 +217,6 @@ async def _warn_of_look_alikes(table: CsvTable, client: Client) -> None:
         other = seen.setdefault((store, _look_of(code)), code)
         if fold_code(other) != fold_code(code):
             table.notes.add_warning(f"{column} {_LOOKS_ALIKE}", f"{code} beside {other}", line)
-
-
-def _warn_of_day_numbers(table: CsvTable) -> None:
-    """Add warnings for locations that are the number of a day to a spreadsheet, unless most are of five digits."""
-    rows = [(line, code) for line, (code,) in table.select_cells(("location_code",)) if code]
-    numbers = [(line, code) for line, code in rows if code.isdecimal() and len(code) == _DAY_DIGITS]
-    for line, code in numbers if len(numbers) * 2 <= len(rows) else ():
-        if is_recent_day(code):
-            day = SERIAL_START + timedelta(days=int(code))
-            table.notes.add_warning(_DAY_NUMBER, f"{code}, the number of {day:%d-%m-%Y}", line)
-
-
-_DAY_DIGITS = 5
-"""Digits of the number of a day in a spreadsheet."""
-_DAY_NUMBER = "location_code is what a spreadsheet makes of a date; if the code was like one (10-12), write it as text"
 
 
 async def _users(client: Client, store: str) -> list[str]:
