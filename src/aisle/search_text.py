@@ -56,6 +56,24 @@ def search_words(text: str) -> list[str]:
     return normalise_text(text).split() or text.split()
 
 
+_NATIONAL_DIGITS, _MIN_PHONE_DIGITS = 9, 7
+"""Last digits of a phone number that are the same with and without the code of its country; fewest of a number."""
+
+
+def order_search_words(text: str) -> list[str]:
+    """Return the words of a search for orders. A phone number is found however it is typed and stored.
+
+    `+31 6 1234-5678` and `06 12345678` both become `612345678`.
+    """
+    words = normalise_text(text).split()
+    digits = "".join(words)
+    if not digits.isdecimal() or len(digits) < _MIN_PHONE_DIGITS:
+        return words
+    if text.lstrip().startswith("+") or digits.startswith("00"):
+        return [digits[-_NATIONAL_DIGITS:]]
+    return [digits.lstrip("0") or digits]
+
+
 def normalise_text(text: str) -> str:
     """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`.
 

@@ -336,6 +336,32 @@ def test_a_load_says_into_which_service_and_stores_it_went(
     assert first == f"Nothing was loaded into the service that aisle brings along (database {database})."
 
 
+@pytest.mark.parametrize(
+    ("file", "rows", "words"),
+    [
+        ("products.csv", [f"N{at},x{at}" for at in range(25)], "products.csv:26: price 'x24' is no number"),
+        ("products.csv", [f"N{at},{at}.5-" for at in range(1, 23)], "products.csv:23: the service refused"),
+        ("products.csv", [f"N{at},{'0' * (at % 2)}2.5" for at in range(70)], "61, 63, 65, 67, 69, 71): price: zeros"),
+        ("prices.csv", [f"X{at},2.5" for at in range(1, 23)], "prices.csv:23: "),
+        ("stores.csv", [f"{at},Store,0" for at in range(1, 13)], "stores 1, 10, 11, 12, 2, 3, 4, 5, 6, 7, 8, 9"),
+    ],
+)
+def test_rows_that_the_report_does_not_list_stand_in_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, home: Path, file: str, rows: list[str], words: str
+) -> None:
+    header = "store_number,store_name,is_warehouse" if file == "stores.csv" else "product_number,price"
+    (tmp_path / file).write_text("\n".join((header, *rows, "")), encoding="utf-8")
+    out = run(capsys, "load", str(tmp_path))[1]
+    [report] = home.rglob("*.report.txt")
+    assert out.splitlines()[-1].startswith(f"Lists above are shortened; {report} has each row")
+    assert words in report.read_text(encoding="utf-8")
+    assert words not in out
+    report.unlink()
+    (tmp_path / file).write_text("\n".join((header, rows[0], "")), encoding="utf-8")
+    assert "shortened" not in run(capsys, "load", str(tmp_path))[1]
+    assert not report.exists()
+
+
 def test_a_token_that_somebody_keeps_in_the_home_stays(capsys: pytest.CaptureFixture[str], home: Path) -> None:
     """That of the embedded store has a name of its own: a service shows a token but once."""
     home.mkdir(mode=0o700, exist_ok=True)

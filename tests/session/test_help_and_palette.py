@@ -547,24 +547,31 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         assert number not in dict(listed(session.frames.build()))
 
 
-@pytest.mark.parametrize(("moved", "place", "found"), [(0, "A-1", True), (1, "A-1", False), (0, "", False)])
-def test_order_picked_elsewhere_is_searchable_until_put_down(
-    home: StoreFolder, moved: int, place: str, found: bool
+@pytest.mark.parametrize(("moved", "place", "in_hand"), [(0, "A-1", 1), (1, "A-1", 0), (0, "", 0)])
+@pytest.mark.parametrize("search", ["lund", "4103", "06 1234-5678", "+31 6 12345678", "345678"])
+def test_order_picked_elsewhere_is_found_with_its_location(
+    home: StoreFolder, search: str, moved: int, place: str, in_hand: int
 ) -> None:
+    held = {"location_code": "PU-1", "quantity": 1, "customer_order_number": "4103", "customer_order_line_number": 1}
     at_place: dict[str, Any] = {
         "preferred_location_code": place,
         "picked_quantity": 1,
         "moved_quantity": moved,
         "is_picked": True,
+        "store_locations": [held] * moved,
     }
-    order = service_rows.order(
-        "4103", service_rows.line(1, "P9", 1, **at_place), customer_name="Mr Lund", is_picked=True
-    )
+    own = {"customer_name": "Mr Lund", "aisle": {"customer_phone": "0031 6 12 34 56 78"}}
+    order = service_rows.order("4103", service_rows.line(1, "P9", 1, **at_place), is_picked=True, **own)
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders([order], lines_known=True, read_began=2.0)
-    args = {"search": "lund", "user": "U1", "not_put_down": True}
+    args = {"search": search, "user": "U1", "not_put_down": True}
     reads = CacheReader(home, open_outbox(home.folder))
-    assert [row["order_number"] for row in reads.query("orders", args)[0]] == ["4103"] * found
+    found = [(row["order_number"], row["not_put_down"], row["put_down_at"]) for row in reads.query("orders", args)[0]]
+    assert found == [("4103", in_hand, ["PU-1"] * moved)]
     assert reads.query("orders", {**args, "not_put_down": False}) == ([], 0), "no round gathers it"
+    board, _ = reads.query("order_board", {"search": search})
+    assert [row["put_down_at"] for row in board] == [["PU-1"] * moved]
+    records, _ = reads.query("records", {"search": search, "now": "2026-03-05T09:00:00Z"})
+    assert [row["label"] for row in records] == [", ".join(["Mr Lund", *["PU-1"] * moved])]
 
 
 def found_records(session: Session, text: str) -> list[str]:
@@ -615,7 +622,8 @@ def test_nobody_searches_records_before_the_sign_in(home: StoreFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "ended_by"), [("elsewhere", "line"), ("elz", "line"), ("oka", "click"), ("4101", "click")]
+    ("typed", "ended_by"),
+    [("elsewhere", "line"), ("elz", "line"), ("4101", "line"), ("oka", "click"), ("4101", "click")],
 )
 def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
     home: StoreFolder, typed: str, ended_by: str
@@ -633,6 +641,14 @@ def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
             assert session.take([OpenLine(f"{typed}x")], 4.0).typed == "x"
         assert session.stack.top.job.name in ("order", "look_up")
         assert frame.typed == ""
+
+
+def test_a_scan_after_a_row_was_chosen_is_for_the_page_below(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        say(session, ".")
+        found_records(session, "oka")
+        session.take([Key("end"), OpenLine("")], 2.0)
+        assert say(session, "4101").view.name.startswith("pick")
 
 
 @pytest.mark.parametrize("found", ["number", "words"])

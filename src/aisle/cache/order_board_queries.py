@@ -26,6 +26,7 @@ from aisle.cache.overlaid_order import (
     load_order_header,
     order_status,
     overlaid_lines,
+    put_down_locations,
 )
 from aisle.cache.parse_stored_row import iso_time
 from aisle.cache.query_context import QueryContext
@@ -37,10 +38,11 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
-from aisle.search_text import normalise_text
+from aisle.search_text import order_search_words
 
 ORDER_STATUSES = tuple(STATE_BY_STATUS)
 STATUSES_TO_PICK = ("open", "partial")
+STATUSES_WITH_GOODS = ("partial", "picked")
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import (
@@ -73,7 +75,7 @@ class BoardFilter(NamedTuple):
 
     status: tuple[str, ...] = ORDER_STATUSES
     words: tuple[str, ...] = ()
-    """Normalised words that number, reference, customer, description or comment must contain."""
+    """Normalised words that number, reference, customer, phone, description or comment must contain."""
     reference: str = ""
     claimed: bool | None = None
     short: bool = False
@@ -105,7 +107,7 @@ def parse_filter(args: Args) -> BoardFilter:
     until = (now + timedelta(days=int(offset))).date().isoformat() + "~" if now and offset is not None else ""
     return BoardFilter(
         status=status,
-        words=tuple(normalise_text(str(args.get("search") or "")).split()),
+        words=tuple(order_search_words(str(args.get("search") or ""))),
         reference=str(args.get("reference") or ""),
         claimed=args.get("claimed"),
         short=bool(args.get("short")),
@@ -279,6 +281,7 @@ def _load_row(context: QueryContext, number: str) -> OrdersByNumberRow | None:
     row["status"] = order_status(row)
     row["seen_at"] = iso_time(began[0]) if began and began[0] else ""
     row["short"] = _count_short(context, number)
+    row["put_down_at"] = put_down_locations(context, number) if row["status"] in STATUSES_WITH_GOODS else []
     return row
 
 

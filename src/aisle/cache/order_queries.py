@@ -26,6 +26,7 @@ from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, r
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import (
     ListChange,
+    PendingOrders,
     SortKey,
     list_change,
     load_lines,
@@ -33,6 +34,7 @@ from aisle.cache.overlaid_order import (
     overlaid_lines,
     parse_header,
     picked_quantity,
+    put_down_locations,
 )
 from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import is_included, may_be_included
@@ -45,16 +47,16 @@ from aisle.cache.pools_and_locations_of_rows import (
 )
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
-from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN
+from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN, ORDER_PICKED
 from aisle.cache.unconfirmed_operation_queries import refusals_of_order
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.job import Args, Json
+from aisle.jobs.job import Args
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
-from aisle.search_text import normalise_text
+from aisle.search_text import order_search_words
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import (
@@ -82,19 +84,22 @@ MAX_INDEX_HITS = 500
 def query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
     """Return the open orders: those assigned to this user and those with priority, then by pickup date and number.
 
-    With search words a hundred at most. With `not_put_down`, before all others those picked and not put down.
+    With search words a hundred at most. With `not_put_down`, before all others those picked and not put down; a search
+    then finds all picked ones.
     """
     user, change = str(args.get("user") or ""), list_change(context)
-    in_hand: Mapping[str, Json] = {}
+    picked: Mapping[str, Decimal] = {}
     search = bool(args.get("search"))
     wanted = bool(args.get("not_put_down"))
     not_put_down = orders_not_put_down(context.outbox, user, of_everybody=search) if wanted else []
     if not_put_down or (wanted and search):
-        change, in_hand = _add_orders_in_hand(context, change, args, not_put_down)
-    found = _open_orders(context, change, [*in_hand, *orders_ahead(context.outbox, user)], args)
+        change, picked = _add_picked_orders(context, change, args, not_put_down)
+    found = _open_orders(context, change, [*picked, *orders_ahead(context.outbox, user)], args)
     _add_claims(context, found.rows)
-    for row in found.rows if in_hand else ():
-        row["not_put_down"] = in_hand.get(row["order_number"], 0)
+    for row in found.rows if picked else ():
+        number = row["order_number"]
+        row["not_put_down"] = picked.get(number, 0)
+        row["put_down_at"] = put_down_locations(context, number) if number in picked else []
     return found
 
 
@@ -107,10 +112,10 @@ def _open_orders(context: QueryContext, change: ListChange, ahead: Sequence[str]
     """Return a window on the open orders: those `ahead`, then by pickup date and number."""
     cache = context.cache
     first, size = window_bounds(args, 50)
-    search, product = normalise_text(str(args.get("search") or "")), str(args.get("product_number") or "")
+    words, product = order_search_words(str(args.get("search") or "")), str(args.get("product_number") or "")
     rank_by_number = {number: rank for rank, number in enumerate(ahead)}
-    if search or product:
-        keys = _matching_keys(context, change, search.split(), product, list(rank_by_number))
+    if words or product:
+        keys = _matching_keys(context, change, words, product, list(rank_by_number))
         keys.sort(key=lambda key: rank_by_number.get(key[2], len(rank_by_number)))
         partly = not product and len(keys) > MAX_HITS
         keys = keys[:MAX_HITS] if partly else keys
@@ -130,10 +135,9 @@ def _open_orders(context: QueryContext, change: ListChange, ahead: Sequence[str]
 MAX_LISTED = 5
 """Greatest number of such orders in a list; others are found by search."""
 
-_FIND_IN_HAND = """
+_FIND_PICKED = """
 SELECT o.order_number FROM orders o WHERE o.id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT 500)
-AND o.state = 1 AND EXISTS (SELECT 1 FROM line l WHERE l.order_number = o.order_number AND l.in_hand > 0)
-ORDER BY o.pickup, o.sort, o.order_number LIMIT 20
+AND o.state = 1 ORDER BY o.pickup, o.sort, o.order_number LIMIT 20
 """
 
 _ORDER_KEYS = """
@@ -142,17 +146,16 @@ WHERE order_number IN (SELECT value FROM json_each(?)) AND state < 2
 """
 
 
-def _add_orders_in_hand(
+def _add_picked_orders(
     context: QueryContext, change: ListChange, args: Args, not_put_down: Sequence[str]
 ) -> tuple[ListChange, dict[str, Decimal]]:
-    """Add orders with goods in hand to the list of open orders: those `not_put_down` here and those searched for.
+    """Add picked orders to the list of open orders: those `not_put_down` here and those searched for.
 
     Return the changed list and the quantity in hand of each added order.
     """
     cache, (hidden, extra) = context.cache, change
-    words = normalise_text(str(args.get("search") or "")).split()
-    parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
-    named = [str(row[0]) for row in fetch(cache, _FIND_IN_HAND, parts)] if parts else []
+    words = order_search_words(str(args.get("search") or ""))
+    named = _picked_orders_with_words(context, words) if words else []
     keys = {
         str(number): (pickup, sort, str(number))
         for number, pickup, sort, text, state in fetch(cache, _ORDER_KEYS, to_text([*not_put_down, *named]))
@@ -161,10 +164,23 @@ def _add_orders_in_hand(
     counts = (
         (number, _order_in_hand(context, number)) for number in dict.fromkeys((*not_put_down, *named)) if number in keys
     )
-    found = dict(islice(((number, count) for number, count in counts if count), MAX_LISTED))
+    found = dict(islice(((number, count) for number, count in counts if count or number in named), MAX_LISTED))
     listed = {key[2] for key in extra}
     more = [keys[number] for number in found if number not in hidden and number not in listed]
     return ListChange(hidden.difference(found), sorted([*extra, *more])), found
+
+
+def _picked_orders_with_words(context: QueryContext, words: Sequence[str]) -> list[str]:
+    """Return the picked orders with these words: those picked on this host first, then the first ones of the cache."""
+    pending = context.keep(PendingOrders).all(context)
+    picked_here = [
+        number
+        for number, order in pending.items()
+        if order.now.state == ORDER_PICKED and all(word in order.now.text for word in words)
+    ]
+    parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
+    cached = [str(number) for (number,) in fetch(context.cache, _FIND_PICKED, parts)] if parts else []
+    return [*picked_here, *(number for number in cached if number not in pending)]
 
 
 def _order_in_hand(context: QueryContext, number: str) -> Decimal:

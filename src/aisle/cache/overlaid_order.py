@@ -13,6 +13,7 @@ import apsw
 
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.parse_stored_row import Row, parse_row
+from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
 from aisle.host.database import fetch, fetch_one
@@ -80,7 +81,7 @@ def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
     if earlier and earlier.operations is operations and earlier[:2] == (header, cached_lines):
         return earlier
     row = {**parse_header(raw, number, pickup), "lines_known": began is not None}
-    lines = [{**parse_row(raw), "line_number": line} for line, raw in cached_lines]
+    lines = [_line_with_put_down(parse_row(raw), line) for line, raw in cached_lines]
     apply_to_order(row, lines, operations, began)
     picked = sum((to_decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else picked
     row["picked_quantity"] = picked_quantity(row, picked)
@@ -88,6 +89,21 @@ def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
         overlaid.clear()
     order = overlaid[number] = OverlaidOrder(header, cached_lines, operations, row, lines)
     return order
+
+
+def _line_with_put_down(line: Row, number: int) -> Row:
+    return {**line, "line_number": number, "put_down": held_locations(line)}
+
+
+_PUT_DOWN = "SELECT DISTINCT location_code FROM put_down WHERE order_number = ? ORDER BY location_code"
+
+
+def put_down_locations(context: QueryContext, number: str) -> list[str]:
+    """Return the locations where goods of an order lie, with pending operations applied."""
+    if number not in context.pending_orders:
+        return [str(code) for (code,) in fetch(context.cache, _PUT_DOWN, number)]
+    held = (each for line in overlaid_lines(context, number) for each in line["put_down"])
+    return sorted({each["location_code"] for each in held if each["quantity"] is None or each["quantity"] > 0})
 
 
 def picked_quantity(row: Row, picked: Any) -> Decimal:

@@ -84,13 +84,20 @@ def parse_order(service_row: object, lines: list[OrderLineRow] | None) -> OrderR
         ORDER_CLOSED if closed else ORDER_PICKED if flag_field(raw, "is_picked") else ORDER_OPEN,
         pickup_time(text_field(raw, "pickup_date"), (line.pickup_date for line in lines or ())),
         natural_key(order_number),
-        index_texts(order_number, text_field(raw, "reference"), *named),
+        index_texts(order_number, text_field(raw, "reference"), *named, *_phone_texts(raw)),
         named[0] or named[1],
         normalise_text(named[0] or named[1]),
         text_field(raw, "reference"),
         None if lines is None else sum(line.picked_quantity for line in lines),
         text,
     )
+
+
+def _phone_texts(raw: RawRow) -> tuple[str, str]:
+    """Return the customer's phone number as written and as digits. Only our own service sends it."""
+    own = raw.get("aisle")
+    phone = text_field(own, "customer_phone") if isinstance(own, dict) else ""
+    return phone, "".join(filter(str.isdecimal, phone))
 
 
 def pickup_time(order_date: str, line_dates: Iterable[str]) -> str:

@@ -55,7 +55,8 @@ def _find(context: QueryContext, search: str, now: str) -> Iterator[RecordRow]:
     window = {"search": search, "first": 0, "size": MAX_OF_KIND}
     for order in query_order_board(context, {**window, "now": now})[0]:
         name = str(order.get("customer_name") or order.get("description") or "")
-        yield {"kind": ORDER, "key": order["order_number"], "label": name}
+        label = ", ".join(part for part in (name, *order["put_down_at"]) if part)
+        yield {"kind": ORDER, "key": order["order_number"], "label": label}
     for product in query_products(context, window).rows:
         yield {"kind": PRODUCT, "key": product["product_number"], "label": product["product_name"]}
     for location in list_locations(context, window)[0]:

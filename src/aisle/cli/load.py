@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ from aisle.cli.options import FOLDER, SettingValues, setting_options, settings_f
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client.csv_load import LoadProgress, LoadReport, load
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, STORES
+from aisle.client.csv_load.report import WHOLE
 from aisle.errors import UsageError
 from aisle.host.store_folder import short_hash
 from aisle.safe_text import clean
@@ -23,6 +26,8 @@ from aisle.settings.settings_files_and_folders import LoadedSettings
 
 LOADS_FOLDER = "loads"
 """Subfolder of the data folder with the names of unfinished loads."""
+REPORT_SUFFIX = ".report.txt"
+"""End of the name of a whole report."""
 
 PROGRESS_INTERVAL_S = 0.2
 """Seconds between progress updates on a terminal; other output gets one line for each file."""
@@ -47,6 +52,7 @@ def load_files(
 
     DIR has any of stores, products, attributes, free_fields, prices, discount_prices, locations, people,
     store_products, stock, orders, deliveries (.csv). An empty cell keeps the value that is there; (empty) removes it.
+    If the report shortens a list of rows, its last line names a file that has each of them.
     The exit status is 0 if every row of every CSV file is loaded, or was before and is the same, else 1.
     """
     if columns is not None:
@@ -59,24 +65,23 @@ def load_files(
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
     loaded = settings_from_options(setting_values, is_write=True)
+    name_file = _name_file(loaded, directory)
     work = _load(
         directory,
         loaded,
         strict=strict,
         recount=recount,
         brings_stores=any(path.name.casefold() == STORES.file for path in directory.iterdir()),
-        name_file=_name_file(loaded, directory),
+        name_file=name_file,
     )
     report = asyncio.run(work)
-    lines = report.lines()
-    for line in lines:
-        print(line)
-    if not lines:
+    if not report.lines():
         print(
             f"{directory} holds none of {', '.join(layout.file for layout in LAYOUTS)}.",
             file=sys.stderr,
         )
         return 1
+    _print_report(report, name_file)
     return 0 if report.is_all_loaded else 1
 
 
@@ -112,20 +117,37 @@ async def _load(
                 service_name=_service_name(loaded),
                 name_file=name_file,
                 progress=_progress_printer(),
-                on_cut_off=_print_cut_off,
+                on_cut_off=partial(_print_cut_off, name_file=name_file),
             )
         finally:
             if sys.stderr.isatty():
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _print_cut_off(report: LoadReport) -> None:
+def _print_cut_off(report: LoadReport, name_file: Path) -> None:
     """Print what was loaded before the load ended early."""
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     print("The load ended early. Until then:")
-    for line in report.lines():
+    _print_report(report, name_file)
+
+
+def _print_report(report: LoadReport, name_file: Path) -> None:
+    """Print the report. If it does not list all rows, write one that does into a file beside the name of the load."""
+    lines, whole = report.lines(), report.lines(WHOLE)
+    for line in lines:
         print(line)
+    if whole == lines:
+        return
+    file = name_file.with_suffix(REPORT_SUFFIX)
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+        with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
+            stream.writelines(f"{line}\n" for line in whole)
+    except OSError as error:
+        print(f"Lists above are shortened; the whole report cannot be kept in {file}: {error}.")
+    else:
+        print(f"Lists above are shortened; {file} has each row, until the next load of this folder.")
 
 
 def _progress_printer() -> Callable[[LoadProgress], None]:

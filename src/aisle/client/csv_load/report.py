@@ -21,14 +21,25 @@ FROM_PRICE_BEFORE = "times the one before, or as much below it"
 """Words of warnings on a price that is not taken if the row is refused."""
 STAYS = ", and stay there"
 """Words of warnings that are all listed, however many there are."""
-MAX_SHOWN = 20
-"""Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 REASON_LENGTH = 4 * MAX_LENGTH
 """Greatest number of characters of a bad row's reason, which may name many values."""
-MAX_STORES = 10
-"""Number of stores that the report names."""
-MAX_RANGES = 30
-"""Number of row ranges that are named for one kind of change."""
+
+
+class ListLimits(NamedTuple):
+    """Numbers of rows of one kind that are listed singly, of row ranges, and of stores that a report names.
+
+    Of further rows of the kind, the ranges are named.
+    """
+
+    rows: int
+    ranges: int
+    stores: int
+
+
+SHORT = ListLimits(20, 30, 10)
+"""Limits of the report on the screen."""
+WHOLE = ListLimits(sys.maxsize, sys.maxsize, sys.maxsize)
+"""Limits of the report in a file, which names each row."""
 
 
 class LoadError(AisleError):
@@ -75,14 +86,14 @@ _ROW_SPECIFIC_TEXT = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<
 _ELLIPSIS = "…"
 
 
-def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
+def format_bad_rows(bad: Iterable[BadRow], limits: ListLimits = SHORT) -> Iterator[str]:
     """Yield the bad rows as lines: of each file and kind the first ones singly, of further ones the row numbers."""
     shown: dict[tuple[str, str], int] = {}
     rest: dict[tuple[str, str], list[int]] = {}
     for row in bad:
         key = row.file, _reason_kind(row)
         shown[key] = shown.get(key, 0) + 1
-        if shown[key] <= MAX_SHOWN:
+        if shown[key] <= limits.rows:
             yield str(row)
         else:
             rest.setdefault(key, []).append(row.line)
@@ -196,7 +207,7 @@ class FileNotes:
         """Add a warning on the whole file."""
         self._file_warnings.append(text)
 
-    def lines(self, missing: NotLoaded = _ALL_LOADED) -> Iterator[str]:
+    def lines(self, missing: NotLoaded = _ALL_LOADED, limits: ListLimits = SHORT) -> Iterator[str]:
         """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then findings on rows."""
         if self._assumptions:
             yield f"{self.file}: read with {', '.join(map(_shown, self._assumptions))}."
@@ -205,17 +216,17 @@ class FileNotes:
         for what in self._file_warnings:
             yield f"{self.file}: warning: {end_sentence(_shown(what))}"
         for what, lines in self._changes.items():
-            yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
+            yield f"{self.file}: changed in {format_rows(lines, limits)}: {clean(what)}."
         for what, found in self._findings.items():
             ordered = sorted((one.line, one.value) for one in found if one.is_true(missing))
-            shown = len(ordered) if what.endswith(STAYS) else MAX_SHOWN
+            shown = len(ordered) if what.endswith(STAYS) else limits.rows
             for line, value in ordered[:shown]:
                 yield f"{self.file}:{line}: warning: {clean(what)}: {_shown(value)}."
             if rest := [line for line, _ in ordered[shown:]]:
                 yield f"{self.file}: warning: {clean(what)} in {format_rows(rest)} too."
 
 
-def format_rows(lines: Iterable[int]) -> str:
+def format_rows(lines: Iterable[int], limits: ListLimits = SHORT) -> str:
     """Return rows as text: `row 3`, `4 rows (3, 7-9)`."""
     ordered = sorted(set(lines))
     spans: list[list[int]] = []
@@ -226,8 +237,8 @@ def format_rows(lines: Iterable[int]) -> str:
             spans.append([line, line])
     if len(ordered) == 1:
         return f"row {ordered[0]}"
-    listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MAX_RANGES])
-    more = " and more" if len(spans) > MAX_RANGES else ""
+    listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[: limits.ranges])
+    more = " and more" if len(spans) > limits.ranges else ""
     return f"{len(ordered)} rows ({listed}{more})"
 
 
@@ -235,7 +246,8 @@ class FileReport(NamedTuple):
     """Result of one file: its rows, those that were loaded, and the records made of them.
 
     Rows and records differ if several rows make one order or count. `already_loaded_rows` were loaded before
-    at the same place, and not counted again. `notes` are lines on assumptions, changes and warnings.
+    at the same place, and not counted again. `notes` are lines on assumptions, changes and warnings, `whole_notes`
+    those that name each row.
     """
 
     file: str
@@ -244,6 +256,7 @@ class FileReport(NamedTuple):
     records: int
     already_loaded_rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    whole_notes: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
     """Stores of the loaded rows."""
     rows_left: int = 0
@@ -335,40 +348,42 @@ class LoadReport(NamedTuple):
         is_read = not any(map(_is_missed, self.unknown_files))
         return self.is_complete and is_read and not any(file.rows_left for file in self.files)
 
-    def lines(self) -> list[str]:
+    def lines(self, limits: ListLimits = SHORT) -> list[str]:
         """Return the report as lines: files with their notes, bad rows, then what to do."""
-        lines = [self._service_line()] if self.service_name else []
+        lines = [self._service_line(limits)] if self.service_name else []
         lines += [_RECOUNT_GOES_ON if self.is_recount else _AFTER_INTERRUPTION] if self.resumed else []
         lines += [_RECOUNT_UNFINISHED] if self.has_unfinished_recount else []
         for file in self.files:
-            lines += [_file_line(file), *_already_loaded_lines(file), *file.notes]
+            notes = file.whole_notes if limits is WHOLE else file.notes
+            lines += [_file_line(file, limits), *_already_loaded_lines(file, limits), *notes]
         lines += [not_read_reason(name) for name in self.unknown_files]
-        lines += format_bad_rows(self.bad)
+        lines += format_bad_rows(self.bad, limits)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
             lines.append(_BAD_OF_RECOUNT if self.is_recount else _BAD_ROWS)
         return lines + self.meanwhile.lines(_COUNTED_ANEW if self.is_recount else _NOTHING_TWICE)
 
-    def _service_line(self) -> str:
+    def _service_line(self, limits: ListLimits) -> str:
         stores = sorted({store for file in self.files for store in file.stores})
-        more = f" and {len(stores) - MAX_STORES} more" if len(stores) > MAX_STORES else ""
+        more = f" and {len(stores) - limits.stores} more" if len(stores) > limits.stores else ""
         word = "store" if len(stores) == 1 else "stores"
-        of = f", {word} {', '.join(map(clean, stores[:MAX_STORES]))}{more}" if stores else ""
+        of = f", {word} {', '.join(map(clean, stores[: limits.stores]))}{more}" if stores else ""
         begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
         if begin != "Loaded" and any(file.unknown_lines for file in self.files):
             begin = "It is unknown whether anything was loaded"
         return f"{begin} into {clean(self.service_name)}{of}."
 
 
-def _file_line(file: FileReport) -> str:
+def _file_line(file: FileReport, limits: ListLimits) -> str:
     """Return what was loaded of a file, which rows if not all were read, and of which rows fields are held back."""
     parts = [_counts_line(file).removesuffix(".")]
-    parts += [f"the load ended before the file did, with {format_rows(file.loaded_lines)}"] if file.loaded_lines else []
+    if file.loaded_lines:
+        parts.append(f"the load ended before the file did, with {format_rows(file.loaded_lines, limits)}")
     was = "was" if len(file.unknown_lines) == 1 else "were"
-    unknown = f"whether {format_rows(file.unknown_lines)} {was} loaded is unknown, because no answer came"
+    unknown = f"whether {format_rows(file.unknown_lines, limits)} {was} loaded is unknown, because no answer came"
     parts += [f"{unknown}; the next load tells, and doubles nothing"] if file.unknown_lines else []
-    parts += [f"fields of {format_rows(file.held_rows)} are held back"] if file.held_rows else []
+    parts += [f"fields of {format_rows(file.held_rows, limits)} are held back"] if file.held_rows else []
     return f"{'; '.join(parts)}."
 
 
@@ -404,12 +419,12 @@ def _counts_line(file: FileReport) -> str:
     return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}, {before}."
 
 
-def _already_loaded_lines(file: FileReport) -> Iterator[str]:
+def _already_loaded_lines(file: FileReport, limits: ListLimits) -> Iterator[str]:
     if file.already_loaded_rows:
+        rows = format_rows(file.already_loaded_rows, limits)
         yield (
-            f"{file.file}: the stock of {format_rows(file.already_loaded_rows)} was loaded before and is left as it is."
-            " To count a product again, put all its rows in a stock.csv in a folder of its own, and load that folder"
-            " with --recount."
+            f"{file.file}: the stock of {rows} was loaded before and is left as it is. To count a product again,"
+            " put all its rows in a stock.csv in a folder of its own, and load that folder with --recount."
         )
 
 

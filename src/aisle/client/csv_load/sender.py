@@ -57,6 +57,8 @@ from aisle.client.csv_load.records import (
     unknown_files,
 )
 from aisle.client.csv_load.report import (
+    SHORT,
+    WHOLE,
     WORKED_ON,
     BadRow,
     FileReport,
@@ -219,13 +221,15 @@ class FileLoad:
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
         refused = {row.line for row in self.bad}
-        notes = tuple(self._table.notes.lines(NotLoaded(refused, self._last_line, self._refused_names)))
+        missing = NotLoaded(refused, self._last_line, self._refused_names)
+        notes, whole_notes = (tuple(self._table.notes.lines(missing, limits)) for limits in (SHORT, WHOLE))
         return FileReport(
             self._table.name,
             self._rows + self._counts.rows,
             *loaded,
             tuple(self._counts.already_loaded),
             notes,
+            whole_notes,
             tuple(self._stores),
             self._counts.rows_left,
             self._counts.unchanged_rows,

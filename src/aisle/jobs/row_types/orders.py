@@ -84,6 +84,8 @@ class OrdersRow(OrderHeader):
 
     not_put_down: NotRequired[Number]
     """Quantity picked and not put down; only if the list has such orders."""
+    put_down_at: NotRequired[list[str]]
+    """Locations of a picked order; only of one that was searched for."""
 
 
 class OrdersByNumberRow(OrderHeader):
@@ -95,6 +97,8 @@ class OrdersByNumberRow(OrderHeader):
     """Time of the first read here, ISO 8601."""
     short: int
     """Number of lines closed short."""
+    put_down_at: list[str]
+    """Locations where its picked goods lie."""
     position: NotRequired[int]
     """Position in the list; only of `order_board`."""
     idle_since: NotRequired[str]

@@ -115,6 +115,9 @@ class OpenOrderRow(NamedTuple):
     """Name of whoever assigned it to the signed-in user."""
     not_put_down: Decimal = Decimal(0)
     """Number of pieces picked but not put down."""
+    is_picked: bool = False
+    put_down_at: tuple[str, ...] = ()
+    """Locations of a picked order that was searched for."""
     abandoned_at: Msg | None = None
     """Time when the user who started it left it on this host."""
     goods: OrderGoods = OrderGoods()
@@ -170,6 +173,8 @@ def parse_open_order(row: OrdersRow, context: Context) -> OpenOrderRow:
         if row.get("assigned_to") and row.get("assigned_to") == context.user
         else "",
         not_put_down=to_decimal(row.get("not_put_down")),
+        is_picked=bool(row.get("is_picked")),
+        put_down_at=tuple(row.get("put_down_at") or ()),
         abandoned_at=time_message(claim.abandoned_at, store_day(context.now)) if claim and claim.abandoned_at else None,
     )
 
@@ -235,6 +240,10 @@ def _due_text(order: OpenOrderRow) -> Msg:
         )
     if order.not_put_down:
         return msg("home.not_put_down", count=order.not_put_down, due=due)
+    if order.put_down_at:
+        return msg("order.put_down_at", place=", ".join(order.put_down_at))
+    if order.is_picked:
+        return msg("orders.status_picked")
     if order.assigned_by:
         return msg("home.assigned_by", who=order.assigned_by, due=due)
     return msg("home.priority", due=due) if order.is_priority else order.due
@@ -429,7 +438,7 @@ class HomeJob(Job[HomeState]):
     def _pick_next(self, state: HomeState) -> Result:
         if not state.rows:
             return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
-        free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
+        free = [listed for listed in state.rows if not (listed.is_claimed or listed.is_picked)]
         return _start_pick(state, list_cursor_and_search.row_at_cursor(state) or (free or state.rows)[0])
 
     def view(self, state: HomeState) -> ListView:

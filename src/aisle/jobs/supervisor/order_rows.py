@@ -49,6 +49,8 @@ class BoardOrder(NamedTuple):
     assigned_to: str = ""
     """Person it was assigned to, who has not opened it yet."""
     goods: OrderGoods = OrderGoods()
+    put_down_at: tuple[str, ...] = ()
+    """Locations where its picked goods lie."""
 
     @property
     def progress(self) -> Decimal:
@@ -83,6 +85,7 @@ def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
         picker=str(row.get("picker_name") or ""),
         assigned_to=str(row.get("assigned_name") or ""),
         goods=order_goods(row),
+        put_down_at=tuple(row.get("put_down_at") or ()),
     )
 
 
@@ -141,6 +144,9 @@ _PROGRESS = Column[BoardOrder](
 )
 _CLAIM = Column(msg("orders.head_claim"), claim_text, is_optional=True, sort="claim")
 _CUSTOMER = Column[BoardOrder](msg("head.customer"), lambda order: raw(order.customer), sort="customer")
+_PUT_DOWN_AT = Column[BoardOrder](
+    msg("head.location"), lambda order: raw(", ".join(order.put_down_at)), is_optional=True
+)
 _IDLE = Column[BoardOrder](msg("orders.head_idle"), lambda order: _age_text(order.idle_s), is_optional=True)
 _SHORT = Column(msg("shortage.title"), _short_text, is_optional=True)
 DETAIL_COLUMNS = (
@@ -152,7 +158,7 @@ DETAIL_COLUMNS = (
 )
 """Columns that the pane beside the board shows too."""
 
-BOARD_COLUMNS = (_NUMBER, _PICKUP, _STATE, _PROGRESS, _CUSTOMER, _CLAIM, _SHORT, _IDLE, *DETAIL_COLUMNS)
+BOARD_COLUMNS = (_NUMBER, _PICKUP, _STATE, _PROGRESS, _CUSTOMER, _CLAIM, _PUT_DOWN_AT, _SHORT, _IDLE, *DETAIL_COLUMNS)
 """Columns of the board. The customer's name has more space if there is no claim."""
 
 STUCK_COLUMNS = (
