@@ -293,6 +293,12 @@ def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
     return msg(SOURCE_NAMES[work]) if work in SOURCE_NAMES else raw(work)
 
 
+def superseded_message(entry: LogRow, today: str) -> Msg:
+    """Return the time of the count that supersedes this one; with its date if that is not today."""
+    at = entry["superseded_at"]
+    return msg("log.superseded", at=msg("log.at_time" if store_day(at) == today else "moment", at=at))
+
+
 def _value_message(entry: LogRow) -> Msg:
     value = entry["value"]
     return raw("") if value is None else signed_message(value, money_message(abs(value)))
