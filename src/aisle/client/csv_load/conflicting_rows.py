@@ -90,19 +90,9 @@ class _Line(NamedTuple):
 def _filled_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> Iterator[tuple[int, str]]:
     """Yield the rows whose order_number rises with the line number, as a spreadsheet fills a column.
 
-    They are one order or delivery, which would be loaded as one of a line for each row. Steps other than 1 count if
-    two follow each other.
+    They are one order or delivery, which would be loaded as one of a line for each row.
     """
-    noun, found = table.layout.noun, list[tuple[_Line, _Line]]()
-    above: _Line | None = None
-    before: tuple[_Line, _Line] | None = None
-    last_step = 0
-    for row in _lines(table):
-        step = row.step_from(above) if row else 0
-        pair = (above, row) if row and above and step else None
-        if pair and (step == 1 or (step == last_step and before)):
-            found += [before, pair] if before and step == last_step else [pair]
-        above, before, last_step = row, pair, step
+    noun, found = table.layout.noun, list(_filled_pairs(table))
     suspect = {(row.store, row.name): row.number for _, row in found} if found else {}
     for other in _lines(table) if found else ():
         if other and other.number < suspect.get((other.store, other.name), other.number):
@@ -116,6 +106,19 @@ def _filled_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> Itera
                 f" ({before.name}, {row.name}), as where a spreadsheet fills a column; write the number of one {noun}"
                 " into all of its rows, and number the lines of others from 1",
             )
+
+
+def _filled_pairs(table: CsvTable) -> Iterator[tuple[_Line, _Line]]:
+    """Yield the rows with a number that is counted on by 1, or like the one before it, each with the row above."""
+    above, last, last_step = None, None, 0
+    for row in _lines(table):
+        step = row.step_from(above) if row else 0
+        pair = (above, row) if row and above and step else None
+        if last and step == last_step:
+            yield last
+        if pair and (step == 1 or step == last_step):
+            yield pair
+        above, last, last_step = row, pair, step
 
 
 def _lines(table: CsvTable) -> Iterator[_Line | None]:
