@@ -79,7 +79,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
             await compare_prices(table, client)
         warn_of_numbers_of_days_and_products(table)
-        refused = await check_meanings(table, client) | dict(findings.refused_rows)
+        refused = await check_meanings(table, client, findings.held_codes) | dict(findings.refused_rows)
         refused |= await similar_field_keys(table, client)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
@@ -175,7 +175,7 @@ async def _compare_keys(
     prices.warn()
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
     kept = prices.removable if table.layout is PRODUCTS else None
-    return ServiceFindings(refused, known, codes.owners(), roles=keys.roles, prices=kept)
+    return ServiceFindings(refused, known, codes.owners(), codes.held, roles=keys.roles, prices=kept)
 
 
 async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple[int, str]]:

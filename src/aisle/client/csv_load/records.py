@@ -91,6 +91,8 @@ class ServiceFindings(NamedTuple):
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
     code_owners: Mapping[str, Sequence[CodeOwner]] = {}
+    held_codes: Collection[int] = ()
+    """Hashes of products of the file, each with a code that the service has on it."""
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
