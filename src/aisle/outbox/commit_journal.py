@@ -26,7 +26,7 @@ from aisle.host.database import (
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.named_tuple_json import to_text
 from aisle.outbox import read_and_immediate_requests
-from aisle.outbox.jobs_to_resume_or_undo import OpenJobs
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
 from aisle.outbox.journal_row_types import EventRow, JobRow, event_from_row, insert_sql
 from aisle.outbox.local_notes import find_note, save_note
 from aisle.outbox.operation_queue import OperationQueue

@@ -20,7 +20,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.page_job import Action, Page, PageJob
+from aisle.jobs.pages_and_page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
 from aisle.jobs.row_types.exceptions_clearance_and_today import (

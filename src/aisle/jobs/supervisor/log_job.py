@@ -10,7 +10,7 @@ from functools import partial
 
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import Args, Close, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.row_types.operations_and_session_answers import FileRow
