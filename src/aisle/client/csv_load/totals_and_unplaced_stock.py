@@ -98,8 +98,8 @@ class PlacedRows:
             known = [one.values["quantity"] for one in refused if not one.reason]
             if len(known) < len(refused) or quantity == loaded + sum(known):
                 reason = (
-                    f"quantity {plain_number(quantity)} without a place may be the total of the product's rows with places,"
-                    f" of which {_format_not_loaded(lines)}; correct what is wrong there"
+                    f"quantity {plain_number(quantity)} without a place may be the total of the product's rows with"
+                    f" places, of which {_format_not_loaded(lines)}; correct what is wrong there"
                 )
         if not (reason or is_total) and (damaged := self._missing_rows(quantity - loaded)):
             reason = (

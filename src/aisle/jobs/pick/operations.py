@@ -37,11 +37,20 @@ def _line_body(before: PickLine, after: PickLine) -> LineUpdate:
         "picked_quantity": after.picked,
         "is_picked": not after.is_open,
     }
-    if after.location:
-        line["preferred_location_code"] = after.location
-    if after.pool:
-        line["stock_pool"] = after.pool
+    location, pool = _source_of_change(before, after)
+    if location:
+        line["preferred_location_code"] = location
+    if pool:
+        line["stock_pool"] = pool
     return line
+
+
+def _source_of_change(before: PickLine, after: PickLine) -> tuple[str, int]:
+    """Return where goods were taken, or where the last of the goods put back came from."""
+    if after.picked < before.picked and before.picked_from:
+        last = before.picked_from[-1]
+        return last.location, last.pool or after.pool
+    return after.location, after.pool
 
 
 def _update_order(state: PickState, order: str, lines: list[LineUpdate], store: str, was_full: bool) -> Write:
