@@ -44,7 +44,7 @@ CASES = 3
 """Cases of a table in the default run, about: the others repeat the same code with another value."""
 
 LANGUAGE = "language"
-"""The name of the argument whose cases all run by default: each language has words of its own, which somebody changes."""
+"""The argument of which all cases run by default: each language has words of its own, which somebody changes."""
 
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
 
