@@ -49,7 +49,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import fill_page
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict
 from aisle.outbox.commit_journal import NewJob
-from aisle.outbox.jobs_to_resume_or_undo import OpenJob
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.outbox.journal_row_types import JobRow
 from aisle.scan.grammar_and_meaning_types import CursorKey, Scan, TypedText
 from aisle.session.default_keys import PAGE_BY_LETTER

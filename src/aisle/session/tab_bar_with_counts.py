@@ -12,10 +12,10 @@ from aisle.session.default_keys import TAB_NAMES
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
-from aisle.session.page_on_screen import Page
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 _TEXTS: Final = {
     "today": msg("home.today"),
