@@ -107,7 +107,7 @@ _QUERIES_BY_MODULE = {
     "product_queries": ("product", "search", "store_product", "surrounding"),
     "record_search": ("records",),
     "chain_store_queries": ("store", "store_page", "stores"),
-    "shortage_queries": ("features", "other_locations", "short_reasons"),
+    "other_locations_and_reasons_queries": ("features", "other_locations", "short_reasons"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
     "unexpected_scan_queries": ("pickup_locations", "stock_at_location", "unexpected_product"),
     "unread_lists": ("unread_lists",),
