@@ -25,6 +25,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Intent
+from aisle.outbox.stored_reasons import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.writes import ANNA, update
@@ -40,6 +41,7 @@ def random_entry(chance: random.Random, id_: int) -> Row:
     """A count, mostly, or one that takes an earlier one back by its number or by its moment."""
     usual = {"id": id_, "store_number": "0001", "product_number": f"P{chance.randrange(5)}", "location_code": "A-1"}
     usual |= {"app_user_name": chance.choice(("U1", "U2", "")), "created_on": moment(id_)}
+    usual |= {"stock_pool": chance.choice((1, 2))} if chance.random() < 0.7 else {}
     if chance.random() < 0.25:
         earlier = chance.randrange(max(1, id_))
         return {**usual, "quantity": 1, "reference": f"{UNDO_PREFIX}{chance.choice((earlier, moment(earlier)))}"}
@@ -52,17 +54,35 @@ def random_entry(chance: random.Random, id_: int) -> Row:
 def whole(cache: apsw.Connection, outbox: apsw.Connection) -> list[tuple[str, Decimal, bool]]:
     """(key, value, whether that is known) of all that the log has, as its order says."""
     seen, found = notes_of_topic(outbox, "review"), []
+    standing: list[tuple[str, int | None, str]] = []
     gone = undone_entries(cache, outbox, "2026-01-01T00:00:00.000Z")
+    logged = {str(name) for (name,) in fetch(cache, "SELECT name FROM log_undo")}
     for key, at, product, user, raw in fetch(cache, "SELECT key, at, product_number, app_user_name, raw FROM log"):
         entry = json.loads(raw)
         row: Any = {"id": key, "said": at, "product_number": product, "location_code": "A-1", "app_user_name": user}
+        if entry.get("counted_quantity") is None or is_undone(row, logged):
+            continue
+        pool = entry.get("stock_pool")
+        standing.append((product, pool, at))
+        if is_undone(row, gone):
+            continue
         difference = difference_of_count(entry, user)
-        if difference is None or key in seen or is_undone(row, gone):
+        if difference is None or key in seen:
             continue
         price = entry_price(entry) or prices_of(cache, [product]).get(product)
         value = difference * to_decimal(price)
-        found.append((-abs(value), -abs(difference), key, value, price is not None))
-    return [(key, value, known) for _, _, key, value, known in sorted(found)]
+        found.append((-abs(value), -abs(difference), key, value, price is not None, (product, pool, at)))
+    return [
+        (key, value, known)
+        for _, _, key, value, known, count in sorted(found)
+        if not any(supersedes(later, count) for later in standing)
+    ]
+
+
+def supersedes(later: tuple[str, int | None, str], count: tuple[str, int | None, str]) -> bool:
+    """Whether a count (product, pool, time) is the later one of the same goods."""
+    (product, pool, at), (other_product, other_pool, other_at) = later, count
+    return product == other_product and at > other_at and (None in (pool, other_pool) or pool == other_pool)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -378,3 +398,113 @@ def test_negative_stock_is_corrected_by_a_count_that_waits(
         assert (row["quantity"], row["is_corrected"]) == (-2, expected)
         with transaction(outbox_db):
             OperationQueue(outbox_db).enqueue([Intent(count, occurred_at="2026-03-05T09:00:00Z")], ANNA)
+
+
+def differences(reads: CacheReader) -> list[str]:
+    """The keys of the listed differences, counted as they are listed."""
+    rows, total = reads.query("differences", {})
+    (counts,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    assert (counts["differences"], counts["value"]) == (total, sum(abs(row["value"]) for row in rows))
+    return sorted(row["key"] for row in rows)
+
+
+COUNTED = {"counted_quantity": 11, "expected_quantity": 12, "stock_pool": 1}
+LATER: dict[str, tuple[Row, bool]] = {
+    "another figure": ({"counted_quantity": 13}, True),
+    "the same figure": ({}, True),
+    "as expected": ({"expected_quantity": 11}, True),
+    "approved": ({"review_status": "2"}, True),
+    "of somebody else": ({"app_user_name": "U2"}, True),
+    "location in other letters": ({"location_code": "a-1"}, True),
+    "all pools": ({"stock_pool": None}, True),
+    "pool as a field": ({"stock_pool": None, "stock_pool_1": 11}, True),
+    "another pool": ({"stock_pool": 2}, False),
+    "another location": ({"location_code": "A-2"}, False),
+    "whole store": ({"location_code": ""}, False),
+    "another product": ({"product_number": "P2"}, False),
+    "goods held for an order": ({"customer_order_number": "4101", "customer_order_line_number": 1}, False),
+    "loss": ({"counted_quantity": None, "reason_code": 1}, False),
+    "made before": ({"created_on": moment(1)}, False),
+    "at the same time": ({"created_on": moment(5)}, False),
+    "at an unknown time": ({"created_on": ""}, False),
+}
+"""A second count, and whether it supersedes the first one."""
+
+
+@pytest.mark.parametrize("arrives_first", [False, True])
+@pytest.mark.parametrize("name", LATER)
+def test_later_count_of_the_same_goods_supersedes_a_difference(
+    reads: CacheReader, cache: CacheWriter, name: str, arrives_first: bool
+) -> None:
+    fields, is_superseded = LATER[name]
+    cache.write_products([service_rows.product(f"P{n}", price=n) for n in (1, 2)])
+    entries = [entry_of(5, **COUNTED), entry_of(9, **{**COUNTED, **fields})]
+    for entry in reversed(entries) if arrives_first else entries:
+        cache.write_logs([entry], moment(0))
+    assert ("5" not in differences(reads)) is is_superseded
+    (row,), _ = reads.query("log", {"key": "5"})
+    assert row["superseded_at"] == (moment(9) if is_superseded else "")
+    assert "5" not in to_review(reads)
+
+
+def test_difference_is_listed_again_if_the_later_count_is_undone(reads: CacheReader, cache: CacheWriter) -> None:
+    cache.write_logs([entry_of(5, **COUNTED), entry_of(9, **COUNTED)], moment(0))
+    assert differences(reads) == ["9"]
+    cache.write_logs([entry_of(12, quantity=1, reference=f"{UNDO_PREFIX}9")], moment(0))
+    assert differences(reads) == ["5"]
+    cache.write_logs([entry_of(14, **COUNTED)], moment(0))
+    assert differences(reads) == ["14"]
+    cache.write_logs([entry_of(14, **COUNTED, product_number="P2")], moment(0))
+    assert differences(reads) == ["14", "5"]
+
+
+@pytest.mark.parametrize(
+    ("state", "location", "listed"),
+    [
+        ("queued", "A-1", []),
+        ("sending", "a-1", []),
+        ("done", "A-1", []),
+        ("read back", "A-1", []),
+        ("rejected", "A-1", ["5"]),
+        ("queued", "A-2", ["5"]),
+        ("undone", "A-1", ["5"]),
+    ],
+)
+def test_count_of_this_host_supersedes_a_difference(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, state: str, location: str, listed: list[str]
+) -> None:
+    """The log does not have that count yet."""
+    at = "2026-03-05T09:30:00.000Z"
+    cache.write_logs([entry_of(5, **COUNTED), entry_of(6, quantity=-1)], moment(0))
+    count: Any = {"product_number": "P1", "location_code": location, "stock_pool_1": 13, "scanned_datetime": at}
+    undo: Any = {"product_number": "P1", "location_code": location, "quantity": 1, "reference": f"{UNDO_PREFIX}{at}"}
+    outbox = OperationQueue(outbox_db)
+    writes = [
+        log_write([count], ["P1"], "0001", "U1", is_count=True),
+        *([log_write([undo], ["P1"], "0001", "U1")] if state == "undone" else []),
+    ]
+    with transaction(outbox_db):
+        op_id, *_ = outbox.enqueue([Intent(write) for write in writes], ANNA)
+    if state in ("sending", "done", "read back", "rejected"):
+        outbox.begin_sending(op_id, b"{}")
+    if state in ("done", "read back"):
+        outbox.confirm(op_id, "{}")
+    if state == "read back":
+        outbox.mark_read_back(op_id)
+    if state == "rejected":
+        outbox.refuse(op_id, store_text("no"))
+    assert differences(reads) == listed
+
+
+def test_count_in_the_log_is_not_superseded_by_its_own_operation(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    """The service says another time than the host: its clock was late."""
+    outbox = OperationQueue(outbox_db)
+    count: Any = {"product_number": "P1", "location_code": "A-1", "stock_pool_1": 13, "scanned_datetime": moment(50)}
+    with transaction(outbox_db):
+        (op_id,) = outbox.enqueue([Intent(log_write([count], ["P1"], "0001", "U1", is_count=True))], ANNA)
+    outbox.begin_sending(op_id, b"{}")
+    outbox.confirm(op_id, json.dumps({"data": [5]}))
+    cache.write_logs([entry_of(5, **COUNTED)], moment(0))
+    assert differences(reads) == ["5"]

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cache.figures_before_and_now import items_of_operation
+from aisle.cache.compare_unconfirmed_operation import items_of_operation
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND
 from aisle.outbox.observed_behaviour import (

@@ -17,7 +17,8 @@ from aisle.courier.pull.run_queued_reads import PendingReadBacks
 from aisle.courier.push.outgoing_request import request_body
 from aisle.courier.push.references_to_find_operations import OFF
 from aisle.courier.service_features import Features, features_of_headers, parse_features
-from aisle.courier.topics import Topic, topics_of_operation
+from aisle.courier.topics import Topic
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import WakeEvent
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.document_host import LOG, PUT, Shop, loss

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from aisle.cache.figures_before_and_now import items_of_operation
+from aisle.cache.compare_unconfirmed_operation import items_of_operation
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.host.database import fetch, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Resolve

@@ -498,3 +498,16 @@ def test_a_chip_leaves_the_entries_of_one_person() -> None:
     view = job.view(turn.state)
     assert isinstance(view, ListView)
     assert [at for at, chip in enumerate(view.chips) if chip.is_active] == [0, len(view.chips) - 1]
+
+
+@pytest.mark.parametrize(
+    ("superseded_at", "when"), [("2026-11-20T09:31:00Z", "log.at_time"), ("2026-11-22T09:31:00Z", "moment"), ("", None)]
+)
+def test_superseded_count_names_the_count_that_is_used(superseded_at: str, when: str | None) -> None:
+    hand = Hand(key="4")
+    assert hand.state.entry is not None
+    state = hand.state._replace(entry={**hand.state.entry, "superseded_at": superseded_at})
+    page = hand.job.view(state)
+    assert isinstance(page, DetailView)
+    notes = [line.text for line in page.lines if line.role == "note"]
+    assert notes == ([msg("log.superseded", at=msg(when, at=superseded_at))] if when else [])

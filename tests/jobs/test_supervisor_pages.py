@@ -998,3 +998,28 @@ def test_a_scan_leaves_the_question(
     before = hand.state
     hand.does(Scan((Match(kind, "O1", "O1", code="O1"),)))
     assert (hand.told, hand.state) == (refusal, before)
+
+
+class CountedAgain(World):
+    """The second difference is settled since it was opened."""
+
+    superseded_at: str | None = None
+
+    def answer(self, query: Query) -> Rows:
+        answer = super().answer(query)
+        if self.superseded_at is None:
+            return answer
+        if query.name == "log":
+            return Rows(query.id, (log_row(query.args["key"], MOMENT, superseded_at=self.superseded_at),), 1)
+        return answer._replace(rows=tuple(row for row in answer.rows if row.get("key") != "901"))
+
+
+@pytest.mark.parametrize("superseded_at", ["", "2026-11-20T09:31:00Z"])
+def test_open_difference_that_a_later_count_supersedes_says_so(superseded_at: str) -> None:
+    world = CountedAgain()
+    hand = Hand("exceptions", world=world).does(Choice(2), Choice(2))
+    assert hand.at == "exceptions.one"
+    world.superseded_at, hand.verdict = superseded_at, None
+    hand.does(Changed("log", ""))
+    assert hand.at == "exceptions.differences"
+    assert hand.told == ("log.superseded" if superseded_at else "")

@@ -22,7 +22,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
 )
-from aisle.jobs.page_job import COUNT_ID
+from aisle.jobs.pages_and_page_job import COUNT_ID
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, UnconfirmedState
 from aisle.jobs.view import ASK, GOOD, INFO, DetailView, ListView, Step, Verdict
 from aisle.scan.grammar_and_meaning_types import ORDER, PRODUCT, Back, Choice, CursorKey, Match, Scan, Text

@@ -15,11 +15,12 @@ from tests.samples.today import FIGURES, NOW
 WORDS = {
     "en": ("2 to send, 1 to resolve", "2 h ago", "Not started"),
     "nl": ("2 sturen, 1 oplossen", "Niet begonnen"),
-    "de": ("2 senden, 1 klären", "Nicht begonnen", "Fertig"),
+    "de": ("2 senden, 1 klären", "Noch offen", "Fertig"),
     "fr": ("2 à env., 1 à résoudre", "Pas commencées"),
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("language", WORDS)
 @pytest.mark.parametrize("why", ["", "The service does not answer, as nobody has told it to."])
 def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: str, why: str) -> None:

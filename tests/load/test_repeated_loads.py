@@ -86,7 +86,7 @@ class World:
         """The report of a load, or None of one that was cut off after so many requests."""
         async with self.client(cut) as client:
             try:
-                return await load(self._files, client, recount=recount, name_file=self._kept, sleep=sleep or _at_once)
+                return await load(self._files, client, recount=recount, id_file=self._kept, sleep=sleep or _at_once)
             except LoadError:
                 if cut is None:
                     raise

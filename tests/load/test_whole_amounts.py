@@ -74,3 +74,45 @@ def test_a_column_decides_only_if_no_other_reading_is_left(
 def test_an_amount_with_a_dash_is_shown_as_the_file_has_it(write: Write, tmp_path: Path) -> None:
     write("prices.csv", "product_number;price", "P;€ 1.200,-")
     assert "decimal commas (€ 1.200,- in row 2)" in " ".join(Found(tmp_path).notes)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("column", ["min", "max", "no_of_containers", "location_order", "sort_order"])
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (("1.837",), [1837]),
+        (("1,837",), [1837]),
+        (("-12.345",), [-12345]),
+        (("1.837", "1.000"), [1837, 1000]),
+        (("1.000", "250"), [1000, 250]),
+        (("1.837", "1500"), [1837, 1500]),
+        (("1.000",), [None]),
+        (("1.000", "0"), [None, 0]),  # zeros alone may be decimals
+        (("1.000", "1500"), [None, 1500]),
+        (("1.000", "0.000"), ["1.000", "0.000"]),
+        (("1.837", "12.0"), ["1.837", "12.0"]),  # the service refuses it
+    ],
+)
+def test_thousands_of_whole_numbers_are_read(
+    column: str, cells: tuple[str, ...], expected: list[Any], write: Write, tmp_path: Path
+) -> None:
+    file, *others = {
+        "no_of_containers": ("deliveries.csv", "store_number", "order_number", "line_number", "quantity"),
+        "location_order": ("locations.csv", "store_number", "location_code"),
+        "sort_order": ("free_fields.csv", "key"),
+    }.get(column, ("store_products.csv", "store_number"))
+    product = [] if file == "locations.csv" else ["product_number"]
+    rows = (f"{cell};{';'.join(str(at) for _ in (*others, *product))}" for at, cell in enumerate(cells, 1))
+    write(file, ";".join((column, *others, *product)), *rows)
+    found = Found(tmp_path)
+    bodies = iter(found.bodies)
+    read = [None if at in found.bad else _figure(next(bodies), column) for at in range(2, len(cells) + 2)]
+    assert [str(one) for one in read] == [str(one) for one in expected]
+    is_said = f"signs of thousands in whole numbers ({cells[0]} in row 2 is {expected[0]})" in found.notes[0]
+    assert is_said == (isinstance(expected[0], int))
+    assert expected[0] is not None or f"{cells[0]!r} can be {cells[0]} or 1000; write 1 or 1000," in found.bad[2]
+
+
+def _figure(body: dict[str, Any], column: str) -> Any:
+    return body["free_fields"][0][column] if "free_fields" in body else body[column]

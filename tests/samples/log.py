@@ -35,7 +35,9 @@ def log_row(key: str, at: str, **fields: Any) -> LogRow:
     row: Any = {"key": key, "id": key, "at": at, "pool": 0, "quantity": Decimal(0)}
     row |= dict.fromkeys(("said", "product_number", "location_code", "app_user_name", "reference", "reason"), "")
     row |= dict.fromkeys(("source", "outcome", "why", "description", "work", "review_status"), "")
-    row |= dict.fromkeys(("customer_order_number", "stock_pool", "reason_code_description", "user_name"), "")
+    row |= dict.fromkeys(
+        ("customer_order_number", "stock_pool", "reason_code_description", "user_name", "superseded_at"), ""
+    )
     row |= dict.fromkeys(("reason_code", "counted_quantity", "difference", "expected_quantity", "price", "value"))
     return row | {"customer_order_line_number": None} | fields  # type: ignore[no-any-return]
 

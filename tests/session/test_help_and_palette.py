@@ -622,7 +622,8 @@ def test_nobody_searches_records_before_the_sign_in(home: StoreFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "ended_by"), [("elsewhere", "line"), ("elz", "line"), ("oka", "click"), ("4101", "click")]
+    ("typed", "ended_by"),
+    [("elsewhere", "line"), ("elz", "line"), ("4101", "line"), ("oka", "click"), ("4101", "click")],
 )
 def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
     home: StoreFolder, typed: str, ended_by: str
@@ -640,6 +641,14 @@ def test_cursor_chooses_among_the_hits_while_their_words_are_typed(
             assert session.take([OpenLine(f"{typed}x")], 4.0).typed == "x"
         assert session.stack.top.job.name in ("order", "look_up")
         assert frame.typed == ""
+
+
+def test_a_scan_after_a_row_was_chosen_is_for_the_page_below(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        say(session, ".")
+        found_records(session, "oka")
+        session.take([Key("end"), OpenLine("")], 2.0)
+        assert say(session, "4101").view.name.startswith("pick")
 
 
 @pytest.mark.parametrize("found", ["number", "words"])

@@ -29,7 +29,7 @@ def test_one_key_letters_are_those_of_a_supervisors_page_at_a_desk(board: Sessio
     assert board.resize(80, 24).one_key_letters == ""
     assert board.resize(120, 40).one_key_letters
     assert press(board, f"{TAB_KEY}products").one_key_letters == "", "words search there"
-    says(board, "b")
+    says(board, "b", "b")
     assert board.frames.build().one_key_letters == "", "home looks words up"
 
 

@@ -249,6 +249,26 @@ def test_typed_before_anybody_has_signed_in_it_is_kept_nowhere(
         assert typed.encode() not in written(desk, trace)
 
 
+@pytest.mark.parametrize("text", ["fred 2468", f"Fred Harper {PIN}", "fred2468", "FRED, 2468", "fr 2468"])
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_pin_behind_a_name_is_shown_and_kept_nowhere(
+    home: StoreFolder, tmp_path: Path, text: str, is_typed: bool
+) -> None:
+    trace = tmp_path / "trace.jsonl"
+    with closing(Desk(home, str(trace))) as desk:
+        desk.cache.write_people([service_rows.person("U6", "Fred Harper"), service_rows.person("U8", "Till 4711")])
+        desk.session.close()
+        desk.session = open_session(home, Settings(terminal="desk", trace=str(trace)))
+        desk.session.start()
+        frame = desk.says(text) if is_typed else desk.session.take([Line(text, "cr", 0.0, 1.0, 0.0)], 1.0)
+        desk.session.on_painted((), 1.0)
+        assert frame.verdict is not None
+        assert frame.verdict.text.id == "pin.name_alone"
+        assert (PIN if PIN in text else "2468").encode() not in written(desk, trace)
+        desk.says("Till 4711")
+        assert desk.session.context.user.user == "U8"
+
+
 def test_a_number_that_is_somebody_s_name_signs_in(home: StoreFolder, tmp_path: Path) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("100234", "Gil")])

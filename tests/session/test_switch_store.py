@@ -31,7 +31,7 @@ from aisle.host.switched_terminals_and_visited_stores import (
 from aisle.jobs.job import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_undo import OpenJobs
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.sessions import Sessions
 from aisle.scan.inputs import Line

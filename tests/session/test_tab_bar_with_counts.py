@@ -47,9 +47,35 @@ def test_a_tab_opens_its_page_from_home_and_from_another_tab(desk: Session, name
         if first:
             press(desk, TAB_KEY + first)
         frame = press(desk, TAB_KEY + name)
-        assert jobs(desk) == ["home", name]
+        assert jobs(desk)[-1] == name
         assert active(frame) == name
         assert frame.verdict is None
+
+
+@pytest.mark.parametrize(
+    ("tabs", "ways_back"),
+    [
+        (("today", "log"), ("today", "home")),
+        (("today", "log", "today"), ("home",)),
+        (("orders", "products", "orders", "log"), ("orders", "home")),
+    ],
+)
+def test_back_leads_from_a_tab_to_the_page_that_it_was_opened_from(
+    desk: Session, tabs: tuple[str, ...], ways_back: tuple[str, ...]
+) -> None:
+    for name in tabs:
+        press(desk, TAB_KEY + name)
+    for name in ways_back:
+        assert says(desk, "b").view.name.partition(".")[0] == name
+
+
+def test_back_leads_from_a_tab_to_a_record_and_to_no_help_page(desk: Session) -> None:
+    press(desk, f"{TAB_KEY}orders")
+    says(desk, "1")
+    says(desk, "h")
+    press(desk, f"{TAB_KEY}log")
+    assert jobs(desk) == ["home", "orders", "order", "log"]
+    assert says(desk, "b").view.name == "order"
 
 
 @pytest.mark.parametrize(("key", "name"), [("f6", "today"), ("f7", "orders"), ("f11", "log")])
@@ -95,7 +121,6 @@ def test_a_tab_counts_a_change_with_the_list_of_its_page(desk: Session, home: St
 def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None:
     says(desk, "4")
     assert jobs(desk) == ["home", "count"]
-    press(desk, f"{TAB_KEY}today")
     press(desk, f"{TAB_KEY}orders")
     assert jobs(desk) == ["home", "count", "orders"]
     verdict = desk.frames.build().verdict

@@ -185,13 +185,13 @@ def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     app.shows("R-1", "live")
     app.take("6", "batch", "")
     app.take("3", "batch", "batch.added")
-    app.shows("A R-1", "B R-2", "C R-3", "saved")
+    app.shows("A R-1", "B R-2", "C R-3", "all sent")
     app.take("g", "pick.product", "pick.batch_opened")
     shared = next(each for each in goods if each.takes == "A1 B2")
     app.take(f"3*{shared.code}", "pick.product", "pick.picked_for_totes")
     app.terminal.wait_for(lambda _: sum(shop.picked("R-2").values()) == 2, START_S)
     shop.ask("update-customer-order", {"orders": {"order_number": "R-2", "is_rejected": True}})
-    app.shows("put back 2 where it was", shared.place)
+    app.shows("Put 2 back in place", shared.place)
     app.take("y", "pick.product", "pick.choice_put_back_all")
     for each in goods:
         if each is not shared:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop
+from tests.terminal.test_entry_counts import open_job
 from tests.terminal.test_order_board import numbered
 from tests.terminal.test_take_over import settled
 
@@ -21,10 +22,8 @@ def desk(picker: Pick, name: str = "grace", terminal: str = "desk") -> Picker:
     """A supervisor at the order board."""
     app = picker(columns=80, rows=24, env={"AISLE_TERMINAL": terminal})
     app.sign_in(name)
-    app.take(numbered(app, "More"), "home", "")
-    if "All orders" not in app.terminal.text:
-        app.take(numbered(app, "Chain"), "home", "")
-    app.take(numbered(app, "All orders"), "orders", "")
+    open_job(app, "More", "home")
+    app.take(numbered(app, "Orders"), "orders", "")
     return app
 
 
@@ -36,11 +35,11 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     anna = picker(columns=80, rows=24)
     anna.sign_in("anna")
     anna.shows("WALK-1", "WALK-3")
-    anna.take(numbered(anna, "Round"), "batch", "")
+    anna.take(numbered(anna, "Batch"), "batch", "")
     for at in (1, 2, 3):
         anna.take(f"WALK-{at}", "batch", "batch.added")
     anna.enter("g")
-    anna.shows("Round of 3")
+    anna.shows("Batch of 3")
     second = shop.lines("WALK-2")[0].code
     anna.enter(second)
     ben = picker(env={"AISLE_TERMINAL": "handheld-2"})
@@ -48,15 +47,15 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     grace = desk(picker)
     grace.take("WALK-3", "order", "")
     grace.shows("In a batch of Anna Berg")
-    grace.take(numbered(grace, "Put"), "order", "order_actions.done_priority")
-    anna.shows("Priority: C, WALK-3,")
+    grace.take(numbered(grace, "Prioritise"), "order", "order_actions.done_priority")
+    anna.shows("Tote C, WALK-3, comes first")
     grace.take("u", "order", "pick.no_priority")
-    anna.shows("WALK-3: no priority now")
+    anna.shows("WALK-3 no longer has priority")
     grace.take("WALK-2", "order", "")
-    grace.take(numbered(grace, "Split"), "order_actions.person", "")
+    grace.take(numbered(grace, "Give to another"), "order_actions.person", "")
     grace.take("ben", "order", "order_actions.done_split")
-    anna.shows("B, WALK-2, was given to Ben Okafor", "1 in hand")
-    ben.shows("gave you order", "WALK-2; it comes")
+    anna.shows("Tote B, WALK-2, was given to Ben Okafor", "1 in it")
+    ben.shows("gave you order WALK-2")
     ben.take("1", "pick.product", "pick.join")
     ben.shows("WALK-2", "Anna Berg")
     anna.take("o", "pick.product", "pick.handed_over")

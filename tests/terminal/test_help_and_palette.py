@@ -49,7 +49,7 @@ def test_a_theme_covers_all_of_the_screen_and_is_changed_by_its_name(
     app.terminal.wait_for(lambda glass: "ffffff" in grounds(glass) and "default" not in grounds(glass))
     app.enter(".")
     app.enter("high contrast")
-    app.shows("Colours: high contrast, until you sign out")
+    app.shows("Colours: high contrast, next time too")
     app.terminal.wait_for(lambda glass: "000000" in grounds(glass) and "default" not in grounds(glass))
 
 

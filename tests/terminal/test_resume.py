@@ -174,7 +174,7 @@ def test_an_answer_that_never_came_is_asked_for_again_under_its_key(scene: Scene
     assert scene.outbox("SELECT state FROM operation ORDER BY n") == [("done",), ("sending",)]
     scene.served.release()
     app = scene.open()
-    app.shows("1 of 3", "live", "all sent")
+    app.shows("1 picked", "live", "all sent")
     settled(scene, ["anna", ORDER, first.place, first.code], {1: Decimal(1), 2: Decimal(0)})
     assert list(Counter(written.key for written in read_book(scene.book)).values()) == [1, 2]
 

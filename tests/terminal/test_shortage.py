@@ -133,7 +133,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     while app.seen()[-1]["step"] == "count.missing":
         app.enter("k")
     app.enter("d")
-    app.enter("1")
+    app.enter("y")
     app.terminal.wait_for(lambda _: lying(shop, first.product, first.place) == 0, START_S)
     assert app.seen()[-1]["step"].startswith("pick.")
     assert said(shop, 1)["rejection_reason_code"] == "20"

@@ -39,11 +39,11 @@ TOLD_S = 20.0
 WAYS = {
     "claim": "Claim",
     "reject": "Reject",
-    "priority": "Put",
-    "no_priority": "Not first",
-    "split": "Split",
+    "priority": "Prioritise",
+    "no_priority": "No priority",
+    "split": "Give to another",
     "release": "Release",
-    "reopen": "Take",
+    "reopen": "Reopen",
 }
 PROMPT = re.compile("Choose a number|b: back")
 
@@ -171,7 +171,7 @@ def rules(world: World, me: str) -> Script:
 def does(world: World, order: str, kind: str, number: str) -> Script:
     """One deed, with what it asks; what was said in between is the answer of the last input."""
     target = world.rng.choice(PICKERS) if kind in ("claim", "split") else ""
-    more = {"reject": ["1", "1"], "reopen": ["1"]}.get(kind, [target] if target else [])
+    more = {"reject": ["1", "1"], "reopen": ["1"], "release": ["1"]}.get(kind, [target] if target else [])
     held = world.held()
     seen: Seen = {}
     for text in (number, *more):
@@ -282,7 +282,7 @@ def give_pin(app: Picker) -> None:
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("PIN accepted")
     open_job(app, "More", "home")
-    app.take(numbered(app, "All orders"), "orders", "")
+    app.take(numbered(app, "Orders"), "orders", "")
 
 
 def check(world: World, shop: Shop) -> None:

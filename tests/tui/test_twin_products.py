@@ -32,12 +32,14 @@ every_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}
 @every_size
 @pytest.mark.parametrize("has_two_line_rows", [False, True])
 @pytest.mark.parametrize("cursor", [-1, 0, 1])
-def test_rows_of_a_list(size: tuple[int, int], has_two_line_rows: bool, cursor: int) -> None:
+@pytest.mark.parametrize("name_at", [0, 1])
+def test_rows_of_a_list(size: tuple[int, int], has_two_line_rows: bool, cursor: int, name_at: int) -> None:
+    others = (msg("number", value=3), raw("Anna Berg"))
     rows = tuple(
-        Row(name, (raw(name), msg("number", value=3), raw(place), raw("Anna Berg")))
+        Row(name, (*((raw(name), raw(place)) if name_at == 0 else (raw(place), raw(name))), *others))
         for name, place in zip(TWINS, PLACES, strict=True)
     )
-    heads = tuple(map(raw, ("Product", "Stock", "Location", "Who")))
+    heads = (*map(raw, ("Location", "Product") if name_at else ("Product", "Location")), raw("Stock"), raw("Who"))
     view = ListView(
         "look_up", raw("Products"), raw("Which?"), heads, rows, 0, 2, cursor, 2, has_two_line_rows=has_two_line_rows
     )

@@ -28,7 +28,12 @@ from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
-from aisle.cache.received_quantities import STATUS_RECEIVED, DeliveryLine, is_line_received, received_quantities
+from aisle.cache.received_by_delivery_or_receipt import (
+    STATUS_RECEIVED,
+    DeliveryLine,
+    is_line_received,
+    received_quantities,
+)
 from aisle.cache.schema import IS_MISSING_SQL
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work

@@ -1,6 +1,6 @@
 """Deliveries and receipts: parsing and writing.
 
-`received_quantities` stores with each delivery whether it is received in full.
+`received_by_delivery_or_receipt` stores with each delivery whether it is received in full.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import apsw
 
 from aisle.barcode_lookup_keys import index_keys
 from aisle.cache.product_code_writer import Code, barcodes_of_delivery, delete_codes, delete_unnamed_codes, insert_codes
-from aisle.cache.received_quantities import update_received
+from aisle.cache.received_by_delivery_or_receipt import update_received
 from aisle.cache.row_writing import encode_keys, unseen_sql, upsert, write_changed
 from aisle.cache.service_row_parsing import (
     InvalidRow,

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price
+from aisle.cache.difference_queries import resolved_differences, totals_without
 from aisle.cache.differences_and_negative_stock import negative_stock as negative_locations
 from aisle.cache.entries_to_review_queries import count_entries_to_review
 from aisle.cache.excess_receipt_queries import find_excess_lines
 from aisle.cache.list_window import QueryResult, page, read_along, read_window, window_bounds
-from aisle.cache.log_undo_queries import undone_locally
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.parse_order import find_inconsistency
-from aisle.cache.parse_stored_row import Row, iso_time, parse_row, round_sum
+from aisle.cache.parse_stored_row import Row, iso_time, parse_row
 from aisle.cache.people_and_rights_queries import announces_features, person_name
-from aisle.cache.product_names_and_prices import prices_of, product_names
+from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
@@ -39,7 +38,6 @@ from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.exceptions_clearance_and_today import (
-        DifferencesRow,
         ExceptionsRow,
         NegativeStockRow,
         RecountsRow,
@@ -266,22 +264,6 @@ def _is_count(entry: Row) -> bool:
     )
 
 
-_DIFFERENCE_ENTRIES = """
-SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
-JOIN log l ON l.key = e.value LEFT JOIN product p ON p.product_number = l.product_number
-LEFT JOIN person m ON m.user = l.app_user_name ORDER BY e.key
-"""
-_DIFFERENCE_KEYS = "SELECT key FROM difference WHERE is_undone = 0"
-_EXCLUDE_KEYS = " AND key NOT IN (SELECT value FROM json_each(?))"
-_DIFFERENCE_ORDER = ("worth DESC", "size DESC", "key")
-_RESOLVED_DIFFERENCES = """
-SELECT d.key, d.worth FROM difference d WHERE d.is_undone = 0 AND d.key IN (
-  SELECT value FROM json_each(?1)
-  UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.number_name = e.value AND n.number_name <> ''
-  UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.moment_name = e.value AND n.moment_name <> ''
-)
-"""
-
 _NEGATIVE_STOCK = """
 SELECT product_number, name, location_code, quantity FROM negative_stock
 """
@@ -302,84 +284,6 @@ SELECT order_number, raw ->> 'claimed_on', first_read_began FROM orders INDEXED 
 WHERE state = 0 AND status = 'open' AND claimed = 1
 """
 """Two queries, because for both conditions at once SQLite scans all open orders."""
-
-
-class ResolvedDifferences(NamedTuple):
-    """Differences in the cache that this host knows to be resolved."""
-
-    keys: list[str]
-    value: float
-
-
-@declare_query("differences", "keys first size")
-def open_differences(context: QueryContext, args: Args) -> QueryResult[DifferencesRow]:
-    """Return the counts of the last days that differ from the expected quantity and are neither approved nor undone.
-
-    The highest value comes first. Return a window, or only those of the `keys`.
-    """
-    cache = context.cache
-    resolved = _resolved_differences(cache, context.outbox)
-    hidden = [to_text(resolved.keys)] if resolved.keys else []
-    among = f"{_DIFFERENCE_KEYS}{_EXCLUDE_KEYS if hidden else ''}"
-    if args.get("keys"):
-        sql = f"{among} AND key IN (SELECT value FROM json_each(?)) ORDER BY {', '.join(_DIFFERENCE_ORDER)}"  # noqa: S608
-        rows = fetch(cache, sql, *hidden, to_text(list(args["keys"])))
-        return _difference_rows(cache, [str(key) for (key,) in rows]), len(rows)
-
-    total, _ = totals_without(cache, resolved)
-    keys = read_window(read_along(cache, among, _DIFFERENCE_ORDER, *hidden), total, *window_bounds(args, 50))
-    return _difference_rows(cache, [str(key) for (key,) in keys]), total
-
-
-def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tuple[int, Decimal]:
-    """Return number and total value of the differences without the resolved ones."""
-    ((n, sum_),) = fetch(cache, "SELECT n, worth FROM difference_tally")
-    return int(n) - len(resolved.keys), round_sum(max(0.0, float(sum_ - resolved.value)))
-
-
-def _resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> ResolvedDifferences:
-    """Return the differences approved here, and those undone here whose undo is not in the log yet."""
-    ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE is_undone = 0 AND at <> ''")
-    undone = undone_locally(outbox, str(first)) if first else set()
-    reviewed = notes_of_topic(outbox, "review")
-    found = (
-        fetch(cache, _RESOLVED_DIFFERENCES, to_text(list(reviewed)), to_text(list(undone)))
-        if reviewed or undone
-        else []
-    )
-    return ResolvedDifferences([str(key) for key, _ in found], sum(each for _, each in found))
-
-
-def _difference_rows(cache: apsw.Connection, keys: list[str]) -> list[DifferencesRow]:
-    """Return the rows of these differences in the given order."""
-    rows = [_difference_row(*entry) for entry in fetch(cache, _DIFFERENCE_ENTRIES, to_text(keys))]
-    prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
-    for row in rows:
-        price = prices.get(row["product_number"]) if row["price"] is None else row["price"]
-        row["known"], row["value"] = price is not None, row["difference"] * (price or Decimal(0))
-    return rows
-
-
-def _difference_row(
-    key: str, at: str, product: str, user: str, raw: str, name: str | None, person: str | None
-) -> DifferencesRow:
-    entry = parse_row(raw)
-    price, expected = entry_price(entry), entry.get("expected_quantity")
-    return {
-        "key": str(key),
-        "at": str(at),
-        "user_name": str(person or user),
-        "product_number": str(product),
-        "label": str(name or product),
-        "location_code": str(entry.get("location_code") or ""),
-        "counted": to_decimal(entry["counted_quantity"]),
-        "expected": None if expected is None else to_decimal(expected),
-        "difference": difference_of_count(entry, user) or Decimal(0),
-        "price": None if price is None else to_decimal(price),
-        "review_status": str(entry.get("review_status") or ""),
-        "known": False,  # set with the price
-        "value": Decimal(0),
-    }
 
 
 @declare_query("negative_stock", "keys first size")
@@ -506,7 +410,7 @@ def query_stuck_orders(context: QueryContext, args: Args) -> QueryResult[OrdersB
 def query_exceptions(context: QueryContext, args: Args) -> QueryResult[ExceptionsRow]:
     """Return one row with the number of each kind of exception."""
     cache, outbox = context.cache, context.outbox
-    differences, value = totals_without(cache, _resolved_differences(cache, outbox))
+    differences, value = totals_without(cache, resolved_differences(cache, outbox))
     row: ExceptionsRow = {
         "unconfirmed": count_needing_person(outbox),
         "differences": differences,

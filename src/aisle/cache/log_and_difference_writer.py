@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -14,6 +15,7 @@ from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
+from aisle.cache.superseded_counts import Count, count_of_entry, superseded_keys
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
 from aisle.jobs.parse_and_judge_quantities import to_decimal
@@ -79,12 +81,16 @@ def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], de
 
     Triggers keep the sums, and a plain replacement would not subtract old rows.
     """
+    replaced = fetch(connection, _PRODUCTS_OF_ENTRIES, encode_keys(deleted_keys))
     connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
     connection.executemany(
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)", new_rows
     )
     write_differences(connection, new_rows)
+    update_superseded(connection, {row.product_number for row in new_rows}.union(str(each) for (each,) in replaced))
 
+
+_PRODUCTS_OF_ENTRIES = "SELECT DISTINCT l.product_number FROM json_each(?) e JOIN log l ON l.key = e.value"
 
 _FIRST_TIME_SQL = " WHEN ".join(f"raw ->> '{name}' <> '' THEN raw ->> '{name}'" for name in TIME_FIELDS)
 _WITHOUT_ZONE = f"""
@@ -100,6 +106,38 @@ def recompute_log_times(connection: apsw.Connection) -> int:
     changed = [row._replace(at=at) for row in rows if (at := _entry_time(json.loads(row.raw))) != row.at]
     _replace_entries(connection, changed, [row.key for row in changed])
     return len(changed)
+
+
+_WITH_DIFFERENCES = "SELECT value FROM json_each(?) WHERE value IN (SELECT product_number FROM difference)"
+_COUNTS_OF_PRODUCT = f"""
+SELECT key, at, product_number, app_user_name, text, raw FROM log INDEXED BY log_counted
+WHERE product_number = ? AND at <> '' AND instr(raw, '{COUNT_MARK}')
+"""  # noqa: S608 - a condition of our own
+_UNDONE_NAMES = "SELECT name FROM log_undo WHERE name IN (SELECT value FROM json_each(?))"
+_MARK_SUPERSEDED = """
+UPDATE difference SET is_superseded = NOT is_superseded
+WHERE product_number = ?1 AND is_superseded <> (key IN (SELECT value FROM json_each(?2)))
+"""
+
+
+def update_superseded(connection: apsw.Connection, products: Iterable[str]) -> None:
+    """Mark the differences of these products that a later count supersedes, and no others."""
+    for (product,) in fetch(connection, _WITH_DIFFERENCES, encode_keys(products)):
+        standing = standing_counts(connection, str(product))
+        connection.execute(_MARK_SUPERSEDED, (product, encode_keys(superseded_keys(standing, standing))))
+
+
+def standing_counts(connection: apsw.Connection, product: str) -> list[Count]:
+    """Return the counts of a product in the log that are not undone."""
+    rows = [LogRow(*map(str, row)) for row in fetch(connection, _COUNTS_OF_PRODUCT, product)]
+    entries = [(row, json.loads(row.raw)) for row in rows]
+    names = {row.key: _identities(row, entry)[1:] for row, entry in entries}
+    undone = {str(name) for (name,) in fetch(connection, _UNDONE_NAMES, encode_keys(chain(*names.values())))} - {""}
+    return [
+        count_of_entry(row.key, row.at, entry)
+        for row, entry in entries
+        if entry.get("counted_quantity") is not None and undone.isdisjoint(names[row.key])
+    ]
 
 
 MAX_VALUE = Decimal(10) ** 15

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
+from aisle.cache.log_and_difference_writer import standing_counts
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.log_undo_queries import count_after, is_undo, is_undone, later_count, undone_entries
@@ -23,6 +24,7 @@ from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.superseded_counts import last_superseding
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
@@ -283,6 +285,8 @@ def log_entries(context: QueryContext, args: Args) -> QueryResult[LogRow] | Wind
     cache = context.cache
     if args.get("key"):
         matching = entries_by_key(cache, [str(args["key"])])
+        for row in matching:
+            row["superseded_at"] = _superseded_at(cache, row)
         return matching, len(matching)
     first, size = window_bounds(args)
     past: PastEntry | None = args.get("past")
@@ -304,6 +308,14 @@ def entries_by_key(cache: apsw.Connection, keys: Sequence[str]) -> list[LogRow]:
     """Return the entries with these keys in the given order; unknown keys are left out."""
     rows = fetch(cache, _SELECT_ENTRIES_BY_KEY, to_text(list(keys)))
     return _add_user_names(cache, _add_values(cache, [_full_entry(*row) for row in rows]))
+
+
+def _superseded_at(cache: apsw.Connection, row: LogRow) -> str:
+    """Return the time of the count that supersedes an entry; empty if it is no count, or without one."""
+    standing = standing_counts(cache, row["product_number"]) if row["counted_quantity"] is not None else []
+    count = next((each for each in standing if each.key == row["key"]), None)
+    later = last_superseding(count, standing) if count else None
+    return later.at if later else ""
 
 
 def _count_entries(cache: apsw.Connection, values: dict[str, Json]) -> int:
@@ -479,6 +491,7 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
         "reason_code_description": row["reason"],
         "user_name": "",
         "value": None,
+        "superseded_at": "",
     }
 
 

@@ -115,10 +115,13 @@ CREATE TABLE difference (
   size REAL NOT NULL,
   priced INTEGER NOT NULL,
   worth REAL NOT NULL,
-  is_undone INTEGER NOT NULL DEFAULT 0
+  is_undone INTEGER NOT NULL DEFAULT 0,
+  is_superseded INTEGER NOT NULL DEFAULT 0,
+  is_settled INTEGER GENERATED ALWAYS AS (is_undone OR is_superseded)
 ) WITHOUT ROWID;
-CREATE INDEX difference_list ON difference (worth DESC, size DESC, key) WHERE is_undone = 0;
-CREATE INDEX difference_at ON difference (at) WHERE is_undone = 0 AND at <> '';
+CREATE INDEX difference_list ON difference (worth DESC, size DESC, key) WHERE is_settled = 0;
+CREATE INDEX difference_at ON difference (at) WHERE is_settled = 0 AND at <> '';
+CREATE INDEX difference_product ON difference (product_number);
 CREATE INDEX difference_number ON difference (number_name) WHERE number_name <> '';
 CREATE INDEX difference_moment ON difference (moment_name) WHERE moment_name <> '';
 CREATE INDEX difference_unpriced ON difference (product_number) WHERE priced = 0;
@@ -127,12 +130,12 @@ INSERT INTO difference_tally VALUES (0, 0);
 CREATE TRIGGER difference_in AFTER INSERT ON difference BEGIN
   UPDATE difference_tally SET n = n + 1, worth = worth + new.worth;
 END;
-CREATE TRIGGER difference_out AFTER DELETE ON difference WHEN old.is_undone = 0 BEGIN
+CREATE TRIGGER difference_out AFTER DELETE ON difference WHEN old.is_settled = 0 BEGIN
   UPDATE difference_tally SET n = n - 1, worth = iif(n > 1, worth - old.worth, 0);
 END;
-CREATE TRIGGER difference_on AFTER UPDATE OF worth, is_undone ON difference BEGIN
-  UPDATE difference_tally SET n = n + old.is_undone - new.is_undone,
-    worth = worth - iif(old.is_undone, 0, old.worth) + iif(new.is_undone, 0, new.worth);
+CREATE TRIGGER difference_on AFTER UPDATE OF worth, is_undone, is_superseded ON difference BEGIN
+  UPDATE difference_tally SET n = n + old.is_settled - new.is_settled,
+    worth = worth - iif(old.is_settled, 0, old.worth) + iif(new.is_settled, 0, new.worth);
 END;
 CREATE TABLE loss (
   key TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
-"""People of the store and their rights, as the service announces them."""
+"""Queries for people of the store, their rights, and the features that the service announces."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from aisle.supervisor_role import SUPERVISORS, may_supervise
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import (
+        FeaturesRow,
         ListChoicesRow,
         PeopleRow,
         PersonRow,
@@ -148,3 +149,10 @@ def user_token(context: QueryContext, args: Args) -> QueryResult[UserTokenRow]:
         row["there"] = has_token(outbox, principal_of(user), now)
         row["waiting"] = count_waiting_for(outbox, user, now)
     return [row], 1
+
+
+@declare_query("features", "", whole_topics("link"))
+def service_features(context: QueryContext, _: Args) -> QueryResult[FeaturesRow]:
+    """Return one row with the announced `features`; none if the service was never reached."""
+    words = announced_features(context.cache)
+    return ([], 0) if words is None else ([{"features": list(words)}], 1)

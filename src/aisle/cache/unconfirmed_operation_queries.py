@@ -1,6 +1,6 @@
 """Queries on operations that the service has not confirmed: lists, counts, and what a person can decide.
 
-Figures of both sides: `figures_before_and_now`. What the overlay needs: `pending_operations`.
+Figures of both sides: `compare_unconfirmed_operation`. What the overlay needs: `pending_operations`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aisle.cache.claim_and_priority_queries import add_picker_names
-from aisle.cache.figures_before_and_now import compare_figures, items_of_operation, lacks_stock
+from aisle.cache.compare_unconfirmed_operation import compare_figures, items_of_operation, lacks_stock
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.people_and_rights_queries import person_name

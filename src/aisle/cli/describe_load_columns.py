@@ -16,6 +16,7 @@ _KIND_TEXTS = {
     kinds.CONTAINER: ("number of a container", "095200010000000010"),
     kinds.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
     kinds.NUMBER: ("number", "1.10"),
+    kinds.WHOLE: ("whole number", "1"),
     kinds.MONEY: ("number", "1.10"),
     kinds.NUMBERS: ("numbers, bars between", "1|2.5"),
     kinds.POOL: ("stock pool", "1"),

@@ -65,14 +65,14 @@ def load_files(
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
     loaded = settings_from_options(setting_values, is_write=True)
-    name_file = _name_file(loaded, directory)
+    id_file = _id_file(loaded, directory)
     work = _load(
         directory,
         loaded,
         strict=strict,
         recount=recount,
         brings_stores=any(path.name.casefold() == STORES.file for path in directory.iterdir()),
-        name_file=name_file,
+        id_file=id_file,
     )
     report = asyncio.run(work)
     if not report.lines():
@@ -81,11 +81,11 @@ def load_files(
             file=sys.stderr,
         )
         return 1
-    _print_report(report, name_file)
+    _print_report(report, id_file)
     return 0 if report.is_all_loaded else 1
 
 
-def _name_file(loaded: LoadedSettings, directory: Path) -> Path:
+def _id_file(loaded: LoadedSettings, directory: Path) -> Path:
     """Return the file that keeps the name of an unfinished load from this folder into this service."""
     key = f"{service_url(loaded.settings)}\n{directory.resolve()}"
     return loaded.data_folder / LOADS_FOLDER / f"{short_hash(key.encode('utf-8', 'surrogateescape'))}.json"
@@ -100,7 +100,7 @@ def _service_name(loaded: LoadedSettings) -> str:
 
 
 async def _load(
-    directory: Path, loaded: LoadedSettings, *, strict: bool, recount: bool, brings_stores: bool, name_file: Path
+    directory: Path, loaded: LoadedSettings, *, strict: bool, recount: bool, brings_stores: bool, id_file: Path
 ) -> LoadReport:
     """Load the files into the service.
 
@@ -115,31 +115,31 @@ async def _load(
                 strict=strict,
                 recount=recount,
                 service_name=_service_name(loaded),
-                name_file=name_file,
+                id_file=id_file,
                 progress=_progress_printer(),
-                on_cut_off=partial(_print_cut_off, name_file=name_file),
+                on_cut_off=partial(_print_cut_off, id_file=id_file),
             )
         finally:
             if sys.stderr.isatty():
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _print_cut_off(report: LoadReport, name_file: Path) -> None:
+def _print_cut_off(report: LoadReport, id_file: Path) -> None:
     """Print what was loaded before the load ended early."""
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     print("The load ended early. Until then:")
-    _print_report(report, name_file)
+    _print_report(report, id_file)
 
 
-def _print_report(report: LoadReport, name_file: Path) -> None:
+def _print_report(report: LoadReport, id_file: Path) -> None:
     """Print the report. If it does not list all rows, write one that does into a file beside the name of the load."""
     lines, whole = report.lines(), report.lines(WHOLE)
     for line in lines:
         print(line)
     if whole == lines:
         return
-    file = name_file.with_suffix(REPORT_SUFFIX)
+    file = id_file.with_suffix(REPORT_SUFFIX)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
         with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:

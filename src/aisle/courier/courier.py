@@ -39,7 +39,7 @@ from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
 from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
-from aisle.courier.topics import topics_of_operation
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced

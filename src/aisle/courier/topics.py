@@ -1,14 +1,12 @@
-"""Topics of the courier: what can be read one by one, and which of it an operation may have changed.
+"""Topics of the courier: what can be read one by one.
 
-Pull and push share them. The change feed of a service names topics too (`pull/change_feed`).
+Pull and push share them. What an operation may have changed: `topics_of_operation`; what a service says has changed:
+`pull/change_feed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
-
-from aisle.outbox.operation_record import CREATE_MOVEMENT, REVIEW_LOGS, WRITE_RECOUNTS, Operation
+from typing import NamedTuple
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
 CATALOGUE = "catalogue"
@@ -38,41 +36,9 @@ ASSIGNMENT = "assignment"
 AUDIT = "audit"
 """Who changed an order at our own service; the key is the order number."""
 
-_READABLE_LANES = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
-"""Prefixes of lanes that name a topic."""
-
 
 class Topic(NamedTuple):
     """Topic with its key."""
 
     name: str
     key: str
-
-
-def topics_of_operation(op: Operation) -> tuple[Topic, ...]:
-    """Return the topics that the operation may have changed, sorted: from its lanes and the numbers in its body."""
-    found = {Topic(*lane.split("/", 1)) for lane in op.lanes if lane.startswith(_READABLE_LANES)}
-    found.update(_topics_in_body(op.body))
-    if op.operation == WRITE_RECOUNTS:
-        found.add(Topic(RECOUNT, ""))
-    if op.operation == REVIEW_LOGS:
-        found.update(Topic(LOG, f"{ENTRY_PREFIX}{review['id']}") for review in op.body["reviews"])
-    if op.operation == CREATE_MOVEMENT and any(
-        "customer_order_number" in (item.get("from_location") or ()) for item in op.body
-    ):
-        found.add(Topic(ASSIGNMENT, ""))
-    return tuple(sorted(found))
-
-
-def _topics_in_body(value: Any) -> Iterator[Topic]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            if key == "product_number" and item:
-                yield Topic(PRODUCT, str(item))
-            elif key in ("order_number", "customer_order_number") and item:
-                yield Topic(ORDER, str(item))
-            else:
-                yield from _topics_in_body(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _topics_in_body(item)

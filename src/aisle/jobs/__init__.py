@@ -2,7 +2,7 @@
 
 A job maps (state, event) to the next state, effects and a verdict, and a state to a view. Of the large packages it
 imports only `scan`; it must not know database, network or screen toolkit. Start with `job.py` (base class, effects,
-events) and `view.py` (screens as data). A page that lists or shows records is declared (`page_job.py`,
+events) and `view.py` (screens as data). A page that lists or shows records is declared (`pages_and_page_job.py`,
 `list_page_base_class.py`); `supervisor/stores.py` is a typical job.
 """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aisle import named_tuple_json
 from aisle.jobs import (
     find_and_report_refusals,
-    goods_messages,
+    name_goods_and_locations,
     parse_and_judge_quantities,
     quantity_or_record,
     stock_change_and_count_writes,
@@ -550,7 +550,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
         [_log_entry(sent.line, -sent.quantity, context, sent.at)], context
     )
     change = signed_message(-sent.quantity)
-    where = goods_messages.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
+    where = name_goods_and_locations.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     verdict = undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where))
     return _end_undo(state, verdict, writes)
 

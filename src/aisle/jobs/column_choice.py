@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aisle.jobs.job import Context, Event, LocalNote, Query, Rows, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
-from aisle.jobs.page_job import CHOICES_ID, Action, Page
+from aisle.jobs.pages_and_page_job import CHOICES_ID, Action, Page
 from aisle.jobs.view import BACK, KeyHint, ListView, Msg, Row, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice
 

@@ -12,7 +12,7 @@ from aisle.jobs import column_choice, list_cursor_and_search
 from aisle.jobs.column_choice import ColumnPage
 from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, Query, Rows, Turn, reply
 from aisle.jobs.list_cursor_and_search import ListOptions, ListState, move_cursor, row_at_cursor, row_in_focus
-from aisle.jobs.page_job import COUNT_ID, Action, Page, refuse
+from aisle.jobs.pages_and_page_job import COUNT_ID, Action, Page, refuse
 from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY

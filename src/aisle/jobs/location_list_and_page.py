@@ -12,7 +12,7 @@ from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
 from aisle.jobs.list_cursor_and_search import ListOptions, page_size
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
+from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow

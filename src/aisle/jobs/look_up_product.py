@@ -26,7 +26,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.page_job import Action, DetailPage, Page, PageJob
+from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
     NearbyStock,

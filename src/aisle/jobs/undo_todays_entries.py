@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import goods_messages, stock_change_and_count_writes
+from aisle.jobs import name_goods_and_locations, stock_change_and_count_writes
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import (
     Args,
@@ -23,7 +23,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
@@ -271,7 +271,7 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    change, where = signed_message(-_stock_change(entry)), goods_messages.at_location(entry.location)
+    change, where = signed_message(-_stock_change(entry)), name_goods_and_locations.at_location(entry.location)
     done = undo_verdict(msg("adjust.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     log = stock_change_and_count_writes.stock_change_entry(

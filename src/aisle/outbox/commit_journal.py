@@ -26,7 +26,7 @@ from aisle.host.database import (
 from aisle.jobs.job import LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.named_tuple_json import to_text
 from aisle.outbox import read_and_immediate_requests
-from aisle.outbox.jobs_to_resume_or_undo import OpenJobs
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJobs
 from aisle.outbox.journal_row_types import EventRow, JobRow, event_from_row, insert_sql
 from aisle.outbox.local_notes import find_note, save_note
 from aisle.outbox.operation_queue import OperationQueue
@@ -156,11 +156,11 @@ class Journal:
             for job in batch.opened:
                 self._insert_job(job, batch, last)
             seqs = tuple(self._insert_event(entry, batch.session_id) for entry in batch.entries)
+            for resolution in batch.resolutions:  # first: who has put excess back knows of it
+                self._outbox.resolve(resolution, batch.author.app_user)
             op_ids = self._outbox.enqueue(
                 [_intent_of_write(batch, seqs, index, write) for index, write in batch.writes], batch.author
             )
-            for resolution in batch.resolutions:
-                self._outbox.resolve(resolution, batch.author.app_user)
             for note in batch.local_notes:
                 save_note(self._db, note, batch.author.app_user, self._clock())
             for name, request in batch.requests:

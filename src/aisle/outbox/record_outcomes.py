@@ -17,9 +17,12 @@ from aisle.outbox.excess import (
     EXCESS,
     added_excess,
     excess_query,
+    is_excess,
+    is_kept_in_location,
     keep_excess,
     merge_answers,
     parse_carried_lines,
+    reduce_excess,
 )
 from aisle.outbox.operation_record import (
     Author,
@@ -37,6 +40,7 @@ from aisle.outbox.withdraw_reversals_of_refused import (
     body_left,
     changes_of,
     line_key,
+    sources_of,
     without_reversals,
 )
 
@@ -55,9 +59,9 @@ SELECT * FROM operation WHERE n > ? AND job_id = ? AND state NOT IN ('rejected',
 """
 
 _REFUSED_OF_JOB = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? AND answer = '' ORDER BY n DESC
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? ORDER BY n DESC
 """
-"""Refused operations of a job without excess, the youngest first."""
+"""Refused operations of a job, the youngest first."""
 
 
 class OperationOutcomes(RestoreReplay):
@@ -121,7 +125,7 @@ class OperationOutcomes(RestoreReplay):
         Return the changes that nothing reversed, and the body that is left of a new `write` of that job.
         """
         later = self._select(_LATER_OF_JOB, op.n, op.job_id) if op.job_id and changes else []
-        bodies, left = without_reversals(changes, [*later, *([write] if write else [])])
+        bodies, left = without_reversals(changes, sources_of(op), [*later, *([write] if write else [])])
         for each, body in zip(later, bodies, strict=False):
             if body == each.body:
                 continue
@@ -140,6 +144,9 @@ class OperationOutcomes(RestoreReplay):
         """Store what is left of a refused operation; close it if nothing is."""
         if left == changes:
             return
+        if left and is_excess(op):
+            reduce_excess(self._db, op, *left.values())
+            return
         body = body_left(op, left)
         evidence = encode_evidence({**self.get(op.op_id).evidence, UNREVERSED: body})
         self._db.execute("UPDATE operation SET evidence = ? WHERE op_id = ?", (evidence, op.op_id))
@@ -149,11 +156,11 @@ class OperationOutcomes(RestoreReplay):
     def _without_refused(self, write: Write, job_id: str) -> Write | None:
         """Return a new write without what reverses refused operations of its job; None if nothing is left of it.
 
-        The person does not know of these refusals yet.
+        The person does not know of these refusals yet. Who knows of excess of a pick puts that back first.
         """
         for refused in map(as_left, self._select(_REFUSED_OF_JOB, job_id) if job_id else ()):
             changes = changes_of(refused)
-            if changes.keys().isdisjoint(changes_of(write)):
+            if changes.keys().isdisjoint(changes_of(write)) or is_kept_in_location(refused):
                 continue
             left, body = self._withdraw_reversals(refused, changes, write)
             self._keep_what_is_left(refused, changes, left)

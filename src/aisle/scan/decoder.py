@@ -9,16 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.escape_sequences import (
-    COMPLETE,
-    CUT_OFF_S,
-    INCOMPLETE,
-    KEYPAD_CHARACTERS,
-    NOT_A_SEQUENCE,
-    EscapeSequence,
-    is_key,
-    possible_prefix_of,
-)
 from aisle.scan.gs1 import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
 from aisle.scan.inputs import (
     LONG_PAUSE_S,
@@ -29,6 +19,16 @@ from aisle.scan.inputs import (
     Key,
     Line,
     OpenLine,
+)
+from aisle.scan.recognise_escape_sequences import (
+    COMPLETE,
+    CUT_OFF_S,
+    INCOMPLETE,
+    KEYPAD_CHARACTERS,
+    NOT_A_SEQUENCE,
+    EscapeSequence,
+    is_key,
+    possible_prefix_of,
 )
 
 MAX_LINE: Final = 4096

@@ -43,6 +43,7 @@ from aisle.scan.inputs import (
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.ask_if_number_is_quantity import NO_NUMBER, NUMBER_QUESTIONS, AskedNumber
+from aisle.session.covered_question import CoveredQuestion
 from aisle.session.default_keys import (
     CURSOR_KEYS,
     DESK_CURSOR_KEYS,
@@ -55,7 +56,6 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.page_on_screen import CoveredQuestion, Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
@@ -64,6 +64,7 @@ from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import LOCATION_OR_TYPED, ScannedOrTyped
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.tab_bar_with_counts import Tabs
+from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:

@@ -35,7 +35,6 @@ from aisle.session import ask_measured_quantity
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
@@ -45,6 +44,7 @@ from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 
 class MeaningHandler:

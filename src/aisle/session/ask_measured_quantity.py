@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.barcode_lookup_keys import lookup_keys
 from aisle.cache.reader import CacheReader
-from aisle.jobs import COUNTS_SCANS, goods_messages, quantity_or_record
+from aisle.jobs import COUNTS_SCANS, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import (
@@ -154,7 +154,7 @@ def prompt(label: Scan) -> Msg:
         if unit:
             return msg("session.type_each_in", times=meaning.by, label=name, unit=unit)
         return msg("session.type_each", times=meaning.by, label=name)
-    return goods_messages.how_much_prompt(name, unit)
+    return name_goods_and_locations.how_much_prompt(name, unit)
 
 
 def named(label: Scan) -> Msg:

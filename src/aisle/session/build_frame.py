@@ -11,13 +11,13 @@ from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
 from aisle.session.job_context import SessionContext
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
+from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine
 
 

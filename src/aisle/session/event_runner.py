@@ -14,7 +14,6 @@ from aisle.scan.grammar_and_meaning_types import Command
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, is_readable
 from aisle.session.open_store_files import StoreAccess
-from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
@@ -22,6 +21,7 @@ from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -49,7 +49,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import fill_page
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict
 from aisle.outbox.commit_journal import NewJob
-from aisle.outbox.jobs_to_resume_or_undo import OpenJob
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.outbox.journal_row_types import JobRow
 from aisle.scan.grammar_and_meaning_types import CursorKey, Scan, TypedText
 from aisle.session.default_keys import PAGE_BY_LETTER
@@ -65,6 +65,9 @@ WITHOUT_WORK: Final = frozenset(
     )
 )
 """Jobs that another page may close, because closing them loses no work."""
+
+_WITHOUT_WAY_BACK: Final = frozenset(("order_actions", *PAGE_BY_LETTER.values()))
+"""Jobs that no tab leads back to: a question about a page, and pages that explain one."""
 
 
 class StackedJob(NamedTuple):
@@ -222,6 +225,10 @@ class JobStack:
         """Open a job in place of those on top whose names are among `closed`."""
         return _EventRun(self, context).start_instead(start, closed)
 
+    def open_tab(self, start: Start, context: Context) -> JobResult:
+        """Open the page of a tab above the page on the screen, to which it leads back."""
+        return _EventRun(self, context).start_tab(start)
+
     def close_above(self, index: int, context: Context) -> JobResult:
         """Close all jobs above the one at this index, which then queries again."""
         return _EventRun(self, context).close_above(index)
@@ -294,6 +301,14 @@ class _EventRun:
         """Close the jobs on top that may be closed, without an event for those below, and start another one."""
         while len(self.stack.jobs) > 1 and self.stack.top.job.name in closed:
             self._close(Close())
+        self.queue.clear()
+        return self.start(start)
+
+    def start_tab(self, start: Start) -> JobResult:
+        """Close questions and help on top, and the same tab with the pages above it if it is open; start the tab."""
+        while self.stack.top.job.name in _WITHOUT_WAY_BACK:
+            self._close(Close())
+        self._close_down_to(start.job)
         self.queue.clear()
         return self.start(start)
 

@@ -20,9 +20,9 @@ from aisle.outbox.local_notes import PAGES, QUESTION
 from aisle.outbox.operation_record import Author
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import HELP_PAGES, WITHOUT_WORK, StackedJob
-from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 _TYPED: Final = "typed"
 """Field of a page that follows what is typed; the next session begins with an empty line."""

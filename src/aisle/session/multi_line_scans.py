@@ -27,11 +27,11 @@ from aisle.scan.grammar_and_meaning_types import RefusedInput, Text, UnknownCode
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page_on_screen import Page
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, ScannedOrTyped
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
+from aisle.session.top_job_and_questions import Page
 
 SAME_SCAN_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""

@@ -10,10 +10,10 @@ from aisle.scan.grammar_and_meaning_types import Back, Command, Meaning
 from aisle.session.default_keys import PAGE_BY_LETTER
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob, is_help_page
-from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
+from aisle.session.top_job_and_questions import Page
 
 HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""

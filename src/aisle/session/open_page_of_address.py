@@ -10,8 +10,8 @@ from aisle.page_addresses import PageAddress, parse_address
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob
-from aisle.session.page_on_screen import Page
 from aisle.session.shown_verdict_and_bells import Verdicts
+from aisle.session.top_job_and_questions import Page
 
 _RECORD_JOBS: Final = {
     "orders": ("order", "order_number"),

@@ -18,13 +18,13 @@ from aisle.session.courier_connection import LASTING_STATES
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page_on_screen import Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict_and_bells import ALARM_MESSAGES, Verdicts
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
+from aisle.session.top_job_and_questions import Page
 from aisle.session.watch_settings_files import ProfileChange, SettingsWatch
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from aisle.errors import SettingsError
 from aisle.jobs.job import Policy
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
+from aisle.settings.default_reasons_by_language import REASONS_BY_LANGUAGE
 from aisle.settings.setting_definitions import (
     ENGLISH,
     LOSS_REASONS,
@@ -21,7 +22,6 @@ from aisle.settings.setting_definitions import (
     parse_pool_names,
 )
 from aisle.settings.terminal_name import terminal_assigned_at, terminal_name
-from aisle.settings.translated_reasons import REASONS_BY_LANGUAGE
 
 
 class Profile(NamedTuple):

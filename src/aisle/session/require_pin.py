@@ -15,9 +15,9 @@ from aisle.scan.inputs import Line
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.page_on_screen import Page
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import UserTokenRow
@@ -156,6 +156,8 @@ class PinCheck:
             return Verdict(INFO, msg("pin.already_given"))
         if self._is_early_pin(line, meaning):
             return Verdict(ASK, msg("pin.sign_in_first"))
+        if self._is_name_with_pin(line, meaning):
+            return Verdict(ASK, msg("pin.name_alone"))
         if self._is_misplaced_pin(line, meaning):
             return Verdict(ASK, msg("pin.not_asked_here"))
         return None
@@ -171,9 +173,23 @@ class PinCheck:
             return False
         if not pin.is_pin_shaped(line.text) or not pin.is_typed(raw_input(line, meaning)):
             return False
-        typed = line.text.strip()
-        people, _ = self._store.reader.query("people", {"search": typed})
-        return all(typed not in (row["user"], row["badge"], row["name"]) for row in people)
+        return not self._is_person(line.text.strip())
+
+    def _is_name_with_pin(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether nobody is signed in and a PIN seems to stand behind a name.
+
+        A name of this store is enough; other words count only if they are typed, and only while names may be missing.
+        """
+        name = pin.name_before_pin(line.text)
+        if not name or self._context.user.user or self._is_person(line.text.strip()):
+            return False
+        people, _ = self._store.reader.query("people", {"search": name})
+        return bool(people) or (pin.is_typed(raw_input(line, meaning)) and not self._store.reader.is_complete())
+
+    def _is_person(self, text: str) -> bool:
+        """Return whether a text is the whole name, the user or the badge of a person."""
+        people, _ = self._store.reader.query("people", {"search": text})
+        return any(row["is_badge"] or text in (row["user"], row["name"]) for row in people)
 
     def _is_misplaced_pin(self, line: Line, meaning: Meaning) -> bool:
         """Return whether digits typed on a supervisor's page, or while operations wait for a PIN, mean nothing else."""

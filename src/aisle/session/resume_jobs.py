@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aisle import named_tuple_json
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.jobs_to_resume_or_undo import OpenJob
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.session.job_stack import WITHOUT_WORK, JobStack, is_readable
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
 

@@ -30,9 +30,9 @@ from aisle.scan.inputs import SAME_SCAN_S, TYPING_PAUSE_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.job_stack import is_help_page
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver
-from aisle.session.page_on_screen import Page
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 MIN_CODE_DIGITS = 6
 """Digits of the shortest code of digits alone (UPC-E); fewer are a number."""

@@ -38,6 +38,7 @@ from aisle.session.answer_job_queries import answer_query
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.build_frame import FrameBuilder
+from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
@@ -47,7 +48,6 @@ from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.open_store_files import StoreAccess, open_store
-from aisle.session.page_on_screen import CoveredQuestion, Page
 from aisle.session.poll_changes import ChangePoller
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_from_settings import Profile, profile_from_settings
@@ -62,6 +62,7 @@ from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.take_back_scan_lines import ScanUndo
+from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine
 from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings.setting_definitions import Settings

@@ -15,16 +15,17 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
+from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.keep_and_restore_pages import KeptPages
-from aisle.session.page_on_screen import CoveredQuestion, Page
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS
 from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import PreferencesRow

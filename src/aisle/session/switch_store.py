@@ -14,13 +14,13 @@ from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.open_store_files import close_store
-from aisle.session.page_on_screen import Page
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict_and_bells import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 
 class _Restorable(Protocol):

@@ -12,10 +12,10 @@ from aisle.session.default_keys import TAB_NAMES
 from aisle.session.event_runner import EventRunner
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import WITHOUT_WORK
-from aisle.session.page_on_screen import Page
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+from aisle.session.top_job_and_questions import Page
 
 _TEXTS: Final = {
     "today": msg("home.today"),
@@ -28,9 +28,6 @@ _TEXTS: Final = {
 
 TABS: Final = {name: _TEXTS[name] for name in TAB_NAMES}
 """Text of each tab by the job that it opens, in their order."""
-
-_JOBS_WITHOUT_WORK: Final = 2
-"""Number of open jobs if there is only home below the page of a tab."""
 
 _ONE_KEY_JOBS: Final = frozenset(
     ("today", "orders", "order", "order_actions", "exceptions", "deliveries", "log", "store_product", "unconfirmed")
@@ -98,13 +95,13 @@ class Tabs:
         return f" bh{accepts.command_letters}"
 
     def open(self, name: str) -> None:
-        """Open the page of a tab. Work that is open stays below it."""
+        """Open the page of a tab. The page on the screen and open work stay below it."""
         if not self.are_shown or name not in TABS:
             return
         self._verdicts.current = None
-        result = self._page.stack.open_instead(Start(name, {}), WITHOUT_WORK, self._context.current())
-        self._event_runner.apply(result)
-        if len(self._page.stack.jobs) > _JOBS_WITHOUT_WORK:
+        _, *opened = self._page.stack.jobs
+        self._event_runner.apply(self._page.stack.open_tab(Start(name, {}), self._context.current()))
+        if any(stacked.job.journalled and stacked.job.name not in WITHOUT_WORK for stacked in opened):
             self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
 
     def open_neighbour(self, step: int) -> None:

@@ -10,7 +10,7 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
 from aisle.jobs.view import ASK, GOOD, Verdict
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
-from aisle.outbox.jobs_to_resume_or_undo import OpenJob
+from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.grammar_and_meaning_types import Quantity, RefusedInput, UnknownCode
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.escape_sequences import is_key
+from aisle.scan.recognise_escape_sequences import is_key
 
 OTHER: Final = "other"
 """Name of every key that has no meaning in aisle."""

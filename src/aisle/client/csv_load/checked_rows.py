@@ -16,6 +16,7 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     DOTTED_CODE,
     MONEY,
     NUMBERS,
+    WHOLE,
     is_one_or_two,
     split_numbers,
 )
@@ -109,7 +110,11 @@ class CsvTable:
         """First row and cell of each currency."""
         self._is_wrapped = False
         """True if the header is wholly in quotation marks, as rows then are."""
-        self._notation = Notation(dotted_codes, is_local=self._dialect.separator in (";", "\t"))
+        self._notation = Notation(
+            dotted_codes,
+            is_local=self._dialect.separator in (";", "\t"),
+            whole=(at for at, column in self._named_columns if column.kind == WHOLE),
+        )
         self._date_orders: dict[str, str] = {} if date_orders is None else date_orders
         self._bad_rows = BadRowReasons(layout, self._columns, self._dialect, self._notation)
         self._value_warnings = ValueWarnings(self._columns, self.notes)

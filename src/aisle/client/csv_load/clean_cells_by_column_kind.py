@@ -41,7 +41,7 @@ from aisle.client.csv_load.number_cells import (
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
-MONEY = "amount of money"
+MONEY, WHOLE = "amount of money", "whole number"
 _NO_TEXT = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "undefined"})
 """Those of them that are no name and no word of a text."""
 _UNUSUAL_BLANK = re.compile(r"[^\S ]")
@@ -226,6 +226,7 @@ CLEANERS: dict[str, CellCleaner] = {
     CONTAINER: partial(clean_barcode, is_long=True),
     BARCODES: clean_barcodes,
     NUMBER: _clean_number,
+    WHOLE: _clean_number,
     MONEY: partial(_clean_number, is_money=True),
     NUMBERS: _clean_numbers,
     POOL: _clean_pool,

@@ -1,7 +1,7 @@
 """Stock in the service before a load: which products keep stock, which counts were loaded before, and which
 locations others have counted since: their quantity stays without `--recount`.
 
-So an interrupted load counts nothing twice (`load_id`).
+So an interrupted load counts nothing twice (`load_id_file`).
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Column(NamedTuple):
             raise ValueError(f"is {cell}, but every row needs it")
         if self.kind in (kinds.LIST, kinds.NUMBERS, kinds.JSON):
             return []
-        if self.kind in (kinds.NUMBER, kinds.MONEY, kinds.POOL, kinds.FLAG):
+        if self.kind in (kinds.NUMBER, kinds.WHOLE, kinds.MONEY, kinds.POOL, kinds.FLAG):
             raise ValueError(f"is {cell}, and a figure or flag cannot be emptied; write the value that it is to have")
         return ""
 
@@ -137,6 +137,8 @@ def _cell_kind(name: str, parse: Parser) -> str:
     """Return the kind of a column: by its parser, and for texts by the name of the field."""
     if parse is parse_number and name.endswith("price"):
         return kinds.MONEY
+    if parse is parse_number and name in _WHOLE_FIELDS:
+        return kinds.WHOLE
     if parse is not parse_text:
         return _KINDS[parse]
     if name == "barcodes_array":
@@ -169,6 +171,13 @@ _CODE_FIELDS = frozenset(
         *("badge", "user", "postal_code", "customer_zipcode", "delivery_zipcode", "customer_phone"),
     }
 )
+_WHOLE_FIELDS = frozenset(
+    {
+        *("min", "max", "no_of_containers", "expiration_min_range", "shelf_label_quantity", "location_order"),
+        *("sort_order", "line_number"),
+    }
+)
+"""Figures that the interface has as whole numbers."""
 _DOTTED_CODE_FIELDS = frozenset({"key"})
 
 

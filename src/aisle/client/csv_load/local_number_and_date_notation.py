@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 
@@ -28,6 +28,7 @@ from aisle.client.csv_load.number_cells import (
     COMMA,
     POINT,
     AmountsOfColumn,
+    WholeNumbersOfColumn,
     decimal_mark,
     fraction_value,
     has_no_cents,
@@ -59,11 +60,15 @@ _KEPT_DATES = 50
 class Notation:
     """Notation of numbers and dates in one file, as its cells show it, and conversion by it."""
 
-    def __init__(self, dotted_codes: set[str] | None = None, *, is_local: bool = False) -> None:
+    def __init__(
+        self, dotted_codes: set[str] | None = None, *, is_local: bool = False, whole: Iterable[int] = ()
+    ) -> None:
         """Store `dotted_codes`, which files of the same load share: codes with a point inside.
 
-        `is_local` is True if the columns are separated as a spreadsheet with decimal commas does it.
+        `is_local` is True if the columns are separated as a spreadsheet with decimal commas does it. `whole` are the
+        columns that take whole numbers only.
         """
+        self._whole = {column: WholeNumbersOfColumn() for column in whole}
         self._is_local = is_local
         self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
         self._column = 0
@@ -103,6 +108,8 @@ class Notation:
 
     def observe_number(self, line: int, cell: str, column: int = 0, shown: str = "") -> None:
         """Record what a cell of a column of numbers shows; `shown` is the cell as the file has it."""
+        if column in self._whole:
+            self._whole[column].see(line, strip_currency(cell))
         if column not in self._fewer_decimals and not _THREE_DECIMALS.fullmatch(cell):
             self._fewer_decimals += (column,)
         if POINT in cell or COMMA in cell:
@@ -233,6 +240,7 @@ class Notation:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)}{consequence})")
         if not self._numbers:
             assumptions += filter(None, (amounts.describe() for amounts in self._amounts.values()))
+            assumptions += [*filter(None, (whole.describe() for whole in self._whole.values()))][:1]
         refused = {date for dates in self._column_dates.values() if len(dates) > 1 for date in dates.values()}
         for order, (line, cell) in self._dates.items():
             if (line, cell) not in refused:
@@ -310,7 +318,8 @@ class Notation:
         """
         bare = strip_currency(cell)
         if _AMBIGUOUS_NUMBER.fullmatch(bare):
-            found = [bare.replace(COMMA, POINT), re.sub(r"[.,]", "", bare)]
+            decimals = [bare.replace(COMMA, POINT)] if self._can_be_decimals(bare) else []
+            found = [*decimals, re.sub(r"[.,]", "", bare)]
         elif _INTEGER.fullmatch(bare):
             found = [bare]
         else:
@@ -327,6 +336,9 @@ class Notation:
 
     def _normalize_ambiguous(self, bare: str, cell: str) -> str:
         is_whole = has_no_cents(cell, bare[-4])
+        of_column = self._whole.get(self._column)
+        if of_column and not self._numbers and of_column.is_thousands(bare):
+            return re.sub(r"[.,]", "", bare)
         if self._is_of_thousands(bare[-4], is_whole=is_whole):
             return re.sub(r"[.,]", "", bare)
         if len(self._numbers) == 1 and not is_whole:
@@ -344,6 +356,10 @@ class Notation:
         amounts = self._amounts.get(self._column)
         is_shown = not self._numbers and amounts is not None and amounts.mark_of_thousands == mark
         return is_shown or (is_whole and mark not in self._numbers)
+
+    def _can_be_decimals(self, bare: str) -> bool:
+        """Return False if digits behind a sign cannot be decimals, as the column takes whole numbers only."""
+        return self._column not in self._whole or bare.endswith("000")
 
     def _has_three_decimals(self, mark: str) -> bool:
         """Return True if all numbers of the column have three digits behind a mark, and one of them surely decimals.

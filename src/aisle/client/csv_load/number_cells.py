@@ -29,6 +29,7 @@ PLN: zł PLN
 CZK: Kč CZK
 HUF: Ft HUF
 MYR: MYR
+ZAR: ZAR
 IDR: IDR
 ISK: ISK
 VND: ₫ VND
@@ -38,10 +39,10 @@ CURRENCY_NAMES = {
     form: name
     for name, _, forms in (line.partition(": ") for line in _CURRENCY_FORMS.strip().splitlines())
     for form in forms.split()
-} | {"RM": "MYR", "Rp": "IDR", "Rp.": "IDR", "Rs": "INR", "Rs.": "INR"}
+} | {"R": "ZAR", "RM": "MYR", "Rp": "IDR", "Rp.": "IDR", "Rs": "INR", "Rs.": "INR"}
 """Currencies that may stand beside an amount, by their sign or name."""
 CURRENCY_SIGNS = "".join(form for form in CURRENCY_NAMES if unicodedata.category(form[0]) == "Sc")
-_BEFORE_ONLY = ("RM", "Rp", "Rp.", "Rs", "Rs.")
+_BEFORE_ONLY = ("R", "RM", "Rp", "Rp.", "Rs", "Rs.")
 """Currencies that stand before the amount; behind a number they can be a unit."""
 
 
@@ -119,6 +120,45 @@ class AmountsOfColumn:
             return ""
         (line, cell), (other, small) = self._grouped, self._small
         return f"signs of thousands ({cell} in row {line} beside {small} in row {other})"
+
+
+class WholeNumbersOfColumn:
+    """Cells of a column that takes whole numbers only, as far as they show what the sign in `1.837` is.
+
+    `1.837` can only be 1837 there. `1.000` can be one: it is a thousand if another cell shows thousands, or has fewer
+    digits and no decimals, while none of four digits lacks the sign.
+    """
+
+    def __init__(self) -> None:
+        self._grouped: tuple[int, str] | None = None
+        self._is_shown = False
+        self._has_long = False
+        """True if a number above a thousand has no sign."""
+        self._has_decimals = False
+
+    def see(self, line: int, bare: str) -> None:
+        """Keep what a number without currency shows."""
+        digits = bare.lstrip("+-")
+        if _GROUPED.fullmatch(bare):
+            self._is_shown = self._is_shown or not bare.endswith("000")
+            self._grouped = self._grouped or (line, bare)
+        elif not digits.isdecimal():
+            self._has_decimals = True
+        elif int(digits) >= _THOUSAND:
+            self._has_long = True
+        elif int(digits):
+            self._is_shown = True
+
+    def is_thousands(self, bare: str) -> bool:
+        """Return True if the sign in a number of this form stands between thousands."""
+        return not self._has_decimals and (not bare.endswith("000") or (self._is_shown and not self._has_long))
+
+    def describe(self) -> str:
+        """Return what is read as thousands, for the report; empty if nothing is."""
+        if not self._grouped or not self.is_thousands(self._grouped[1]):
+            return ""
+        line, cell = self._grouped
+        return f"signs of thousands in whole numbers ({cell} in row {line} is {re.sub('[.,]', '', cell)})"
 
 
 POINT, COMMA = ".", ","

@@ -29,7 +29,6 @@ from aisle.client.csv_load.batch_responses import (
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.conflicting_rows import warn_of_refused_users
 from aisle.client.csv_load.conflicts_with_service import compare_with_service, warn_of_missing_supervisors
-from aisle.client.csv_load.counts_to_send import CountsToSend
 from aisle.client.csv_load.describe_record_differences import Difference, describe_differences, with_differences
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
@@ -44,7 +43,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
 )
 from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
-from aisle.client.csv_load.load_id import kept_load_name
+from aisle.client.csv_load.load_id_file import kept_load_id
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
 from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
 from aisle.client.csv_load.records import (
@@ -68,6 +67,7 @@ from aisle.client.csv_load.report import (
     Meanwhile,
     NotLoaded,
 )
+from aisle.client.csv_load.select_counts_to_send import CountsToSend
 from aisle.client.csv_load.service_reads import location_codes, read_units
 from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.csv_load.work_during_load import LOG_READ
@@ -96,7 +96,7 @@ async def load(
     strict: bool = False,
     recount: bool = False,
     service_name: str = "",
-    name_file: Path | None = None,
+    id_file: Path | None = None,
     progress: Callable[[LoadProgress], None] | None = None,
     on_cut_off: Callable[[LoadReport], None] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -105,7 +105,7 @@ async def load(
 
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
     bad row; otherwise the good rows of every file are loaded, and the report lists the bad ones. `service_name` is the
-    service's name for a person. `name_file` holds the id of this load until its end; a load of the same files that
+    service's name for a person. `id_file` holds the id of this load until its end; a load of the same files that
     finds it there counts no stock twice. `progress` is called after each batch; `on_cut_off` receives the report of a
     load that fails.
 
@@ -119,7 +119,7 @@ async def load(
     bad: list[BadRow] = []
     stopped = False
     found = open_tables(directory)
-    with kept_load_name(name_file, found, recount=recount) as name:
+    with kept_load_id(id_file, found, recount=recount) as name:
         await find_mistaken_keys(found, client)
         before = (
             None if recount else LoadedStock(client, next((table for table in found if table.layout is STOCK), None))

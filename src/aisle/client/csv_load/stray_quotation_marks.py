@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from aisle.client.csv_load.clean_cells import trim_blanks
-from aisle.client.csv_load.clean_cells_by_column_kind import DATE, FLAG, MONEY, NUMBER, POOL
+from aisle.client.csv_load.clean_cells_by_column_kind import DATE, FLAG, MONEY, NUMBER, POOL, WHOLE
 from aisle.client.csv_load.file_layouts_and_columns import Column
 from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS
 
-_FIGURES = (NUMBER, MONEY, POOL)
+_FIGURES = (NUMBER, MONEY, WHOLE, POOL)
 _FIGURE = re.compile(r"[^\w]*(?:[^\W\d_]{1,3}[\s.]*)?\d[\d.,'\u2019\s+-]*[^\w]*(?:[^\W\d_]{1,3}\W*)?")
 """Number with a currency or unit of up to three letters beside it."""
 _FLAGS = frozenset({"true", "false", "0", "1", *LOCAL_FLAGS})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aisle.client.csv_load.clean_cells import trim_blanks
-from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, MONEY, NUMBER, TEXT
+from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, MONEY, NUMBER, TEXT, WHOLE
 from aisle.client.csv_load.csv_dialect import NAMES, SEPARATORS, CsvDialect, split_first_row, utf8_text
 from aisle.client.csv_load.csv_header import LONE_SURROGATE, normalize_header
 from aisle.client.csv_load.file_layouts_and_columns import LOCATIONS, PRODUCTS, Column, FileLayout
@@ -83,7 +83,7 @@ _CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
 _BEFORE_THOUSANDS = re.compile(r"[1-9]\d{0,2}", re.ASCII)
 _THREE_DIGITS = re.compile(r"\d{3}", re.ASCII)
 _SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
-DECIMAL_KINDS = (NUMBER, MONEY)
+DECIMAL_KINDS = (NUMBER, MONEY, WHOLE)
 
 
 class BadRowReasons:

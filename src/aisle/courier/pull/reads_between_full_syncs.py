@@ -49,8 +49,8 @@ from aisle.courier.topics import (
     STORE,
     SURROUNDING,
     Topic,
-    topics_of_operation,
 )
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS

@@ -17,16 +17,8 @@ from aisle.courier.pull.log_reader import LOG_LIST
 from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.request_failure_messages import unread_reason
-from aisle.courier.topics import (
-    ASSIGNMENT,
-    LOG,
-    ORDER,
-    PRODUCT,
-    RECOUNT,
-    SURROUNDING,
-    Topic,
-    topics_of_operation,
-)
+from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.stored_reasons import StoredMessage

@@ -23,7 +23,8 @@ from aisle.courier.push.adapt_update_to_service import (
 )
 from aisle.courier.push.reconciler import Reconciler
 from aisle.courier.service_features import Features
-from aisle.courier.topics import ORDER, topics_of_operation
+from aisle.courier.topics import ORDER
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
 from aisle.outbox.excess import EXCESS

@@ -42,7 +42,8 @@ from aisle.courier.push.decide_arrival_from_lookup import (
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.references_to_find_operations import entry_references
-from aisle.courier.topics import Topic, topics_of_operation
+from aisle.courier.topics import Topic
+from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, goods_messages
+from aisle.jobs import find_and_report_refusals, name_goods_and_locations
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.stock_change_and_count_writes import log_writes, stock_change_entry
@@ -142,7 +142,11 @@ def _undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        amount = goods_messages.GoodsAmount(key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting)
+        amount = name_goods_and_locations.GoodsAmount(
+            key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting
+        )
         changes.append(amount)
-    text = goods_messages.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
+    text = name_goods_and_locations.goods_message(
+        "count.sent_undone", "count.sent_undone_many", changes, what=sent.label
+    )
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text

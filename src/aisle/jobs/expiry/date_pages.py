@@ -30,7 +30,7 @@ from aisle.jobs.expiry.expiry_state import (
 )
 from aisle.jobs.expiry.send_and_undo_check import send_check
 from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
-from aisle.jobs.page_job import Action, FormPage, refuse
+from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, UnknownCode

@@ -6,7 +6,7 @@ from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
 from aisle.jobs.expiry.send_and_undo_check import query_undo
 from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.page_job import Action, refuse
+from aisle.jobs.pages_and_page_job import Action, refuse
 from aisle.jobs.row_types.products import ExpiryCheckRow
 from aisle.jobs.view import WRONG, Msg, msg, raw
 

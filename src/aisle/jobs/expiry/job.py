@@ -34,7 +34,7 @@ from aisle.jobs.expiry.expiry_state import (
 from aisle.jobs.expiry.report_refused_checks import REFUSED_QUERY, query_refused, report_refused
 from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
 from aisle.jobs.job import Args, Closed, Context, Effect, Rows, Turn, reply
-from aisle.jobs.page_job import Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
 from aisle.scan.grammar_and_meaning_types import MISSING_SEPARATOR, PRODUCT, Match

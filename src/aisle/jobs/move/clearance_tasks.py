@@ -11,7 +11,7 @@ from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
-from aisle.jobs.page_job import Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from aisle.jobs import goods_messages
+from aisle.jobs import name_goods_and_locations
 from aisle.jobs.move.move_state_and_rows import (
     MAX_UNDO,
     UNKNOWN_QUANTITY,
@@ -266,20 +266,22 @@ def is_goods_question_open(state: MoveState) -> bool:
     return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
-def goods_amounts(goods: Iterable[Goods]) -> list[goods_messages.GoodsAmount]:
+def goods_amounts(goods: Iterable[Goods]) -> list[name_goods_and_locations.GoodsAmount]:
     return [
-        goods_messages.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
+        name_goods_and_locations.GoodsAmount(
+            part.product, part.label, part.quantity, part.unit if part.allows_decimals else ""
+        )
         for part in goods
     ]
 
 
 def name_goods(goods: Iterable[Goods]) -> Msg:
-    amounts = goods_messages.merge_goods(goods_amounts(goods))
+    amounts = name_goods_and_locations.merge_goods(goods_amounts(goods))
     if len(amounts) > 1:
-        return goods_messages.list_goods(amounts)
-    return msg("goods.one", quantity=goods_messages.goods_quantity(amounts[0]), label=amounts[0].label)
+        return name_goods_and_locations.list_goods(amounts)
+    return msg("goods.one", quantity=name_goods_and_locations.goods_quantity(amounts[0]), label=amounts[0].label)
 
 
 def sources_text(parts: Iterable[Goods]) -> Msg:
     """Return the sources of these goods: locations, or orders that had them in hand."""
-    return goods_messages.list_locations(part.location or part.order for part in parts)
+    return name_goods_and_locations.list_locations(part.location or part.order for part in parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import goods_messages
+from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Context, Json, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, movement_write
 from aisle.jobs.move.move_state_and_rows import (
@@ -125,7 +125,7 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     was_taken = step.goods[0].quantity > 0
     parts = [part._replace(quantity=abs(part.quantity)) for part in step.goods]
     if was_taken:
-        text = goods_messages.goods_message(
+        text = name_goods_and_locations.goods_message(
             "move.take_undone",
             "move.take_undone_many",
             goods_in_hand.goods_amounts(parts),
@@ -134,7 +134,7 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
         if len(parts) > 1 and in_hand:
             text = msg("move.take_undone_rest", told=text, goods=goods_in_hand.name_goods(in_hand))
     else:
-        text = goods_messages.goods_message(
+        text = name_goods_and_locations.goods_message(
             "move.back_in_hand", "move.back_in_hand_many", goods_in_hand.goods_amounts(parts)
         )
     return Turn(state, (), undo_verdict(text))
@@ -223,9 +223,9 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
         state = _return_to_source(state, part)._replace(is_undone=True)
     if is_on_cart and state.phase == "put":
         state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
-    source = goods_messages.list_locations(item.to_location or item.to_order for item in step.items)
+    source = name_goods_and_locations.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": goods_in_hand.sources_text(step.goods)}
-    text = goods_messages.goods_message(
+    text = name_goods_and_locations.goods_message(
         "move.undone", "move.undone_many", goods_in_hand.goods_amounts(step.goods), **args
     )
     return Turn(state, (write,), undo_verdict(text))
@@ -239,7 +239,7 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
         "put_all" if has_several else "put", location, Decimal(len(state.in_hand)) if has_several else quantity
     )
     state = state._replace(choices=(MoveChoice("put_down_there", location), put))
-    text = goods_messages.goods_message(
+    text = name_goods_and_locations.goods_message(
         "move.after_undo", "move.after_undo_many", goods_in_hand.goods_amounts(state.in_hand), place=location
     )
     return Turn(state, (), Verdict(ASK, text))

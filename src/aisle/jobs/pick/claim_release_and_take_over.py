@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
 from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
-from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, offered_choices, pick_state, unanswered_question
+from aisle.jobs.pick import (
+    goods_in_hand,
+    offered_choices,
+    pick_state,
+    unanswered_question,
+)
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_line import sum_own_in_hand
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
+from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import goods_text, order_goods
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
@@ -102,7 +108,7 @@ def with_picker_elsewhere(tote: Tote, *names: str) -> Tote:
 
 def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> Result:
     verdict = Verdict(INFO, msg("pick.moved_to_terminal", order=tote.order, terminal=claim_found.terminal))
-    rest = fill_and_restore_lines.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
+    rest = without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
     return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
 
 
@@ -113,7 +119,7 @@ def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> R
     if tote is None or not tote.has_lines:
         return turn
     if pick_state.is_order_picked(turn.state, order) and not (
-        tote.is_confirmed and goods_to_put_down.pieces_in_hand(turn.state, order)
+        tote.is_confirmed and goods_in_hand.pieces_in_hand(turn.state, order)
     ):
         return turn
     ours = row.get("is_claimed") and row.get("claimed_by") == context.user

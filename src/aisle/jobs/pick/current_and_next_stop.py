@@ -1,6 +1,6 @@
 """Next stop of a pick: its lines in walking order, priority orders first; the stop on the screen.
 
-One line: `pick_line`. Lines are filled in `fill_and_restore_lines`.
+One line: `pick_line`. Lines are filled in `set_and_restore_picked_quantities`.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import goods_messages
+from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Close, Context, Turn, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.pick import goods_to_put_down, operations
+from aisle.jobs.pick import goods_in_hand, operations
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     GoodsToReturn,
@@ -34,7 +34,7 @@ def goods_for_others(state: PickState) -> tuple[GoodsToReturn, ...]:
 def is_location_for_others(state: PickState) -> bool:
     """Return True if a scanned location is for goods of other pickers' orders; goods of this pick come first."""
     return bool(goods_for_others(state)) and not (
-        state.phase == "done" and goods_to_put_down.pieces_in_hand(state, state.only_order)
+        state.phase == "done" and goods_in_hand.pieces_in_hand(state, state.only_order)
     )
 
 
@@ -60,8 +60,10 @@ def returned_message(state: PickState) -> Msg:
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
     writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
-    amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    text = goods_messages.goods_message(
+    amounts = [
+        name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
+    ]
+    text = name_goods_and_locations.goods_message(
         "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
     )
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
@@ -92,7 +94,7 @@ def hand_over_to_others(state: PickState) -> GoodsTurn:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
     back."""
     goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
-    count = goods_to_put_down.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
+    count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
     verdict = Verdict(GOOD, msg("pick.handed_over", count=count))
     if not goods and not state.totes:
         return Turn(state, (Close(verdict),))

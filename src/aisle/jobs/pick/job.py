@@ -29,7 +29,7 @@ from aisle.jobs.pick import (
     claim_release_and_take_over,
     current_and_next_stop,
     excess_and_refused_put_downs,
-    goods_to_put_down,
+    goods_in_hand,
     location_questions,
     merge_changed_orders,
     offered_choices,
@@ -561,7 +561,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         return reply(state._replace(take_over_choices=(), only_order=""), INFO, "session.dropped")
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
-        return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_to_put_down.quantity_to_return(state))
+        return reply(state_asked, ASK, "pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state))
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, returned_message(state))),))
     if not state.is_batch or state.phase == "wait":

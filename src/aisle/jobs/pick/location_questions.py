@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Event, Turn, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, fill_and_restore_lines, pick_state
-from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step
+from aisle.jobs.pick import (
+    current_and_next_stop,
+    expected_and_held_stock,
+    pick_state,
+    set_and_restore_picked_quantities,
+)
 from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
+from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back, Command, Match, Scan
@@ -170,7 +175,7 @@ def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Dec
     """Return the quantity picked at the choice's location if the total is `value`; 0 if that is impossible."""
     lines = [
         index
-        for index in fill_and_restore_lines.lines_with_product(state, choice.product)
+        for index in set_and_restore_picked_quantities.lines_with_product(state, choice.product)
         if state.lines[index].is_open
     ]
     index = next(
@@ -198,7 +203,7 @@ def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
     state = state._replace(location=choice.key) if state.verifies_locations else state
     lines = [
         index
-        for index in fill_and_restore_lines.lines_with_product(state, choice.product)
+        for index in set_and_restore_picked_quantities.lines_with_product(state, choice.product)
         if state.lines[index].is_open
     ]
     if not lines:

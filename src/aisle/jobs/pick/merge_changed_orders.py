@@ -18,15 +18,15 @@ from aisle.jobs.pick import (
     claim_release_and_take_over,
     current_and_next_stop,
     expected_and_held_stock,
-    fill_and_restore_lines,
     goods_for_other_pickers,
-    goods_to_put_down,
+    goods_in_hand,
     other_pickers,
     pick_state,
 )
-from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
+from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step
+from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
@@ -305,9 +305,7 @@ def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) 
 def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False
-    return pick_state.is_order_picked(state, tote.order) and not goods_to_put_down.has_goods_to_put_down(
-        state, tote.order
-    )
+    return pick_state.is_order_picked(state, tote.order) and not goods_in_hand.has_goods_to_put_down(state, tote.order)
 
 
 def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
@@ -412,7 +410,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
     """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
     `LEAVE_TEXTS`."""
-    rest = fill_and_restore_lines.without_order(state, tote.order, reason)
+    rest = without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:
         answer = {"rejected": tote.order} if reason.startswith("rejected") else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.choice_letters import assign_letters
-from aisle.jobs.pick.goods_to_put_down import has_goods_to_put_down, pieces_in_hand
+from aisle.jobs.pick.goods_in_hand import has_goods_to_put_down, pieces_in_hand
 from aisle.jobs.pick.location_questions import product_in_question
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import PickChoice, PickState

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
-from aisle.jobs.pick import fill_and_restore_lines, goods_to_put_down, pick_state
+from aisle.jobs.pick import goods_in_hand, pick_state, set_and_restore_picked_quantities
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, PutDown, UndoStep, add_undo_step
 
@@ -37,11 +37,20 @@ def _line_body(before: PickLine, after: PickLine) -> LineUpdate:
         "picked_quantity": after.picked,
         "is_picked": not after.is_open,
     }
-    if after.location:
-        line["preferred_location_code"] = after.location
-    if after.pool:
-        line["stock_pool"] = after.pool
+    location, pool = _source_of_change(before, after)
+    if location:
+        line["preferred_location_code"] = location
+    if pool:
+        line["stock_pool"] = pool
     return line
+
+
+def _source_of_change(before: PickLine, after: PickLine) -> tuple[str, int]:
+    """Return where goods were taken, or where the last of the goods put back came from."""
+    if after.picked < before.picked and before.picked_from:
+        last = before.picked_from[-1]
+        return last.location, last.pool or after.pool
+    return after.location, after.pool
 
 
 def _update_order(state: PickState, order: str, lines: list[LineUpdate], store: str, was_full: bool) -> Write:
@@ -83,7 +92,7 @@ def close_short(
 ) -> tuple[PickState, tuple[Write, ...]]:
     """Close lines short, with the quantity that is in their totes. The reason is part of the update. If the service
     does not support it, only the local journal keeps it."""
-    closed = fill_and_restore_lines.set_picked(
+    closed = set_and_restore_picked_quantities.set_picked(
         state, {index: state.lines[index].picked for index in indexes}, is_closed=True
     )
     writes = update_lines(state, closed, indexes, store)
@@ -101,14 +110,15 @@ def put_down_goods(
     none if nothing is in hand."""
     lines = [take for take in state.lines if state.only_order in ("", take.order)]
     quantities = (
-        (take, take.in_hand if includes_others else goods_to_put_down.quantity_to_put_down(state, take))
-        for take in lines
+        (take, take.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, take)) for take in lines
     )
     put_down = tuple(PutDown(take.order, take.line, quantity) for take, quantity in quantities if quantity)
     if not put_down:
         return state, ()
     writes = _movements(_lines_with_quantity(state, put_down), store, user, target={"location_code": location})
-    after = fill_and_restore_lines.move_put_down(state, put_down, 1, location)._replace(choices=(), only_order="")
+    after = set_and_restore_picked_quantities.move_put_down(state, put_down, 1, location)._replace(
+        choices=(), only_order=""
+    )
     return add_undo_step(after, UndoStep(put_down=put_down, location=location)), writes
 
 
@@ -119,7 +129,7 @@ def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tu
     if not put_down:
         return state, ()
     writes = _movements(_lines_with_quantity(state, put_down), store, user, source={"location_code": step.location})
-    return fill_and_restore_lines.move_put_down(state, put_down, -1, step.location), writes
+    return set_and_restore_picked_quantities.move_put_down(state, put_down, -1, step.location), writes
 
 
 def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[tuple[PickLine, Decimal]]:

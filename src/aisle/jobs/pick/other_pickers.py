@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Context
 from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, parse_claim
-from aisle.jobs.pick import goods_to_put_down, pick_state
+from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.claim_release_and_take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
 from aisle.jobs.pick.goods_for_other_pickers import GoodsTurn
 from aisle.jobs.pick.pick_state import (
@@ -42,8 +42,8 @@ def track_others(before: PickState, turn: GoodsTurn, order: str, row: OrderRow, 
     left = [name for name in was.other_pickers if name not in names]
     theirs = GoodsSum()
     if left and not names and not tote.is_shared:
-        theirs = goods_to_put_down.goods_of_others(state, order)
-        state = goods_to_put_down.take_as_own(state, order)  # who left it has handed over what is still in hand
+        theirs = goods_in_hand.goods_of_others(state, order)
+        state = goods_in_hand.take_as_own(state, order)  # who left it has handed over what is still in hand
     answered = (
         ()
         if found
@@ -72,7 +72,7 @@ def _open_shared(turn: GoodsTurn, tote: Tote, claim_found: Claim | None, row: Or
     is_claimed = claim_found is not None and not claim_found.is_own and row.get("is_claim_active") is not False
     tote = tote._replace(is_shared=is_claimed and is_claimed_elsewhere(row))
     state = pick_state.with_tote(turn.state, tote)
-    state = state if tote.other_pickers or is_claimed else goods_to_put_down.take_as_own(state, tote.order)
+    state = state if tote.other_pickers or is_claimed else goods_in_hand.take_as_own(state, tote.order)
     return turn._replace(state=state), _others_message(state, tote.order, claim_found, row)
 
 

@@ -11,11 +11,11 @@ from aisle.jobs.job import Context, Turn, reply
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
-    fill_and_restore_lines,
     location_questions,
     operations,
     pick_state,
     rejected_scans_and_quantities,
+    set_and_restore_picked_quantities,
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
@@ -30,11 +30,11 @@ Result = Turn[PickState]
 
 def pick_product(state: PickState, match: Match, context: Context) -> Result:
     """Add the scanned quantity to the open lines of the product, filling each tote before the next."""
-    indexes = fill_and_restore_lines.lines_with_product(state, match.key)
+    indexes = set_and_restore_picked_quantities.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
         return rejected_scans_and_quantities.query_foreign_product(state, match)
-    open_ = fill_and_restore_lines.fillable_lines(state, match.key)
+    open_ = set_and_restore_picked_quantities.fillable_lines(state, match.key)
     if not open_:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
@@ -64,7 +64,7 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
             PickChoice("take_rest", match.key, quantity=match.quantity),
         )
         return rejected_scans_and_quantities.reject_more_than_rest(at_stop, match.quantity, open_, choice)
-    return report_picked(state, fill_and_restore_lines.add_over_lines(state, open_, match.quantity), context)
+    return report_picked(state, set_and_restore_picked_quantities.add_over_lines(state, open_, match.quantity), context)
 
 
 def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -124,7 +124,9 @@ def report_picked(
     if not changes:
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
     whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
-    after = fill_and_restore_lines.set_picked(state, {**whole, **changes})  # an undo of a total names all its totes
+    after = set_and_restore_picked_quantities.set_picked(
+        state, {**whole, **changes}
+    )  # an undo of a total names all its totes
     last = max(changes)
     stop_lines = current_and_next_stop.lines_of_stop(after, last)
     open_ = [index for index in stop_lines if after.lines[index].is_open]
@@ -198,11 +200,15 @@ def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
     """Reopen lines that were closed short and pick the scanned quantity, as one step for undo. If the product cannot be
     picked, the verdict explains why while the lines stay open."""
     indexes = [
-        index for index in fill_and_restore_lines.lines_with_product(state, match.key) if state.lines[index].is_closed
+        index
+        for index in set_and_restore_picked_quantities.lines_with_product(state, match.key)
+        if state.lines[index].is_closed
     ]
     if not indexes:
         return Turn(state)
-    reopened = fill_and_restore_lines.set_picked(state, {index: state.lines[index].picked for index in indexes})
+    reopened = set_and_restore_picked_quantities.set_picked(
+        state, {index: state.lines[index].picked for index in indexes}
+    )
     turn = pick_product(current_and_next_stop.go_to_line(reopened, indexes[0]), match, context)
     changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
     writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aisle.jobs import goods_messages
+from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     excess_and_refused_put_downs,
     goods_for_other_pickers,
-    goods_to_put_down,
+    goods_in_hand,
     operations,
     pick_state,
     rejected_scans_and_quantities,
@@ -53,9 +53,9 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     """Put goods down at a scanned location. A location used before is accepted at once. One of these orders is asked
     about first. Of any other the stock is queried first."""
     location = match.key
-    if not goods_to_put_down.pieces_in_hand(
-        state, state.only_order
-    ) and not goods_for_other_pickers.is_location_for_others(state):
+    if not goods_in_hand.pieces_in_hand(state, state.only_order) and not goods_for_other_pickers.is_location_for_others(
+        state
+    ):
         return _nothing_in_hand(state)
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
@@ -72,7 +72,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
 
 def may_be_location(state: PickState, code: str) -> bool:
     """Return True if an unknown code may be a location for goods in hand: it has letters and digits and no space."""
-    is_put_down = state.phase == "done" and bool(goods_to_put_down.pieces_in_hand(state, state.only_order))
+    is_put_down = state.phase == "done" and bool(goods_in_hand.pieces_in_hand(state, state.only_order))
     return (
         is_put_down
         and " " not in code
@@ -133,9 +133,9 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
     """Put down the goods in hand of the selected tote or of all; of other pickers only if `includes_others` is True."""
     if goods_for_other_pickers.is_location_for_others(state):
         return goods_for_other_pickers.put_down_for_others(state, location, context)
-    in_hand = goods_to_put_down.pieces_in_hand(state, state.only_order)
-    if in_hand and not includes_others and not goods_to_put_down.has_goods_to_put_down(state, state.only_order):
-        others = goods_to_put_down.goods_in_hand(state, state.only_order)
+    in_hand = goods_in_hand.pieces_in_hand(state, state.only_order)
+    if in_hand and not includes_others and not goods_in_hand.has_goods_to_put_down(state, state.only_order):
+        others = goods_in_hand.goods_in_hand(state, state.only_order)
         return reject_input(
             state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=others
         )
@@ -147,7 +147,7 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
     questions = (
         choice
         for choice in down.take_over_choices
-        if not pick_state.is_order_picked(down, choice.key) or goods_to_put_down.has_goods_to_put_down(down, choice.key)
+        if not pick_state.is_order_picked(down, choice.key) or goods_in_hand.has_goods_to_put_down(down, choice.key)
     )
     down = down._replace(take_over_choices=tuple(questions))
     if not state.is_batch:
@@ -161,9 +161,9 @@ def select_tote(state: PickState, tote: Tote) -> Result:
     """Select a tote: only its goods are put down next."""
     if state.phase != "done":
         return reply(state._replace(choices=()), INFO, "batch.already_in_batch", order=tote.order, tote=tote.letter)
-    if not goods_to_put_down.pieces_in_hand(state, tote.order):
+    if not goods_in_hand.pieces_in_hand(state, tote.order):
         return reply(state, INFO, "pick.nothing_in_hand", order=tote.order)
-    if not goods_to_put_down.has_goods_to_put_down(state, tote.order):
+    if not goods_in_hand.has_goods_to_put_down(state, tote.order):
         return reply(state, INFO, "pick.tote_of_others", tote=tote.letter)
     return reply(
         state._replace(choices=(), only_order=tote.order), GOOD, "pick.choice_tote", tote=tote.letter, order=tote.order
@@ -209,9 +209,13 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     if step.location:
         return goods_for_other_pickers.undo_put_down_for_others(state, step, context)
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
-    amounts = [goods_messages.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    source = goods_messages.list_locations(goods.location for goods in step.returned)
-    text = goods_messages.goods_message("pick.put_down_undone", "pick.put_down_undone_many", amounts, place=source)
+    amounts = [
+        name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
+    ]
+    source = name_goods_and_locations.list_locations(goods.location for goods in step.returned)
+    text = name_goods_and_locations.goods_message(
+        "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=source
+    )
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 
@@ -220,14 +224,14 @@ def mark_not_put_down(before: PickState, turn: Result, context: Context) -> Resu
     notes: list[LocalNote] = []
     if any(isinstance(effect, Close) for effect in turn.effects):
         notes = [
-            LocalNote(goods_to_put_down.NOT_PUT_DOWN, order, context.user)
-            for order in goods_to_put_down.orders_not_put_down(turn.state)
+            LocalNote(goods_in_hand.NOT_PUT_DOWN, order, context.user)
+            for order in goods_in_hand.orders_not_put_down(turn.state)
         ]
     elif any(isinstance(effect, Write) and effect.operation == "create-movement" for effect in turn.effects):
-        in_hand = [tote.order for tote in turn.state.totes if goods_to_put_down.pieces_in_hand(before, tote.order)]
+        in_hand = [tote.order for tote in turn.state.totes if goods_in_hand.pieces_in_hand(before, tote.order)]
         notes = [
-            LocalNote(goods_to_put_down.NOT_PUT_DOWN, order, "")
+            LocalNote(goods_in_hand.NOT_PUT_DOWN, order, "")
             for order in in_hand
-            if not goods_to_put_down.pieces_in_hand(turn.state, order)
+            if not goods_in_hand.pieces_in_hand(turn.state, order)
         ]
     return turn._replace(effects=(*notes, *turn.effects)) if notes else turn

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantity_or_record, store_time
 from aisle.jobs.job import Effect, Query, Turn, reply
-from aisle.jobs.pick import current_and_next_stop, fill_and_restore_lines, goods_to_put_down, pick_state
+from aisle.jobs.pick import current_and_next_stop, goods_in_hand, pick_state, set_and_restore_picked_quantities
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Match
@@ -35,7 +35,11 @@ def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[i
     """Reject goods that are more than is still needed on the lines with these indexes."""
     first = state.lines[lines[0]]
     _, _, rest = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
-    others = [index for index in fill_and_restore_lines.lines_with_product(state, first.product) if index not in lines]
+    others = [
+        index
+        for index in set_and_restore_picked_quantities.lines_with_product(state, first.product)
+        if index not in lines
+    ]
     if first.location and any(state.lines[index].is_open for index in others):
         args: dict[str, str | Decimal] = {"label": first.label, "rest": rest, "place": first.location}
         return reject_input(state, "pick.more_than_needed_here", *ways, quantity=quantity, **args)
@@ -49,7 +53,7 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     if take is None:
         return None
     if state.is_pack_asked:
-        lines = fill_and_restore_lines.fillable_lines(state, take.product)
+        lines = set_and_restore_picked_quantities.fillable_lines(state, take.product)
         _, _, needed = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
         more = PickChoice("take_rest", take.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
@@ -60,7 +64,7 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open
-        for index in fill_and_restore_lines.lines_with_product(state, take.product)
+        for index in set_and_restore_picked_quantities.lines_with_product(state, take.product)
     )
     if elsewhere and take.location:
         args: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.location}
@@ -84,9 +88,7 @@ def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
 def no_quantity_id(state: PickState) -> str:
     """Return the id of the message that names what is expected instead of a quantity."""
     if state.step_name == "pick.done":
-        return (
-            "pick.no_quantity_put_down" if goods_to_put_down.has_goods_to_put_down(state) else "pick.no_quantity_order"
-        )
+        return "pick.no_quantity_put_down" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_order"
     return "pick.no_quantity_location" if state.step_name == "pick.location" else "pick.no_quantity"
 
 

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.count import undo_sent_count
-from aisle.jobs.goods_messages import GoodsAmount, at_location, goods_message
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
+from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
-    fill_and_restore_lines,
     location_questions,
     operations,
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
+    set_and_restore_picked_quantities,
     unanswered_question,
 )
-from aisle.jobs.pick.fill_and_restore_lines import moved_stop_step, restore_lines, restore_sources
 from aisle.jobs.pick.merge_changed_orders import remove_order
 from aisle.jobs.pick.pick_line import PickLine, move_line
 from aisle.jobs.pick.pick_scanned_goods import pick_product, report_picked
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
+from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step, restore_lines, restore_sources
 from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undo_verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
@@ -143,7 +143,7 @@ def drop_pack(state: PickState) -> Result:
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
     """Set the total picked at the stop, more or less than before."""
-    changes = fill_and_restore_lines.set_over_lines(
+    changes = set_and_restore_picked_quantities.set_over_lines(
         state, current_and_next_stop.lines_of_stop(state, state.current_index), value
     )
     return report_picked(state, changes, context, is_total=True)
@@ -151,10 +151,10 @@ def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
 
 def pick_rest(state: PickState, product_number: str, context: Context) -> Result:
     """Pick all that is still needed of a product at one location."""
-    indexes = fill_and_restore_lines.fillable_lines(state, product_number)
+    indexes = set_and_restore_picked_quantities.fillable_lines(state, product_number)
     rest = sum((state.lines[index].remaining for index in indexes), Decimal(0))
     return (
-        report_picked(state, fill_and_restore_lines.add_over_lines(state, indexes, rest), context)
+        report_picked(state, set_and_restore_picked_quantities.add_over_lines(state, indexes, rest), context)
         if indexes
         else Turn(state)
     )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import choice_letters, goods_messages, quantity_or_record
+from aisle.jobs import choice_letters, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
     current_and_next_stop,
-    fill_and_restore_lines,
     goods_for_other_pickers,
-    goods_to_put_down,
+    goods_in_hand,
     location_questions,
     offered_choices,
     pick_state,
+    set_and_restore_picked_quantities,
 )
 from aisle.jobs.pick.expected_and_held_stock import held_for_others, is_all_held
 from aisle.jobs.pick.pick_line import PickLine, count_pieces, goods_of_lines, is_nothing_picked
@@ -230,7 +230,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if state.needs_location:
         return msg("pick.prompt_location", place=line.location)
     if state.is_pack_asked:
-        return goods_messages.how_much_prompt(line.label, line.unit)
+        return name_goods_and_locations.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=current_and_next_stop.sum_lines(stop)[2])
     return msg("move.prompt_product")
@@ -281,7 +281,10 @@ def _choice_texts(state: PickState) -> tuple[Msg, ...]:
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "take_rest":
         rest = sum(
-            (state.lines[index].remaining for index in fill_and_restore_lines.fillable_lines(state, choice.key)),
+            (
+                state.lines[index].remaining
+                for index in set_and_restore_picked_quantities.fillable_lines(state, choice.key)
+            ),
             Decimal(0),
         )
         return msg("pick.choice_pick_rest", rest=rest)
@@ -327,7 +330,7 @@ def _done_step(state: PickState) -> Step:
     return Step(
         name=state.step_name,
         title=_title(state),
-        prompt=_done_prompt(state, goods_to_put_down.has_goods_to_put_down(state)),
+        prompt=_done_prompt(state, goods_in_hand.has_goods_to_put_down(state)),
         lines=tuple(_done_lines(state)),
         choices=_choice_texts(state),
         key_hints=(
@@ -345,14 +348,14 @@ def _done_lines(state: PickState) -> list[Line]:
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
     quantity, total = map(goods_text, goods_of_lines(state.lines))
-    in_hand = goods_to_put_down.has_goods_to_put_down(state)
+    in_hand = goods_in_hand.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
     full = sum(not take.is_closed for take in state.lines)
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
         notes = msg("pick.note_batch_done", count=len(state.totes), quantity=quantity)
-    in_hand_totes = [tote for tote in state.totes if goods_to_put_down.has_goods_to_put_down(state, tote.order)]
+    in_hand_totes = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
     lines = [Line("note", notes), Line("note", _goods_location_note(state, in_hand))]
     lines += _other_picker_lines(state, {tote.order for tote in state.totes})
     if state.is_batch and in_hand:
@@ -364,23 +367,23 @@ def _done_lines(state: PickState) -> list[Line]:
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
     if in_hand:
         return msg("pick.note_put_down")
-    if goods_to_put_down.pieces_in_hand(state):
-        return msg("pick.note_goods_of_others", count=goods_to_put_down.goods_in_hand(state))
-    if not fill_and_restore_lines.put_down_locations(state):
+    if goods_in_hand.pieces_in_hand(state):
+        return msg("pick.note_goods_of_others", count=goods_in_hand.goods_in_hand(state))
+    if not set_and_restore_picked_quantities.put_down_locations(state):
         return msg("pick.note_is_put_down")
     if not state.is_batch:
         return msg(
             "pick.note_put_down_at",
-            place=goods_messages.list_locations(fill_and_restore_lines.put_down_locations(state)),
+            place=name_goods_and_locations.list_locations(set_and_restore_picked_quantities.put_down_locations(state)),
         )
     return _tote_locations(state)
 
 
 def _tote_locations(state: PickState) -> Msg:
     parts = [
-        msg("pick.tote_put_down_at", tote=tote.letter, place=goods_messages.list_locations(locations))
+        msg("pick.tote_put_down_at", tote=tote.letter, place=name_goods_and_locations.list_locations(locations))
         for tote in state.totes
-        if (locations := fill_and_restore_lines.put_down_locations(state, tote.order))
+        if (locations := set_and_restore_picked_quantities.put_down_locations(state, tote.order))
     ]
     whole = parts[-1]
     for part in reversed(parts[:-1]):
@@ -400,7 +403,7 @@ def leave_verdict(state: PickState) -> Verdict:
             if any(goods.is_unassigned for goods in state.to_return)
             else "pick.left_with_goods"
         )
-        return Verdict(INFO, msg(id_, count=goods_to_put_down.quantity_to_return(state)))
+        return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
     if state.phase != "done":
@@ -408,11 +411,9 @@ def leave_verdict(state: PickState) -> Verdict:
     if is_nothing_picked(state.lines):
         return Verdict(INFO, _nothing_picked(state))
     placed = any(take.location for take in state.lines)  # otherwise the store keeps no locations
-    pieces = goods_to_put_down.pieces_to_put_down(state) if placed else Decimal(0)
+    pieces = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
     if pieces and state.is_batch:
-        totes = " ".join(
-            tote.letter for tote in state.totes if goods_to_put_down.has_goods_to_put_down(state, tote.order)
-        )
+        totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))
         return Verdict(INFO, msg("pick.left_not_put_down_batch", count=pieces, totes=totes))
     if pieces:
         return Verdict(INFO, msg("pick.left_not_put_down", count=pieces, order=state.order))
@@ -425,10 +426,12 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
     here."""
     was_changed = any(step.lines_before or step.put_down for step in state.history)
-    if (locations := fill_and_restore_lines.put_down_locations(state)) and not goods_to_put_down.pieces_in_hand(state):
+    if (locations := set_and_restore_picked_quantities.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(
+        state
+    ):
         return Verdict(
             GOOD if was_changed else INFO,
-            msg("pick.left_waiting_at", order=state.order, place=goods_messages.list_locations(locations)),
+            msg("pick.left_waiting_at", order=state.order, place=name_goods_and_locations.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
@@ -467,7 +470,7 @@ def _return_step(state: PickState) -> Step:
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
         lines.insert(0, Line("location", msg("pick.location", place=first.location)))
-    quantity = goods_to_put_down.quantity_to_return(state)
+    quantity = goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"
     return Step(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs import goods_messages
+from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Context, Json, Refresh, Turn, reply
 from aisle.jobs.receive.handle_scans_and_quantities import ask_received_meanwhile, book_goods, quantity_in_hand
 from aisle.jobs.receive.receive_state_and_differences import (
@@ -65,7 +65,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
         state = add_undo_step(state._replace(in_hand=step.before), taken)
     write = receipt_write(state, step.entries, context, sign=-1)
-    where = goods_messages.at_location(step.entries[0].location)
+    where = name_goods_and_locations.at_location(step.entries[0].location)
     return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
 
 

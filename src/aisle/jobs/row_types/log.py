@@ -69,6 +69,8 @@ class LogRow(EntryRow):
     """Name of the user; empty in an export."""
     value: Decimal | None
     """Value of the change; None without a price."""
+    superseded_at: str
+    """Time of the later count of the same goods, ISO 8601 UTC; empty without one, and in lists."""
 
 
 class ActivePersonRow(TypedDict):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Start, Turn
-from aisle.jobs.page_job import DetailPage, PageJob, refuse
+from aisle.jobs.pages_and_page_job import DetailPage, PageJob, refuse
 from aisle.jobs.view import Block, Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Match
 

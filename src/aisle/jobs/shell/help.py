@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Args, Context, Turn
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS
-from aisle.jobs.page_job import DetailPage, PageJob
+from aisle.jobs.pages_and_page_job import DetailPage, PageJob
 from aisle.jobs.view import Block, KeyHint, Msg, msg
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,

@@ -43,6 +43,7 @@ from aisle.scan.grammar_and_meaning_types import (
     CursorKey,
     Meaning,
     RefusedInput,
+    Scan,
     Text,
     TypedText,
     UnknownCode,
@@ -129,11 +130,16 @@ class PaletteJob(Job[PaletteState]):
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
         """Return True for codes, known or not. A number or letter that is not in the list is not passed, because the
-        page below is not visible."""
+        page below is not visible. A code over which the cursor chose a row is not passed either."""
+        if _chosen_by_line(state, meaning):
+            return False
         if isinstance(meaning, UnknownCode):
             is_number = meaning.code.isdecimal() and len(meaning.code) <= MAX_NUMBER_DIGITS
             return not is_number and not _matching_entries(state.entries, state.names, meaning.code)
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
+
+    def keeps_next_scan(self, state: PaletteState) -> bool:
+        return state.chosen is not None
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
         size = list_cursor_and_search.page_size(context)
@@ -166,8 +172,8 @@ class PaletteJob(Job[PaletteState]):
             case Rows("records_to_open", rows):
                 listed = _with_window(state._replace(records=tuple(map(_record_entry, rows))), size)
                 return _run_only_match(listed, context)
-            case Text(text) | UnknownCode(text) if state.chosen and _is_chosen(state, text):
-                return _run_entry(state, state.chosen, context)
+            case Text() | UnknownCode() | Scan() if entry := _chosen_by_line(state, event):
+                return _run_entry(state, entry, context)
             case Text(text) | UnknownCode(text):
                 return _handle_text(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | CursorKey("enter"):
@@ -254,9 +260,16 @@ def _found_entries(state: PaletteState, text: str) -> tuple[PaletteEntry, ...]:
     return (*(entry for entry in commands if entry not in last), *state.records, *last)
 
 
-def _is_chosen(state: PaletteState, text: str) -> bool:
-    """Return True if the line that was ended is the one over which the cursor chose a row."""
-    return state.chosen is not None and text.strip() == state.chosen_for.strip()
+def _chosen_by_line(state: PaletteState, meaning: Meaning) -> PaletteEntry | None:
+    """Return the row under the cursor if the line that was ended is the one over which it was chosen."""
+    match meaning:
+        case Text(text) | UnknownCode(text):
+            line = text.strip()
+        case Scan(matches):
+            line = matches[0].code
+        case _:
+            return None
+    return state.chosen if line == state.chosen_for.strip() else None
 
 
 def _with_window(state: PaletteState, size: int) -> PaletteState:

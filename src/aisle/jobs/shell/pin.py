@@ -1,5 +1,5 @@
 """PIN page: asks for the PIN of the signed-in user before an operation that needs a supervisor.
-`session/page_on_screen` shows what is typed as stars.
+`session/top_job_and_questions` shows what is typed as stars.
 
 It opens above the page where such an input was given, keeps that input, and passes it on once the service has accepted
 the PIN. It takes raw input: wrong attempts are counted by the service, and a scan must not be one.
@@ -8,6 +8,7 @@ Beyond the interface: `/aisle/v1/sign-in`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import (
@@ -46,6 +47,8 @@ A bad line splits a scan into only a few pieces."""
 MIN_TYPED_LENGTH = 3
 """Number of characters needed to judge the pace."""
 PIN_LENGTHS = range(4, 13)
+
+_NAME_AND_PIN = re.compile(r"([^\W\d_]{2}[^\d_]*?)[\s,.:;/-]*(\d+)")
 
 JOB_NAME = "pin"
 
@@ -157,6 +160,12 @@ def is_pin_shaped(text: str) -> bool:
     """Return True if the text has the form of a PIN."""
     digits = text.strip()
     return digits.isascii() and digits.isdecimal() and len(digits) in PIN_LENGTHS
+
+
+def name_before_pin(text: str) -> str:
+    """Return the letters before digits that have the form of a PIN, with or without a blank between; else ""."""
+    found = _NAME_AND_PIN.fullmatch(text.strip())
+    return found[1] if found and is_pin_shaped(found[2]) else ""
 
 
 def is_typed(raw_input: RawInput) -> bool:

@@ -11,6 +11,7 @@ from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.shell.pin import is_pin_shaped
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
 from aisle.scan.grammar_and_meaning_types import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
@@ -92,6 +93,10 @@ class SignInJob(Job[SignInState]):
         choices = tuple((state.is_unknown, person.user) for person in state.people)
         return Accepts(text=True, choices=len(choices), command_letters="q", choice_values=choices)
 
+    def is_secret_text(self, state: SignInState, text: str) -> bool:
+        """Return True for what may be the PIN of a person whose name is not known yet."""
+        return state.is_unknown and is_pin_shaped(text)
+
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
         if isinstance(event, Rows) and event.id == _FEATURES_QUERY.id:
             return Turn(state._replace(is_demo=any(DEMO_FEATURE in row["features"] for row in event.rows)))
@@ -164,9 +169,9 @@ class SignInJob(Job[SignInState]):
         if state.is_code:  # if it is a badge, it is accepted once the people of the store are cached
             refused = state._replace(people=(), is_unknown=True)
             return reply(refused, WRONG, "sign_in.not_a_name", asked=typed_name)
-        as_typed = Person(typed_name.strip(), typed_name.strip())
-        unknown = state._replace(people=(as_typed,), is_unknown=True)
-        return reply(unknown, ASK, "sign_in.unknown", asked=typed_name)
+        name = _name_to_go_on_under(state)
+        unknown = state._replace(people=(Person(name, name),), is_unknown=True)
+        return reply(unknown, ASK, "sign_in.unknown", asked=name)
 
     def _handle_single_person(self, person: Person, typed_name: str) -> Result:
         if is_named(person, typed_name):
@@ -196,6 +201,12 @@ def _ask_which(typed_name: str, people: tuple[Person, ...], total: int) -> Resul
 def _notes(state: SignInState) -> tuple[Line, ...]:
     demo = ("sign_in.demo", "sign_in.demo_supervisor") if state.is_demo else ()
     return tuple(Line("note", msg(id_)) for id_ in ("sign_in.note", *demo))
+
+
+def _name_to_go_on_under(state: SignInState) -> str:
+    """Return the typed name; the name before it if that was followed by a PIN."""
+    is_pin = bool(state.earlier_names) and is_pin_shaped(state.typed_name)
+    return (state.earlier_names[-1] if is_pin else state.typed_name).strip()
 
 
 def _is_no_name(text: str) -> bool:
@@ -242,7 +253,8 @@ def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[M
     if turn is None or not state.is_unknown:
         return Turn(state)
     name = dict(turn.verdict.text.args)["name"] if turn.verdict else ""
-    return turn._replace(verdict=Verdict(INFO, msg("sign_in.done_rest_not_applied", name=name, rest=state.typed_name)))
+    rest = "****" if is_pin_shaped(state.typed_name) else state.typed_name
+    return turn._replace(verdict=Verdict(INFO, msg("sign_in.done_rest_not_applied", name=name, rest=rest)))
 
 
 def _parse_person(row: Mapping[str, Json]) -> Person:

@@ -9,7 +9,7 @@ from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, R
 from aisle.jobs.list_cursor_and_search import ListOptions, not_found_message, product_prompt
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
 from aisle.jobs.look_up_product import code_rows
-from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_product_rows import Product, parse_product
 from aisle.jobs.quantity_or_record import name_of

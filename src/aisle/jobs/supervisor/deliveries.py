@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions, open_record
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.job import ACCEPTED_EXCESS, Context, Effect, LocalNote, Query, Start, Turn, Write, money_message, reply
 from aisle.jobs.list_cursor_and_search import ListOptions
-from aisle.jobs.page_job import Action, FormPage
+from aisle.jobs.pages_and_page_job import Action, FormPage
 from aisle.jobs.row_types.exceptions_clearance_and_today import (
     DifferencesRow,
     ExcessReceiptsRow,

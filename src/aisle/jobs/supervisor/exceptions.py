@@ -20,7 +20,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.page_job import Action, Page, PageJob
+from aisle.jobs.pages_and_page_job import Action, Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.receive.view import code_text
 from aisle.jobs.row_types.exceptions_clearance_and_today import (
@@ -30,6 +30,7 @@ from aisle.jobs.row_types.exceptions_clearance_and_today import (
     RecountsRow,
 )
 from aisle.jobs.row_types.log import LogRow
+from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
     EXCESS_QUERY,
@@ -49,7 +50,7 @@ from aisle.jobs.supervisor.exception_decisions import (
     undone_acceptance_verdict,
     write_at_store,
 )
-from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
+from aisle.jobs.supervisor.log_list import change_message, entry_label, superseded_message, why_message
 from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
@@ -569,7 +570,9 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
                 is_gone = self.page(state) is ONE and not opened_rows(turn.state)
-                return turn._replace(state=turn.state._replace(question="")) if is_gone else turn
+                return _close_question(turn) if is_gone else turn
+            case Rows("settled", (entry,)) if entry["superseded_at"]:
+                return Turn(state, (), Verdict(INFO, superseded_message(entry, store_day(context.now))))
         return Turn(state)
 
     def handle_scan(self, state: ExceptionsState, matches: tuple[Match, ...], context: Context) -> Result:
@@ -584,6 +587,12 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         if start := list_cursor_and_search.open_record(kind, key, label):
             return Turn(state, (start,))
         return Turn(state, (), Verdict(INFO, not_an_order(matches[0])))
+
+
+def _close_question(turn: Result) -> Result:
+    """Close the question about a difference that is no longer listed, and query whether a count supersedes it."""
+    query = Query("settled", "log", {"key": turn.state.question}, is_live=True)
+    return turn._replace(state=turn.state._replace(question=""), effects=(*turn.effects, query))
 
 
 def _summary_queries(context: Context) -> tuple[Effect, ...]:

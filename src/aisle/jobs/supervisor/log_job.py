@@ -10,7 +10,7 @@ from functools import partial
 
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import Args, Close, Context, Effect, Export, Query, Refresh, Rows, Start, Turn, reply
-from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PagedPage, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import LogRow, LossesRow
 from aisle.jobs.row_types.operations_and_session_answers import FileRow
@@ -39,6 +39,7 @@ from aisle.jobs.supervisor.log_list import (
     query_entry,
     query_losses,
     reason_text,
+    superseded_message,
     value_name,
 )
 from aisle.jobs.view import BACK, GOOD, INFO, PAGE_HINTS, Block, Chart, KeyHint, Line, Msg, Series, Verdict, msg, raw
@@ -283,7 +284,10 @@ class EntryPage(DetailPage[LogState]):
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         entry = state.entry
-        return (Line("product", raw(entry_label(entry))), Line("quantity", change_message(entry))) if entry else ()
+        if entry is None:
+            return ()
+        lines = (Line("product", raw(entry_label(entry))), Line("quantity", change_message(entry)))
+        return (*lines, Line("note", superseded_message(entry, state.today))) if entry["superseded_at"] else lines
 
     def blocks(self, state: LogState) -> tuple[Block, ...]:
         return (Block(msg("deliveries.about"), _entry_rows(state), is_compact=True),)

@@ -17,7 +17,7 @@ from aisle.jobs.adjust_state_and_reasons import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.page_job import Action
+from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
@@ -291,6 +291,12 @@ def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
     is_undo = entry["work"] == LOG_SOURCE and str(entry["reference"] or "").startswith(UNDO_PREFIX)
     work = UNDONE if is_undo else entry["work"]
     return msg(SOURCE_NAMES[work]) if work in SOURCE_NAMES else raw(work)
+
+
+def superseded_message(entry: LogRow, today: str) -> Msg:
+    """Return the time of the count that supersedes this one; with its date if that is not today."""
+    at = entry["superseded_at"]
+    return msg("log.superseded", at=msg("log.at_time" if store_day(at) == today else "moment", at=at))
 
 
 def _value_message(entry: LogRow) -> Msg:

@@ -24,7 +24,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, page_size
-from aisle.jobs.page_job import Action, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs import parse_claims_and_report_taken_assignments
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, Query, Refresh, Rows, Turn
-from aisle.jobs.page_job import Page, PageJob
+from aisle.jobs.pages_and_page_job import Page, PageJob
 from aisle.jobs.printed_pick_list import printed_pick_list
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState, Result, SavedView, mark_all_listed, with_pane
 from aisle.jobs.supervisor.order_filter import changed_fields, parse_filter

@@ -12,7 +12,7 @@ from aisle.jobs import list_cursor_and_search, list_page_base_class, parse_claim
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
-from aisle.jobs.page_job import Action, refuse
+from aisle.jobs.pages_and_page_job import Action, refuse
 from aisle.jobs.printed_pick_list import query_pick_list
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.supervisor.order_action_job import ACTION_LETTERS, ACTION_NAMES

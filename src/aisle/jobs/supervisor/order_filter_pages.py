@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from aisle.jobs.job import Context, Event, LocalNote, Turn, reply
-from aisle.jobs.page_job import Action, FormPage, Page, refuse
+from aisle.jobs.pages_and_page_job import Action, FormPage, Page, refuse
 from aisle.jobs.supervisor.order_board_list import BOARD, Actions, OrdersState, Result, SavedView, apply_view, open_page
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import goods_messages, parse_claims_and_report_taken_assignments
+from aisle.jobs import name_goods_and_locations, parse_claims_and_report_taken_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import open_record
-from aisle.jobs.page_job import Action, DetailPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
@@ -193,7 +193,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     if order.status == "rejected" and order.rejection_reason:
         notes.append(msg("order.rejected_why", why=order.rejection_reason))
     if places := dict.fromkeys(each["location_code"] for line in state.lines for each in line["put_down"]):
-        notes.append(msg("order.waits_at_location", place=goods_messages.list_locations(places)))
+        notes.append(msg("order.waits_at_location", place=name_goods_and_locations.list_locations(places)))
     if state.state in _LAST_STATE_TEXTS:
         notes.append(msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why)))
     return (Line("product", head), Line("quantity", far), *(Line("note", note) for note in notes if note))

@@ -31,7 +31,7 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
-from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed

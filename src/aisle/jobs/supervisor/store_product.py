@@ -12,11 +12,11 @@ from decimal import Decimal
 
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.look_up_product import location_rows
-from aisle.jobs.page_job import Page, PagedPage, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Page, PagedPage, PageJob, refuse
 from aisle.jobs.parse_product_rows import parse_expected_deliveries, parse_product
 from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.supervisor.ask_and_confirm_setting import ConfirmPage, ValuePage, check_changes
 from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
-from aisle.jobs.supervisor.store_product_change import ConfirmPage, ValuePage, check_changes
 from aisle.jobs.supervisor.store_product_limits_and_objections import (
     StoreProduct,
     change_text,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
 from aisle.jobs.look_up_product import delivery_rows, estimate, need_text, with_age
-from aisle.jobs.page_job import Action, DetailPage, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, refuse
 from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow

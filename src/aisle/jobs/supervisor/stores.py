@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, SearchPage, next_of
-from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.people_stores_and_features import StorePageRow, StoresRow
 from aisle.jobs.store_time import day_or_time

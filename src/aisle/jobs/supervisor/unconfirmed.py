@@ -27,7 +27,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value

@@ -22,7 +22,7 @@ from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain.json_fragments import pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import IN_HAND_SOURCE, LogEntry, LogWriter
-from aisle.service.domain.movements import MovementEnd, move_goods
+from aisle.service.domain.move_goods import MovementEnd, move_goods
 from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
 from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool

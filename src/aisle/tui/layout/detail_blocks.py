@@ -20,7 +20,7 @@ from aisle.tui.layout.choices_and_key_hints import (
 )
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, line_width, side_by_side
-from aisle.tui.layout.table_columns import NUMBER_PATTERN, column_widths, table_line, with_distinct_names
+from aisle.tui.layout.table_columns import NUMBER_PATTERN, column_widths, table_line, with_distinct_cells
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 MIN_COLUMN_CELLS = 36
@@ -149,12 +149,12 @@ def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[St
             break
     else:
         if cells < NARROW_CELLS and most > 1:
-            texts = with_distinct_names(
-                texts if block.is_compact else _two_line_texts(block, cells - 2, writer), cells - gutter, writer
+            texts = with_distinct_cells(
+                texts if block.is_compact else _two_line_texts(block, cells - 2, writer), [cells - gutter], writer
             )
             return [_two_line_row(row, number, block, cells, writer) for number, row in enumerate(texts, 1)]
     columns = column_widths(texts, cells - gutter, 2) if texts else []
-    texts = with_distinct_names(texts, columns[0], writer) if columns else texts
+    texts = with_distinct_cells(texts, columns, writer)
     right = [
         at > 0 and all(not row[at] or NUMBER_PATTERN.fullmatch(row[at]) for row in texts) for at in range(len(columns))
     ]

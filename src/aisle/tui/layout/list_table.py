@@ -19,7 +19,7 @@ from aisle.tui.layout.table_columns import (
     natural_widths,
     number_columns,
     table_line,
-    with_distinct_names,
+    with_distinct_cells,
 )
 from aisle.tui.message_text import MessageWriter, length_count
 
@@ -145,7 +145,7 @@ def _table_without_cursor(
     space = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
     sized = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
     cells, heads, columns, tones, _ = sized
-    cells = with_distinct_names(cells, columns[0], box.writer)
+    cells = with_distinct_cells(cells, columns, box.writer)
     counted = _columns_with_ids(view.rows, COUNTED_ID, any)
     right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
     used = gutter + sum(columns) + gap * (len(columns) - 1)
@@ -308,7 +308,7 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
     columns = [min(column, space) for column in columns]
     right = number_columns(cells, len(columns), first=1)
     lines = [table_line(heads[1:], columns, right, 2, gutter, ("head", "head"), box.writer)] if heads else []
-    for index, texts in enumerate(with_distinct_names(cells, space, box.writer), first):
+    for index, texts in enumerate(with_distinct_cells(cells, [space, *columns], box.writer), first):
         tones = [tone_of(cell) for cell in rows[index - first].cells]
         name: StyledLine = [*_row_lead(view, rows[index - first], index, gutter), (texts[0], tones[0] or "cell")]
         lines.append(_cursor_line(name, gutter, box) if index == view.cursor else name)

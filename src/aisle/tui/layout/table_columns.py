@@ -34,10 +34,15 @@ def _fits_numbers(is_number: bool, text: str) -> bool:
     return is_number or bool(NO_DIGITS.fullmatch(text))
 
 
-def with_distinct_names(lines: Sequence[Sequence[str]], cells: int, writer: MessageWriter) -> list[list[str]]:
-    """Return rows whose first cells are cut so that they still differ."""
-    names = shorten_distinctly([line[0] for line in lines], cells, mark=writer.cut_mark)
-    return [[name, *line[1:]] for name, line in zip(names, lines, strict=True)]
+def with_distinct_cells(
+    lines: Sequence[Sequence[str]], columns: Sequence[int], writer: MessageWriter
+) -> list[list[str]]:
+    """Return rows whose cells are cut to the widths of these leading columns, so that different cells still differ."""
+    cut = [
+        shorten_distinctly([line[at] for line in lines], cells, mark=writer.cut_mark)
+        for at, cells in enumerate(columns)
+    ]
+    return [[*cells, *line[len(columns) :]] for *cells, line in zip(*cut, lines, strict=True)]
 
 
 def natural_widths(lines: Sequence[Sequence[str]]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Figures of an unconfirmed operation, compared: before it, what it does, and what the service has now."""
+"""Comparison of the figures of an unconfirmed operation: before it, what it does, and what the service has now."""
 
 from __future__ import annotations
 

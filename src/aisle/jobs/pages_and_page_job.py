@@ -1,4 +1,7 @@
-"""Base classes of jobs that consist of pages. A page is one screen; it handles its own inputs."""
+"""Base classes of pages, and of the job that consists of pages. A page is one screen; it handles its own inputs.
+
+Pages that list records: `list_page_base_class`.
+"""
 
 from __future__ import annotations
 

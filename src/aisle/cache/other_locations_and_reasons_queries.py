@@ -1,4 +1,4 @@
-"""Queries for a shortage: other locations with free stock, the rejection reasons of late, and the service features."""
+"""Queries for a shortage: other locations with free stock, and the rejection reasons of late."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from aisle.cache.free_and_held_stock import lines_read_times
 from aisle.cache.list_window import QueryResult
 from aisle.cache.locations_in_walk_order import WalkOrder
 from aisle.cache.parse_stored_row import parse_row
-from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.pools_and_locations_of_rows import location_entries, pool_quantities
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow
     from aisle.jobs.row_types.log import ShortReasonsRow
     from aisle.jobs.row_types.orders import LocationStockRow
-    from aisle.jobs.row_types.people_stores_and_features import FeaturesRow
 
     class _HeldInPools(HeldGoodsRow):
         pools: dict[str, Json]
@@ -150,10 +148,3 @@ def recent_reasons(context: QueryContext, _: Args) -> QueryResult[ShortReasonsRo
                 found.setdefault(str(code), str(words))
     rows: list[ShortReasonsRow] = [{"code": code, "text": found[code]} for code in sorted(found)]
     return rows, len(rows)
-
-
-@declare_query("features", "", whole_topics("link"))
-def service_features(context: QueryContext, _: Args) -> QueryResult[FeaturesRow]:
-    """Return one row with the announced `features`; none if the service was never reached."""
-    words = announced_features(context.cache)
-    return ([], 0) if words is None else ([{"features": list(words)}], 1)

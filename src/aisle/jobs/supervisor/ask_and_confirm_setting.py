@@ -1,10 +1,13 @@
-"""Change of a product's setting: its value is asked for, checked, and shown beside the current one to be confirmed."""
+"""Pages that ask for a new value of a product's setting, check it, and show it beside the current one to be confirmed.
+
+`store_product` sends the change.
+"""
 
 from __future__ import annotations
 
 from aisle.jobs import choice_letters
 from aisle.jobs.job import Context, Event, Json, Turn, reply
-from aisle.jobs.page_job import Action, FormPage, refuse
+from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.supervisor.parse_and_format_store_product_values import (
     LEVELS,
     field_label,

@@ -1,4 +1,4 @@
-"""Changes of a pick's lines: filled with scanned goods, put down, without an order, restored by an undo.
+"""Changes of the picked quantities of a pick's lines: goods added over lines, put down, and restored by an undo.
 
 First the lines of this stop are filled, tote by tote, then those at its location. Their order and the stop on the
 screen: `current_and_next_stop`.
@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from aisle.jobs.pick.current_and_next_stop import lines_of_stop, with_lines
+from aisle.jobs.pick.current_and_next_stop import lines_of_stop
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
-    GoodsToReturn,
     LineBefore,
     LineSource,
     PickState,
     PutDown,
     UndoStep,
     add_undo_step,
-    tote_letter,
 )
 
 
@@ -102,52 +100,6 @@ def put_down_locations(state: PickState, order: str = "") -> tuple[str, ...]:
         for location in take.put_down_at
     )
     return tuple(dict.fromkeys(locations))
-
-
-def without_order(state: PickState, order: str, reason: str) -> PickState:
-    """Return the pick without an order; its goods in this picker's hand have to be put back."""
-    letter = tote_letter(state, order)
-    goods = tuple(
-        GoodsToReturn(
-            letter,
-            reason,
-            take.product,
-            take.label,
-            source.quantity,
-            source.location,
-            order=order,
-            pool=source.pool,
-            line=take,
-        )
-        for take in state.lines
-        if take.order == order
-        for source in take.sources_in_hand
-    )
-    totes = tuple(tote for tote in state.totes if tote.order != order)
-    questions = tuple(choice for choice in state.take_over_choices if choice.key != order)
-    history = _history_without_order(state.history, order)
-    left = state._replace(
-        totes=totes,
-        to_return=(*state.to_return, *goods),
-        choices=(),
-        take_over_choices=questions,
-        only_order="",
-        history=history,
-    )
-    return with_lines(left, [take for take in state.lines if take.order != order])
-
-
-def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[UndoStep, ...]:
-    """Return the steps that can still be undone without an order. If the order comes back, its lines keep the state
-    they have then, whatever was done before."""
-    steps = (
-        step._replace(
-            lines_before=tuple(each for each in step.lines_before if each.order != order),
-            sources_before=tuple(each for each in step.sources_before if each.order != order),
-        )
-        for step in history
-    )
-    return tuple(step for step in steps if step != UndoStep(location=step.location, at=step.at))
 
 
 def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:

@@ -22,7 +22,7 @@ from aisle.client.csv_load.file_layouts_and_columns import STOCK
 from aisle.client.csv_load.report import LoadError
 
 
-class LoadName(NamedTuple):
+class LoadId(NamedTuple):
     """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted.
 
     `recount` is what the file holds of a recount of the same stock that was interrupted, if this load is none.
@@ -34,56 +34,56 @@ class LoadName(NamedTuple):
 
 
 @contextmanager
-def kept_load_name(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> Iterator[LoadName]:
+def kept_load_id(id_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> Iterator[LoadId]:
     """Yield the id for a load of these files: that of an interrupted one if nothing has changed since.
 
     It is deleted at the end, unless the load fails; a recount that this load does not finish is kept. Raise LoadError
     if it cannot be stored, or if another load of the folder is running.
     """
-    if name_file is None:
-        yield LoadName(secrets.token_hex(8))
+    if id_file is None:
+        yield LoadId(secrets.token_hex(8))
         return
-    with _locked(name_file) as stream:
-        name = _start(stream, name_file, tables, recount=recount)
+    with _locked(id_file) as stream:
+        name = _start(stream, id_file, tables, recount=recount)
         yield name
         if name.recount:
-            _write(stream, name_file, name.recount)
+            _write(stream, id_file, name.recount)
         else:
-            name_file.unlink(missing_ok=True)
+            id_file.unlink(missing_ok=True)
 
 
 @contextmanager
-def _locked(name_file: Path) -> Iterator[IO[str]]:
+def _locked(id_file: Path) -> Iterator[IO[str]]:
     """Yield the open file, locked."""
     while True:
-        with os.fdopen(_open(name_file), "r+", encoding="utf-8", errors="replace") as stream:
-            if _lock(stream, name_file):
+        with os.fdopen(_open(id_file), "r+", encoding="utf-8", errors="replace") as stream:
+            if _lock(stream, id_file):
                 yield stream
                 return
 
 
-def _open(name_file: Path) -> int:
+def _open(id_file: Path) -> int:
     try:
-        name_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(name_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        id_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(id_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _not_kept(name_file, error) from error
+        raise _not_kept(id_file, error) from error
 
 
-def _lock(stream: IO[str], name_file: Path) -> bool:
+def _lock(stream: IO[str], id_file: Path) -> bool:
     """Lock the file. Return False if a load that has ended meanwhile has deleted it."""
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(stream.fileno()), name_file.stat())
+        return os.path.samestat(os.fstat(stream.fileno()), id_file.stat())
     except BlockingIOError as error:
         raise LoadError("Another load of this folder is running. Wait for its end, then load again.") from error
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise _not_kept(name_file, error) from error
+        raise _not_kept(id_file, error) from error
 
 
-def _start(stream: IO[str], name_file: Path, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
+def _start(stream: IO[str], id_file: Path, tables: Iterable[CsvTable], *, recount: bool) -> LoadId:
     load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
     last = _read(stream)
     kept = last.get(_KEPT_RECOUNT)
@@ -91,9 +91,9 @@ def _start(stream: IO[str], name_file: Path, tables: Iterable[CsvTable], *, reco
     unfinished = {} if recount or not _is_same_stock(of_recount, load_content["files"]) else of_recount
     for found in (last, of_recount):
         if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
-            return LoadName(str(found["id"]), is_resumed=True, recount=unfinished)
-    name = LoadName(secrets.token_hex(8), recount=unfinished)
-    _write(stream, name_file, {"id": name.id, **load_content, **({_KEPT_RECOUNT: unfinished} if unfinished else {})})
+            return LoadId(str(found["id"]), is_resumed=True, recount=unfinished)
+    name = LoadId(secrets.token_hex(8), recount=unfinished)
+    _write(stream, id_file, {"id": name.id, **load_content, **({_KEPT_RECOUNT: unfinished} if unfinished else {})})
     return name
 
 
@@ -106,14 +106,14 @@ def _is_same_stock(found: Mapping[str, object], files: object) -> bool:
     return bool(both[0]) and both[0] == both[1]
 
 
-def _write(stream: IO[str], name_file: Path, content: Mapping[str, object]) -> None:
+def _write(stream: IO[str], id_file: Path, content: Mapping[str, object]) -> None:
     try:
         stream.seek(0)
         stream.truncate()
         stream.write(json.dumps(content))
         stream.flush()
     except OSError as error:
-        raise _not_kept(name_file, error) from error
+        raise _not_kept(id_file, error) from error
 
 
 def _file_digest(path: Path) -> str:
@@ -130,5 +130,5 @@ def _read(stream: IO[str]) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _not_kept(name_file: Path, error: OSError) -> LoadError:
-    return LoadError(f"The name of this load cannot be kept in {name_file.parent}: {error}. Make room there.")
+def _not_kept(id_file: Path, error: OSError) -> LoadError:
+    return LoadError(f"The id of this load cannot be kept in {id_file.parent}: {error}. Make room there.")

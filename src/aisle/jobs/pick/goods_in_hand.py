@@ -1,4 +1,4 @@
-"""Goods in hand that this picker still has to put down."""
+"""Goods in hand: what this picker still has to put down, and what all or other pickers have in hand."""
 
 from __future__ import annotations
 

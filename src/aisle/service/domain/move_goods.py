@@ -1,4 +1,7 @@
-"""Movements between locations, pools and order lines (README: Movement, Move to an order line)."""
+"""Moves goods at once between locations, pools and order lines (README: Movement, Move to an order line).
+
+Moves that a clearance assigns to people: `handlers/movements_and_clearances`.
+"""
 
 from __future__ import annotations
 

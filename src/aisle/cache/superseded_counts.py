@@ -1,0 +1,68 @@
+"""Counts that a later count of the same goods supersedes. Pure.
+
+The goods are a product at a location and in a pool, free or held for an order line. A later count supersedes all
+earlier ones if it stands: it was sent, and is neither refused nor undone. Nobody has to approve it. The difference of
+an earlier count has no meaning then. The times of the counts decide, not the order in which the service booked them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from aisle.cache.parse_stored_row import Row
+from aisle.jobs.parse_and_judge_quantities import to_decimal
+
+Goods = tuple[str, str, str, str]
+"""Product, location in lower case, and order and line for which goods are held."""
+
+
+class Count(NamedTuple):
+    """A count of goods."""
+
+    key: str
+    goods: Goods
+    pool: int
+    """0 for any."""
+    at: str
+    """ISO 8601 UTC; empty if unknown."""
+
+
+def count_of_entry(key: str, at: str, entry: Row) -> Count:
+    """Return the count that a log entry states."""
+    location = str(entry.get("location_code") or "").casefold()
+    order, line = (str(entry.get(f"customer_order_{name}number") or "") for name in ("", "line_"))
+    return Count(key, (str(entry.get("product_number") or ""), location, order, line), _pool_of(entry), at)
+
+
+def _pool_of(entry: Row) -> int:
+    pools = [pool for pool in range(1, 11) if entry.get(f"stock_pool_{pool}") is not None]
+    named = entry.get("stock_pool") or entry.get("pool_location") or (pools[0] if len(pools) == 1 else 0)
+    return int(to_decimal(named))
+
+
+def last_superseding(count: Count, standing: Iterable[Count]) -> Count | None:
+    """Return the last of these counts if it supersedes a count; None without one."""
+    later = [each for each in standing if each.at > count.at and _is_same(each, count)] if count.at else []
+    return max(later, key=lambda each: each.at, default=None)
+
+
+def _is_same(one: Count, other: Count) -> bool:
+    return one.goods == other.goods and _have_common_pool(one.pool, other.pool)
+
+
+def _have_common_pool(one: int, other: int) -> bool:
+    return not one or not other or one == other
+
+
+def superseded_keys(counts: Iterable[Count], standing: Iterable[Count]) -> list[str]:
+    """Return the keys of the counts that one of the standing ones supersedes."""
+    last: dict[Goods, dict[int, str]] = {}
+    for each in standing:
+        pools = last.setdefault(each.goods, {})
+        pools[each.pool] = max(each.at, pools.get(each.pool, ""))
+    return [each.key for each in counts if each.at and each.at < _last_time(each.pool, last.get(each.goods, {}))]
+
+
+def _last_time(pool: int, last: Mapping[int, str]) -> str:
+    return max((at for other, at in last.items() if _have_common_pool(pool, other)), default="")

@@ -1,0 +1,41 @@
+"""Topics that an operation may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aisle.courier.topics import ASSIGNMENT, DELIVERY, ENTRY_PREFIX, LOG, ORDER, PRODUCT, RECOUNT, Topic
+from aisle.outbox.operation_record import CREATE_MOVEMENT, REVIEW_LOGS, WRITE_RECOUNTS, Operation
+
+_READABLE_LANES = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
+"""Prefixes of lanes that name a topic."""
+
+
+def topics_of_operation(op: Operation) -> tuple[Topic, ...]:
+    """Return the topics that the operation may have changed, sorted: from its lanes and the numbers in its body."""
+    found = {Topic(*lane.split("/", 1)) for lane in op.lanes if lane.startswith(_READABLE_LANES)}
+    found.update(_topics_in_body(op.body))
+    if op.operation == WRITE_RECOUNTS:
+        found.add(Topic(RECOUNT, ""))
+    if op.operation == REVIEW_LOGS:
+        found.update(Topic(LOG, f"{ENTRY_PREFIX}{review['id']}") for review in op.body["reviews"])
+    if op.operation == CREATE_MOVEMENT and any(
+        "customer_order_number" in (item.get("from_location") or ()) for item in op.body
+    ):
+        found.add(Topic(ASSIGNMENT, ""))
+    return tuple(sorted(found))
+
+
+def _topics_in_body(value: Any) -> Iterator[Topic]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "product_number" and item:
+                yield Topic(PRODUCT, str(item))
+            elif key in ("order_number", "customer_order_number") and item:
+                yield Topic(ORDER, str(item))
+            else:
+                yield from _topics_in_body(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _topics_in_body(item)
