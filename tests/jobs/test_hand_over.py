@@ -285,7 +285,7 @@ def test_a_refused_hand_over_is_reported_once() -> None:
 
 
 def test_no_sequence_loses_goods_and_undo_restores_them() -> None:
-    events = [
+    events: list[Event] = [
         *(Choice(n) for n in range(1, 5)),
         *(Scan((Match(PRODUCT, f"P{n}", f"P{n}", code=f"P{n}"),)) for n in range(1, 5)),
         *(Scan((Match(LOCATION, code, code, code=code),)) for code in ("PU-1", "A-1", "A-2")),

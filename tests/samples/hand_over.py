@@ -52,8 +52,9 @@ def _goods(text: str) -> tuple[LineGoods, ...]:
 
 
 def _order(text: str, step: str = ORDER_STEP, **fields: Any) -> HandOverState:
-    order = {"order": text or "4113", "customer": text or CUSTOMERS[0], "status": "picked", "goods": _goods(text)}
-    return HandOverState(step=step)._replace(**order)._replace(**fields)
+    number, customer = text or "4113", text or CUSTOMERS[0]
+    state = HandOverState(step=step, order=number, customer=customer, status="picked", goods=_goods(text))
+    return state._replace(**fields)
 
 
 def _frame(state: HandOverState, verdict: Verdict | None = None, link: LinkState = LIVE, typed: str = "") -> Frame:

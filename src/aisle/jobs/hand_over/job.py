@@ -21,7 +21,7 @@ from aisle.jobs.hand_over.order_pages import (
 )
 from aisle.jobs.hand_over.ready_list_page import READY_LIST
 from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn
-from aisle.jobs.page_job import Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import WRONG, Verdict, msg

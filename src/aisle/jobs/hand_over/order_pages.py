@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import partial
 
-from aisle.jobs import goods_messages
+from aisle.jobs import name_goods_and_locations
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
 from aisle.jobs.hand_over.hand_over_state import (
     CONFIRM,
@@ -28,7 +28,7 @@ from aisle.jobs.hand_over.hand_over_state import (
 )
 from aisle.jobs.hand_over.writes_and_undo import finish_write, put_back_step, put_back_writes
 from aisle.jobs.job import Close, Context, Event, Query, Refresh, Turn, reply
-from aisle.jobs.page_job import Action, DetailPage, FormPage, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, refuse
 from aisle.jobs.pick.pick_line import same_location
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.store_time import seconds_since
@@ -83,8 +83,8 @@ def ask_undo(state: HandOverState, context: Context) -> Result:
         return refuse(state, gone)
     *steps, last_step = state.put_back
     writes = put_back_writes(last_step, context, is_undo=True)
-    args = {"quantity": last_step.quantity, "label": last_step.label}
-    text = msg("hand_over.put_back_undone", order=last_step.order, **args)
+    quantity, label, order = last_step.quantity, last_step.label, last_step.order
+    text = msg("hand_over.put_back_undone", order=order, quantity=quantity, label=label)
     return Turn(state._replace(put_back=tuple(steps)), writes, undo_verdict(text))
 
 
@@ -148,7 +148,7 @@ def has_goods(state: HandOverState) -> bool:
 def _where(state: HandOverState) -> Msg:
     """Return where the goods lie, as far as this host knows."""
     if places := locations_of(state):
-        return msg("order.waits_at_location", place=goods_messages.list_locations(places))
+        return msg("order.waits_at_location", place=name_goods_and_locations.list_locations(places))
     return msg("hand_over.no_location")
 
 
@@ -252,7 +252,7 @@ def scan_location(state: HandOverState, location: str, context: Context) -> Resu
     if not places:
         return refuse(state, msg("hand_over.scan_order", order=state.order))
     return refuse(
-        state, msg("hand_over.other_location", order=state.order, place=goods_messages.list_locations(places))
+        state, msg("hand_over.other_location", order=state.order, place=name_goods_and_locations.list_locations(places))
     )
 
 
@@ -414,7 +414,7 @@ def put_back_at(state: HandOverState, location: str, context: Context) -> Result
         return Turn(drop_put_back(state))
     step = put_back_step(state.order, goods, min(state.quantity, goods.picked), location)
     done = drop_put_back(state)._replace(put_back=(*state.put_back, step)[-MAX_UNDO:], checked=())
-    place = goods_messages.at_location(location if step.moved else "")
+    place = name_goods_and_locations.at_location(location if step.moved else "")
     said = msg("hand_over.put_back", quantity=_quantity(goods, step.quantity), label=goods.label, place=place)
     return Turn(done, put_back_writes(step, context), Verdict(GOOD, said))
 
