@@ -36,7 +36,7 @@ from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices
 from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
-from aisle.client.csv_load.report import unread_error
+from aisle.client.csv_load.report import BECOMES, unread_error
 from aisle.client.csv_load.service_reads import (
     as_file_warning,
     fetch_people,
@@ -154,6 +154,9 @@ class KeyComparison:
             other, its = self._users.get((store, fold_key(user)), (user, badge))
             if other != user and its != badge:
                 yield line, f"user {difference_reason(user, other)}"
+            elif other != user:
+                what = f"user is written in another way than before, {BECOMES} what the file has"
+                self._table.notes.add_warning(what, f"{other} then, {user} now", line)
 
 
 async def _compare_keys(

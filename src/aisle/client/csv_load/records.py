@@ -43,7 +43,7 @@ from aisle.client.csv_load.shared_codes import (
     keys_in_column,
     warn_of_unit,
 )
-from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading
+from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading, plain_number
 from aisle.client.csv_load.why_row_is_bad import footer_reason
 from aisle.client.paging import Row
 
@@ -376,9 +376,9 @@ def _warn_of_reading(table: CsvTable, row: TableRow, reading: Reading) -> None:
         what = "a row without a place is read as the total of the product's rows with places, and left out"
     else:
         what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
-    value = f"{row.values['quantity']} of {row.values['product_number']}; its rows with places have"
+    value = f"{plain_number(row.values['quantity'])} of {row.values['product_number']}; its rows with places have"
     in_pool = f" in pool {pool}" if (pool := row.values.get("stock_pool")) else ""
-    table.notes.add_warning(what, f"{value} {reading.at_places:f}{in_pool}", row.line)
+    table.notes.add_warning(what, f"{value} {plain_number(reading.at_places)}{in_pool}", row.line)
 
 
 def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
