@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
-from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn, reply
+from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Start, Turn, reply
 from aisle.jobs.parse_claims_and_report_taken_assignments import is_later
 from aisle.jobs.pick import (
     claim_release_and_take_over,
@@ -255,6 +255,8 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     if is_reassigned(tote, row, context):
         return remove_order(state, tote, "assigned", str(row.get("assigned_name") or row["assigned_to"]))
     row_lines = parse_lines(row.get("lines") or (), order)
+    if _waits_for_customer(state, tote, row_lines):
+        return Turn(state, (Close(start=Start("hand_over", {"order_number": order})),))
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
     claim = claim_release_and_take_over.check_claim(state, tote, row, context)
@@ -312,6 +314,12 @@ def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
     if not fresh or any(choice.key == fresh[0].order for choice in state.choices):
         return False
     return not any(take.is_open or take.in_hand for take in fresh)
+
+
+def _waits_for_customer(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> bool:
+    """Return True if the only order was opened with all of it picked and put down: only its customer is awaited."""
+    is_opened = not tote.has_lines and not state.is_batch and state.phase == "wait"
+    return is_opened and _is_done(state, fresh) and any(take.picked for take in fresh)
 
 
 def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Result:
