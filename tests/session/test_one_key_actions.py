@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aisle.jobs.view import DetailView, Frame, ListView, Step
 from aisle.scan.inputs import TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
+from tests.session.every_page import on_page
 from tests.session.test_order_board import home, says  # noqa: F401
 from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401
 
@@ -98,6 +101,13 @@ def test_order_page_has_the_letters_of_the_board(board: Session) -> None:
     assert frame.view.name == "order"
     assert set("cji") <= set(frame.one_key_letters)
     assert says(board, "j").view.name == "order_actions.reason"
+
+
+@pytest.mark.parametrize(("page", "is_at_once"), [("store_product.confirm", True), ("count.leave", False)])
+def test_a_letter_answers_at_once_on_a_supervisors_page_only(aisle_home: Path, page: str, is_at_once: bool) -> None:
+    with on_page(aisle_home, page) as session:
+        assert "y" in session.page.accepts().choice_letters
+        assert ("y" in session.resize(120, 40).one_key_letters) == is_at_once
 
 
 @pytest.mark.parametrize(("page", "heading"), [("orders", "help.letters_at_once"), ("products", "help.letters")])

@@ -180,7 +180,7 @@ def _return_movements(goods: Iterable[GoodsToReturn], store: str, user: str, *, 
         items.setdefault(each.order, []).append(
             {"product_number": each.product, "quantity": each.quantity, "from_location": source, "to_location": to}
         )
-    return tuple(_movement(order, found, store, user) for order, found in items.items())
+    return tuple(order_movement(order, found, store, user) for order, found in items.items())
 
 
 def _movements(
@@ -202,9 +202,9 @@ def _movements(
             "to_location": {**holder, **target} if target else holder,
         }
         items.setdefault(take.order, []).append(item)
-    return tuple(_movement(order, found, store, user) for order, found in items.items())
+    return tuple(order_movement(order, found, store, user) for order, found in items.items())
 
 
-def _movement(order: str, items: list[MovementEntry], store: str, user: str) -> Write:
+def order_movement(order: str, items: list[MovementEntry], store: str, user: str) -> Write:
     lanes = (f"order/{order}", *sorted({f"product/{item['product_number']}" for item in items}))
     return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)

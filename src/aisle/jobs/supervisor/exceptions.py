@@ -112,15 +112,21 @@ _KIND_TEXTS = {
 }
 
 
+def _about(kind: str, value: Msg, stuck_s: str) -> Msg:
+    """Return what a kind of exceptions is about: the value of all differences, or what is stuck."""
+    return msg(_KIND_TEXTS[kind], value=value, seconds=stuck_s)
+
+
 class Summary(Page[ExceptionsState]):
     """Number of exceptions of each kind."""
 
     name = "exceptions"
 
     def view(self, state: ExceptionsState) -> ListView:
-        counts, value = dict(state.counts), money_message(state.difference_value)
+        counts = dict(state.counts)
+        value, seconds = money_message(state.difference_value), str(state.stuck_minutes * 60)
         rows = tuple(
-            Row(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), msg(_KIND_TEXTS[kind], value=value)))
+            Row(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), _about(kind, value, seconds)))
             for kind in state.visible_kinds
             if kind in counts
         )
@@ -554,6 +560,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows("summary", (row, *_)):
                 counts = tuple((kind, row[kind]) for kind in EXCEPTION_KINDS)
                 state = state._replace(counts=counts, difference_value=row["value"], is_loaded=True)
+                state = state._replace(stuck_minutes=context.policy.stuck_minutes)
                 shown = tuple(count for _, count in counts) if context.is_desk else ()
                 return Turn(DIFFERENCES.with_options(state, counts=shown))
             case Rows("features", rows):
