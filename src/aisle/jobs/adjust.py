@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from aisle import named_tuple_json
 from aisle.jobs import (
     find_and_report_refusals,
+    implausible_quantities,
     name_goods_and_locations,
-    parse_and_judge_quantities,
     quantity_or_record,
     stock_change_and_count_writes,
 )
@@ -358,7 +358,7 @@ def _add_to_question(state: AdjustState, match: Match) -> Result | None:
     if state.number_match or state.asked_quantity is None or not is_same:
         return None
     expected = state.line.expected if state.has_expected else Decimal(0)
-    if not parse_and_judge_quantities.is_implausible(match.quantity, expected, state.large_quantity):
+    if not implausible_quantities.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
 
@@ -368,8 +368,8 @@ def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decim
     expected = state.line.expected if state.has_expected else Decimal(0)
     confirmed = state.confirmed_quantity or Decimal(0)
     if scanned == 1:
-        return parse_and_judge_quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
-    return parse_and_judge_quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
+        return implausible_quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
+    return implausible_quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:

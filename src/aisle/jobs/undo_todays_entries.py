@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs import name_goods_and_locations, stock_change_and_count_writes
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import (
@@ -24,7 +25,6 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
 from aisle.jobs.stored_messages import read_message

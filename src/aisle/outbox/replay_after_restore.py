@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
 from aisle.outbox.operation_record import Operation, RandomBytes

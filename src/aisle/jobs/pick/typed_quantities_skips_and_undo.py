@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import Args, Context, Start, Turn, Write, reply
 from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs import stock_change_and_count_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.view import Msg
 from aisle.scan.grammar_and_meaning_types import Match

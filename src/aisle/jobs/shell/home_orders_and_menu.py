@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, list_cursor_and_search
 from aisle.jobs.job import (
     Changed,
@@ -26,7 +27,6 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_claims_and_report_taken_assignments import parse_claim
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
