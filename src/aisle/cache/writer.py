@@ -257,7 +257,10 @@ class CacheWriter:
         return tuple(str(number) for (number,) in rows)
 
     def delete_closed_orders(self, before: float) -> None:
-        """Delete finished and rejected orders that were last read before that moment (seconds since 1970)."""
+        """Delete finished and rejected orders that were last read before that moment (seconds since 1970).
+
+        The setting `keep_orders_days` is for the service's database (`cli/purge`), not for this one.
+        """
         with self.transaction():
             rows = fetch(self._db, "SELECT order_number FROM orders WHERE state = 2 AND header_read_began < ?", before)
             self._log_changes(ORDER_TOPIC, orders.delete_orders(self._db, [str(number) for (number,) in rows]))

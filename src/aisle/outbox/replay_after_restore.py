@@ -1,4 +1,7 @@
-"""Restores of the service from an earlier copy: their records, and the replay of operations that it lost."""
+"""Restores of the service from an earlier copy: their records, and the replay of operations that it lost.
+
+`courier/resend_after_restore` finds out which these are.
+"""
 
 from __future__ import annotations
 

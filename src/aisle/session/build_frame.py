@@ -1,4 +1,7 @@
-"""Frame of a session: the page, the verdict, what is typed, and the state of the link."""
+"""Frame of a session: the page, the verdict, what is typed, and the state of the link.
+
+`cache/reader` reads the link with the age of the data.
+"""
 
 from __future__ import annotations
 

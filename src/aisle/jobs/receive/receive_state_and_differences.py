@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal, to_decimal_or_none
-from aisle.jobs import stock_change_and_count_writes
+from aisle.jobs import log_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
 from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.view import Msg
@@ -427,7 +427,7 @@ def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int
         "reference": delivery,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
-        "source": stock_change_and_count_writes.LOG_SOURCE,
+        "source": log_writes.LOG_SOURCE,
     }
     if entry.line:
         row["line_number"] = entry.line
