@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from aisle.errors import SettingsError
-
-if TYPE_CHECKING:
-    pass
 
 
 def read_token(path: str) -> str:

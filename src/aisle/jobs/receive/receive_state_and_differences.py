@@ -1,4 +1,4 @@
-"""State of receiving a delivery, its arithmetic, and the operations it sends.
+"""State of receiving a delivery, its differences, the split of goods over its lines, and the operations it sends.
 
 Interface: Delivery order; Create store product logs with `is_from_receipt` and the delivery as `reference`. Quantities
 are Decimals in base units.
