@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import DetailView, Frame, ListView, Step
-from aisle.scan.inputs import TAB_KEY, OpenLine, typed_line
+from aisle.scan.inputs import ROW_KEY, TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
 from tests.session.every_page import on_page
 from tests.session.test_order_board import home, says  # noqa: F401
@@ -135,3 +135,11 @@ def test_a_mark_where_nothing_can_be_marked_changes_nothing(desk: Session) -> No
         before = press(desk, f"{TAB_KEY}{name}").view
         assert press(desk, "mark").view == before
         assert press(desk, "shift+down").view == before
+
+
+def test_a_click_ends_the_answer_to_the_input_before(board: Session) -> None:
+    says(board, "j")
+    dropped = says(board, "b").verdict
+    assert dropped is not None
+    assert press(board, "down").verdict == dropped
+    assert press(board, f"{ROW_KEY}1").verdict is None
