@@ -43,6 +43,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 CASES = 3
 """Cases of a table in the default run, about: the others repeat the same code with another value."""
 
+LANGUAGE = "language"
+"""The argument of which all cases run by default: each language has words of its own, which somebody changes."""
+
 MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
 
 
@@ -104,12 +107,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Draw about `CASES` cases of each longer table for the default run, unless the test is marked otherwise."""
+    """Draw about `CASES` cases of each longer table for the default run, unless the test is marked otherwise.
+
+    Of a test that is left out one case is enough to name it.
+    """
     test = metafunc.definition
     if os.environ.get("AISLE_FULL") == "1":
         return
     is_chosen_elsewhere = any(map(test.get_closest_marker, ("every_case", "sampled")))
-    limit = math.inf if is_chosen_elsewhere else CASES
+    limit = 1 if test.get_closest_marker("full") else math.inf if is_chosen_elsewhere else CASES
     test.own_markers[:] = [
         _drawn(mark, len(test.name), limit) if mark.name == "parametrize" else mark for mark in test.own_markers
     ]
@@ -121,6 +127,8 @@ def _drawn(table: pytest.Mark, first: int, limit: float) -> pytest.Mark:
     Cases of the long runs are left out.
     """
     names, values, *more = table.args
+    if names == LANGUAGE:
+        return table
     ids = table.kwargs.get("ids")
     cases = [*values]
     named = None if ids is None or callable(ids) else [*ids]
@@ -175,17 +183,31 @@ def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         places = _places(cases)
         kept = {n for n, place in enumerate(places) if (sum(place) + len(name)) % every == 0}
         kept |= {n for n, case in enumerate(cases) if case.get_closest_marker("drawn")}
-        seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
-        for n, place in enumerate(places):
-            if len(place) > 1 and not seen.issuperset(enumerate(place)):
-                kept.add(n)
-                seen.update(enumerate(place))
+        if len(places[0]) > 1:
+            kept = _with_every_value(places, kept, math.ceil(len(cases) / every))
         yield from (case for n, case in enumerate(cases) if n not in kept)
+
+
+def _with_every_value(places: list[tuple[int, ...]], kept: set[int], least: int) -> set[int]:
+    """Return the kept cases and those that bring the values which are in none of them, the most at once first.
+
+    `least` is how many are kept at least.
+    """
+    result = {*kept}
+    seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
+    for new_values in range(len(places[0]), -1, -1):
+        for n, place in enumerate(places):
+            if len({*enumerate(place)} - seen) >= new_values and (new_values or len(result) < least):
+                result.add(n)
+                seen.update(enumerate(place))
+    return result
 
 
 def _interval(cases: list[pytest.Function]) -> int:
     """Return n where every n-th of these cases runs by default."""
     if cases[0].get_closest_marker("every_case"):
+        return 1
+    if [*cases[0].callspec.params] == [LANGUAGE]:
         return 1
     marked = cases[0].get_closest_marker("sampled")
     return max(int(marked.args[0]) if marked else 1, math.ceil(len(cases) / CASES))

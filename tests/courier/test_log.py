@@ -193,6 +193,21 @@ async def test_reviewed_entry_leaves_the_list_when_it_was_read_back(shop: Shop) 
         assert to_review() == others
 
 
+async def test_entry_that_another_host_reviews_leaves_the_list(shop: Shop) -> None:
+    def to_review() -> list[str]:
+        return [row["key"] for row in shop.reads.query("entries_to_review", {"first": 0, "size": 9})[0]]
+
+    async with shop.courier() as courier:
+        request_read(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(to_review, 30)
+        key, *others = to_review()
+        async with shop.client(straight=True) as client:
+            body = {"reviews": [{"id": int(key), "review_status": 2}]}
+            await client.request_extension("POST", f"/aisle/v1/stores/{STORE}/reviews", body=body)
+        await shop.time.until(lambda: to_review() == others, 30)
+
+
 REJECTION = Write("reject-lines", ("order/O1",), STORE_RECOUNTS, {}, {"order_number": "O1", "lines": []})
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from aisle.jobs.stored_messages import is_stored_message
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import CLOSED, REFUSED
+from aisle.outbox.reversals_of_refused import UNREVERSED, as_left
 from tests.faults import link
 from tests.faults.document_host import Foreign, foreign, live_operations, quantity_of
 from tests.faults.document_service import Document, Ways
@@ -80,7 +82,7 @@ class ForeignProgram(Life):
         """See Life."""
         self.shop.check()
         operations = live_operations(self.shop.hosts)
-        undone = [op for op in operations if op.state in (REFUSED, CLOSED)]
+        undone = [as_left(op) for op in operations if op.state in (REFUSED, CLOSED) and not _is_withdrawn(op)]
         picked: Spots = Counter()
         for number, order in self.shop.transport.orders.items():
             for each in order["lines"].values():
@@ -88,16 +90,22 @@ class ForeignProgram(Life):
         for op in undone:
             picked.update(_picked(op) if op.operation == UPDATE_ORDER else {})
         assert _plain(picked) == _plain(self.said.picked), _differing(picked, self.said.picked)
+        carried_out = [op for op in operations if op.state not in (REFUSED, CLOSED) and not self.shop.missing(op)]
         for name, effect, said in ((CREATE_MOVEMENT, _moved, self.said.moved), (CREATE_LOGS, _lost, self.said.lost)):
             booked: Spots = Counter()
-            for op in operations:
-                if op.operation == name and (op in undone or not self.shop.missing(op)):
-                    booked.update(effect(op))
+            for op in (*undone, *carried_out):
+                booked.update(effect(op) if op.operation == name else {})
             assert _plain(booked) == _plain(said), _differing(booked, said)
 
     def tally(self) -> Tally:
         """See Life."""
         return super().tally()._replace(asked=self.shop.settled.total())
+
+
+def _is_withdrawn(op: Operation) -> bool:
+    """Return True if nothing is left of an operation: it reverses a refused one, or its reversal was withdrawn."""
+    is_reversal = is_stored_message(op.last_error, "stored_reason.undoes_refused")
+    return is_reversal or (UNREVERSED in op.evidence and op.evidence[UNREVERSED] is None)
 
 
 def _plain(counts: Spots) -> dict[tuple[str, str], int]:

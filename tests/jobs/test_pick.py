@@ -175,6 +175,18 @@ def test_a_scan_at_a_wrong_place_offers_to_take_it_from_there() -> None:
     assert hand.updates[0]["order_lines"][0]["preferred_location_code"] == "B-9"
 
 
+def test_goods_that_are_put_back_go_where_they_came_from() -> None:
+    """The rest of the line is taken elsewhere by now."""
+    hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    hand.scan("B-9", kind=LOCATION)
+    hand.feed(Choice(1))
+    hand.feed(Quantity(Decimal(1), "1"))
+    (back,) = hand.updates[-1]["order_lines"]
+    assert back["picked_quantity"] - back["base_picked_quantity"] == -1
+    assert back["preferred_location_code"] == "A-1"
+
+
 def test_a_place_later_in_the_walk_moves_the_picker_there() -> None:
     hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2"))
     hand.scan("A-2", kind=LOCATION)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Close, Start
-from aisle.jobs.view import GOOD, INFO
+from aisle.jobs.view import GOOD
 from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import Hand, line, order
@@ -18,11 +18,6 @@ def lies(*places: str, quantity: int = 2) -> dict[str, Any]:
     """A line that is picked and put down at these places."""
     kept = [{"location_code": place, "quantity": Decimal(1)} for place in places]
     return {"picked_quantity": quantity, "moved_quantity": quantity, "put_down": kept, "preferred_location_code": "A-1"}
-
-
-def opened(*places: str) -> Hand:
-    """An order that others picked and put down, opened again."""
-    return Hand(line(1, "P1", 2, **lies(*places)))
 
 
 def screen(hand: Hand) -> str:
@@ -40,29 +35,29 @@ def left(hand: Hand) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("places", [("PU-1",), ("PU-1", "PU-2"), ()])
-def test_the_place_is_shown_and_said_when_it_is_left(places: tuple[str, ...]) -> None:
-    hand = opened(*places)
-    assert all(place in screen(hand) for place in places)
-    kind, text = left(hand)
-    assert kind == INFO
-    assert "picked" not in text
-    assert all(place in text for place in places)
+def test_an_order_that_waits_for_its_customer_opens_to_be_handed_over(places: tuple[str, ...]) -> None:
+    hand = Hand(line(1, "P1", 2, **lies(*places)))
+    assert hand.effects[-1] == Close(start=Start("hand_over", {"order_number": "1042"}))
 
 
-@pytest.mark.parametrize("places", [("PU-1",), ("PU-1", "PU-2"), ()])
-def test_handing_over_is_offered(places: tuple[str, ...]) -> None:
-    hand = opened(*places)
-    assert hand.choices() == ["pick.choice_hand_over_order"]
+def put_down() -> Hand:
+    """An order that was picked and put down here."""
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    hand.scan("PU-3", kind=LOCATION)
+    return hand
+
+
+def test_handing_over_is_offered() -> None:
+    hand = put_down()
     hand.feed(Choice(1))
-    start = hand.effects[-1]
-    assert isinstance(start, Start)
-    assert (start.job, start.args) == ("order_actions", {"orders": ["1042"], "kind": "hand_over"})
+    assert hand.effects[-1] == Start("hand_over", {"order_number": "1042"})
 
 
 def test_an_order_that_is_handed_over_is_said_to_be() -> None:
-    hand = opened("PU-1")
+    hand = put_down()
     hand.feed(Choice(1))
-    hand.feed(order(line(1, "P1", 2, **lies("PU-1")), is_active=False))
+    hand.feed(order(line(1, "P1", 2, **lies("PU-3")), is_active=False))
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None
@@ -80,9 +75,7 @@ def test_what_was_put_down_just_now_is_shown_and_said() -> None:
 
 
 def test_what_is_taken_up_again_is_at_no_place() -> None:
-    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"))
-    hand.scan("P1", "2")
-    hand.scan("PU-3", kind=LOCATION)
+    hand = put_down()
     hand.feed(Command("u"))
     assert "PU-3" not in screen(hand)
     assert hand.choices() == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows, Start
+from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
 from aisle.jobs.supervisor.today_tiles import SOURCES
 from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
@@ -27,6 +28,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "today": [FIGURES],
     "order_board": [{"order_number": "4101", "status": "open", "customer_name": "Gus", "pickup_date": "2026-11-19"}],
     "stuck": [],
+    "picked_orders": [{"picked": 3, "uncollected": 2, "order_number": "4084", "customer_name": "Kit Gray"}],
     "exceptions": [{"differences": 4, "value": Decimal("42.80")}],
     "negative_stock": [{"label": "Sugar", "quantity": Decimal(-2)}],
     "deliveries": [{"order_number": number} for number in ("7003", "7004")],
@@ -94,7 +96,8 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
         "today",
         "order_board",
         "stuck",
-        "order_board",
+        *["order_board"] * 2,
+        "picked_orders",
         "exceptions",
         "negative_stock",
         "deliveries",
@@ -110,17 +113,24 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
 def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     hand = Hand()
     tiles = hand.view.dashboard.tiles
-    assert [tile.total for tile in tiles] == [1, 0, 1, 4, 1, 2, 1, 1]
+    assert [tile.total for tile in tiles] == [1, 0, 1, 1, 3, 4, 1, 2, 1, 1]
     assert [tile.note.args for tile in tiles][1] == (("text", ""),)
-    assert tiles[5].note == raw("7003, 7004")
+    assert tiles[4].note.id == "tile.uncollected"
+    assert tiles[7].note == raw("7003, 7004")
     opened = [hand.feed(Choice(number)) for number in range(1, len(tiles) + 1)]
     assert all(len(effects) == 1 for effects in opened)
-    filters = {"late": ("to_pick", "late"), "picked": ("picked", "any")}
-    for (start, *_), (state, due) in zip((opened[0], opened[2]), filters.values(), strict=True):
-        assert (start.job, start.args["filter"]["state"], start.args["filter"]["due"]) == ("orders", state, due)
-    kinds = [start.args["kind"] for start, *_ in (opened[1], opened[3], opened[4], opened[6], opened[7])]
+    filters = {
+        0: {"state": "to_pick", "due": "late"},
+        2: {"state": "partial", "claim": "free"},
+        3: {"state": "active", "shorts": "short"},
+        4: {"state": "picked"},
+    }
+    for at, filter_ in filters.items():
+        (start,) = opened[at]
+        assert (start.job, start.args["filter"]) == ("orders", {**OrderFilter()._asdict(), **filter_})
+    kinds = [opened[at][0].args["kind"] for at in (1, 5, 6, 8, 9)]
     assert kinds == ["stuck", "differences", "negative_stock", "excess_receipts", "entries_to_review"]
-    assert opened[5] == [Start("deliveries", {"subset": "late"})]
+    assert opened[7] == [Start("deliveries", {"subset": "late"})]
 
 
 def test_arrows_choose_a_tile_of_a_desk_and_enter_opens_it() -> None:
@@ -146,7 +156,7 @@ def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
 
 @pytest.mark.parametrize(
     ("unread", "unknown_tiles"),
-    [(("logs",), {3, 7}), (("headers",), {0, 1, 2}), (("products", "deliveries"), {4, 5, 6}), ((), set())],
+    [(("logs",), {5, 9}), (("headers",), {0, 1, 2, 3, 4}), (("products", "deliveries"), {6, 7, 8}), ((), set())],
 )
 def test_figures_of_a_list_that_was_never_read_are_unknown(
     monkeypatch: pytest.MonkeyPatch, unread: tuple[str, ...], unknown_tiles: set[int]

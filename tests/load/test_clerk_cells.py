@@ -358,6 +358,44 @@ async def test_numbers_of_products_and_days_among_prices_are_warned_of(
     assert all(said in line for line in found)
 
 
+OF_STORE = "store_number,product_number,"
+LINES = "store_number,order_number,line_number,product_number,quantity,no_of_containers"
+DAY = "may be a day, of which a spreadsheet makes a number: 46054 of"
+NUMBER = "is the number of the product: 21000"
+DAYS_AND_NUMBERS = [
+    ("store_products.csv", f"{OF_STORE}min", ["1,P,46054", "1,Q,5"], f"min {DAY} P"),
+    ("store_products.csv", f"{OF_STORE}max", ["1,P,46054"], f"max {DAY} P"),
+    ("store_products.csv", f"{OF_STORE}max", ["1,P,46054", "1,Q,60000"], ""),
+    ("store_products.csv", f"{OF_STORE}order_level", ["1,P,46054", "1,Q,2"], f"order_level {DAY} P"),
+    ("store_products.csv", f"{OF_STORE}min", ["1,21000,21000"], f"min {NUMBER}"),
+    ("products.csv", "product_number,moq", ["P,46054", "Q,3"], f"moq {DAY} P"),
+    ("stock.csv", f"{OF_STORE}quantity", ["1,P,46054", "1,Q,12"], f"quantity {DAY} P"),
+    ("stock.csv", f"{OF_STORE}quantity", ["1,P,46054", "1,Q,46055"], ""),
+    ("stock.csv", f"{OF_STORE}quantity", ["1,21000,21000", "1,Q,12"], f"quantity {NUMBER}"),
+    ("deliveries.csv", LINES, ["1,D,1,P,46054,1", "1,D,2,Q,12,1"], f"quantity {DAY} P"),
+    ("deliveries.csv", LINES, ["1,D,1,P,12,46054"], f"no_of_containers {DAY} P"),
+    ("deliveries.csv", LINES, ["1,D,1,21000,21000,1"], f"quantity {NUMBER}"),
+    ("orders.csv", LINES.rpartition(",")[0], ["1,O,1,P,46054", "1,O,2,Q,2"], "quantity is over 10000: 46054 of P"),
+    ("locations.csv", "store_number,location_code,location_order", ["1,A,46054", "1,B,10"], f"location_order {DAY} A"),
+    ("locations.csv", "store_number,location_code,location_order", ["1,A,46010", "1,B,46020"], ""),
+]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("file", "header", "rows", "said"), DAYS_AND_NUMBERS)
+async def test_figures_that_are_the_number_of_a_day_or_of_the_product_are_warned_of(
+    file: str, header: str, rows: list[str], said: str, world: World
+) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    world.write("products.csv", "product_number", "P", "Q", "21000")
+    await loaded(world)
+    world.clear()
+    world.write(file, header, *rows)
+    found = [line for line in (await loaded(world)).lines() if "number" in line or "is over" in line]
+    assert len(found) == bool(said)
+    assert all(said in line for line in found)
+
+
 async def test_a_price_that_is_refused_is_no_jump(world: World) -> None:
     for price, is_bad in (("1250", False), ("1.250", True)):
         world.write("products.csv", "product_number,price", f"P,{price}", "Q,1")

@@ -1,7 +1,12 @@
 """Codes of a file that mean something else in the store, or nothing: the report names them, and what they also mean."""
 
+from collections.abc import AsyncGenerator
+from typing import Any
+
 import pytest
 
+from aisle.client.client import Client
+from aisle.client.paging import Row
 from tests.load.test_repeated_loads import World
 
 CODE, CASE, FREE = "4006381333931", "14006381333938", "4012345678901"
@@ -283,3 +288,31 @@ async def test_a_location_that_is_the_number_of_a_day_is_warned_of(rows: list[st
     _, notes = await load(world, {"stores.csv": STORE["stores.csv"], "locations.csv": rows})
     assert notes == ([note for note in notes if "locations.csv:3" in note and value in note] if value else [])
     assert bool(value) == any("what a spreadsheet makes of a date" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("row", "read"),
+    [
+        ("S01,Thé,,,", set()),
+        (f"S01,Tea,{CODE},{CASE},", set()),
+        ("S9,New,,,", {"search_text=S9"}),
+        (f"S01,Tea,0{FREE},,", {f"search_text={FREE}"}),
+        ("\n".join(f"S{at},New,,," for at in range(90, 95)), {""}),
+    ],
+)
+async def test_a_product_is_compared_with_no_more_orders_than_needed(
+    row: str, read: set[str], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await load(world, STORE | WORK)
+    asked: list[tuple[str, str]] = []
+    rows = Client.rows
+
+    def listen(self: Client, name: str, *, path: Any = None, query: Any = None) -> AsyncGenerator[Row, None]:
+        asked.append((name, "&".join(f"{key}={value}" for key, value in (query or {}).items())))
+        return rows(self, name, path=path, query=query)
+
+    monkeypatch.setattr(Client, "rows", listen)
+    await load(world, {"products.csv": row.split("\n")})
+    assert {query for name, query in asked if name == "list-customer-orders"} == read
+    of_stores = {name for name, _ in asked} & {"list-customer-orders", "list-deliveries", "list-locations"}
+    assert len(of_stores) == (3 if read else 0)

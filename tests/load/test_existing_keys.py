@@ -206,6 +206,17 @@ async def test_a_badge_of_somebody_else_is_a_refused_row(world: World) -> None:
     assert [one["user"] for one in people] == ["bert", "cees"]
 
 
+@pytest.mark.parametrize(
+    ("user", "said"), [("Bert", "bert then, Bert now"), ("BERT", "bert then, BERT now"), ("bert", "")]
+)
+async def test_a_user_in_another_writing_is_warned_of(user: str, said: str, world: World) -> None:
+    await load(world, FIRST | {"people.csv": ["0042,B2,bert,Bert"]})
+    bad, notes = await load(world, {"people.csv": [f"0042,B2,{user},Bert"]})
+    assert bad == []
+    what = "people.csv:2: warning: user is written in another way than before, and becomes what the file has: "
+    assert [note for note in notes if "written" in note] == ([f"{what}{said}."] if said else [])
+
+
 NUMBERED = {
     "products.csv": ("product_number", "{}"),
     "orders.csv": ("store_number,order_number,line_number,product_number,quantity", "1,{},1,P,1"),

@@ -104,6 +104,13 @@ async def test_a_total_is_compared_with_rows_that_are_loaded(
     assert await world.stock("P") == stock
 
 
+async def test_totals_of_whole_goods_are_said_without_decimals(world: World) -> None:
+    stocked(world, "1,P,A,,3.0", "1,P,B,,10.0", "1,P,,,13.0")
+    report = await world.load()
+    assert report is not None
+    assert f"stock.csv:4: warning: {TOTAL}13 of P; its rows with places have 13." in report.lines()
+
+
 @pytest.mark.parametrize("bad", ["1,P,C,,1", "1,P,A,,x", "1,P,A,99,1", "1,P,A,,3\n1,P,A,,4"])
 @pytest.mark.parametrize("quantity", [0, 7, 9])
 @pytest.mark.parametrize("recount", [False, True])

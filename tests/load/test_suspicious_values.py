@@ -67,6 +67,20 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
             "promotion_week has .0 behind it, which a program may have added: 49.0",
         ),
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
+        *(
+            ("products.csv", ["product_number;price", f"{cell};1,5"], f"that a spreadsheet has made of a code: {cell}.")
+            for cell in ("12:30", "12:30:00", "WAHR", "TRUE", "onwaar", "faux", "5 %", "5,5%", "(12)")
+        ),
+        (
+            "locations.csv",
+            ["store_number;location_code", "1;1,5"],
+            "location_code looks like a number, time or word that a spreadsheet has made of a code: 1,5.",
+        ),
+        (
+            "deliveries.csv",
+            ["store_number;order_number;no_of_containers;line_number;product_number;quantity", "1;8801,1;1;2;P;1"],
+            "order_number looks like a number, time or word that a spreadsheet has made of a code: 8801,1.",
+        ),
     ],
 )
 def test_suspicious_values_are_warned_of(name: str, lines: list[str], words: str, write: Write, tmp_path: Path) -> None:
@@ -104,9 +118,7 @@ async def test_a_container_is_on_no_delivery_that_the_service_has(tmp_path: Path
         ]
 
 
-@pytest.mark.parametrize(
-    "cell", ["5 kg", "5%", "5 %", "5 Stk", "5 st.", "(5)", "5.-", "\u22125", "1/2", "\u00bd", "1e3", "5 pcs"]
-)
+@pytest.mark.parametrize("cell", ["5 kg", "5%", "5 %", "5 Stk", "5 st.", "(5)", "5.-", "1/2", "1e3", "5 pcs"])
 @pytest.mark.parametrize("name", ["stock.csv", "prices.csv"])
 def test_a_figure_with_words_or_signs_is_refused(cell: str, name: str, write: Write, tmp_path: Path) -> None:
     header, row = {

@@ -13,10 +13,11 @@ import pytest
 from aisle.errors import StorageError
 from aisle.host.database import fetch
 from aisle.host.processes import is_running, process_start_id
-from aisle.jobs.job import Refresh, SignIn, SignOut, Write
+from aisle.jobs.job import CLOSED_BY_HAND, Refresh, Resolve, SignIn, SignOut, Write
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
 from aisle.outbox.journal_row_types import EventRow, JobRow
 from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
 from aisle.outbox.read_and_immediate_requests import request_read, take_read_requests
 from aisle.outbox.sessions import SessionRow, SignedIn
 from tests.clock import Clock, seeded
@@ -67,6 +68,23 @@ def test_everything_of_a_batch_is_kept_together(journal: Journal, outbox_db: aps
     assert take_read_requests(outbox_db) == []
     (resumed,) = journal.jobs.open_jobs(STORE, "U1")
     assert (resumed.snapshot, raws(resumed.events)) == ("after two", ["3"])
+
+
+def test_excess_that_was_put_back_is_not_undone_too(journal: Journal, outbox_db: apsw.Connection) -> None:
+    """In one batch: the picker says that he has put it back, then undoes what was picked before."""
+    outbox = OperationQueue(outbox_db)
+    job = {"opened": [NewJob("J1", "pick", 1)], "entries": entries("J1", 1)}
+    (first,) = journal.commit(batch(**job, writes=[(0, update("A", {1: 3}))])).op_ids
+    assert outbox.begin_sending(first, b"{}")
+    line: Any = {"line_number": 1, "product_number": "P1", "picked_quantity": 2, "quantity": 2, "left": 1}
+    outbox.confirm(first, "{}", excess=[line])
+    (excess,) = [op for op in outbox.live_operations() if op.state == REFUSED]
+    lower = update("A", {1: 1})
+    lower.body["orders"]["order_lines"][0]["base_picked_quantity"] = Decimal(2)
+    put_back = Resolve(excess.op_id, CLOSED_BY_HAND, "put back")
+    (later,) = journal.commit(batch(entries=entries("J1", 1), writes=[(0, lower)], resolutions=[put_back])).op_ids
+    assert (outbox.get(excess.op_id).state, outbox.get(later).state) == (CLOSED, QUEUED)
+    assert picked(outbox.get(later).body) == {1: Decimal(1)}
 
 
 def test_failed_batch_keeps_nothing(journal: Journal, outbox_db: apsw.Connection) -> None:

@@ -19,6 +19,7 @@ from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES
 from tests.samples.count import COUNT_SAMPLES
 from tests.samples.expiry import EXPIRY_SAMPLES
+from tests.samples.hand_over import HAND_OVER_SAMPLES
 from tests.samples.log import LOG_SAMPLES
 from tests.samples.move import MOVE_SAMPLES
 from tests.samples.pick import PICK_SAMPLES
@@ -191,6 +192,7 @@ SAMPLES = (
     Sample("locations.location", "scanned", look_up.location_with_scan),
     Sample("locations.location", "stockroom", look_up.location_with_many_products),
     *(Sample(*each) for each in SHELL_SAMPLES),
+    *(Sample(*each) for each in HAND_OVER_SAMPLES),
 )
 """All samples; every screen has at least one."""
 

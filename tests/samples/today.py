@@ -56,6 +56,8 @@ def _figures(text: str) -> Frame:
 TILE_FIGURES = (
     ("late", 7),
     ("stuck", 1),
+    ("unclaimed", 2),
+    ("short", 1),
     ("ready", 0),
     ("differences", 4),
     ("negative_stock", 1),

@@ -84,6 +84,15 @@ def noted(home: StoreFolder) -> None:
     cache(home).write_orders([told], lines_known=True, read_began=1.0)
 
 
+def put_down(home: StoreFolder) -> None:
+    """An order that waits for its customer at a location."""
+    held = {"location_code": "A-2", "quantity": 2, "customer_order_number": "4105", "customer_order_line_number": 1}
+    fields = {"is_picked": True, "moved_quantity": 2, "store_locations": [held]}
+    lines = service_rows.line(1, "P1", 2, 2, **fields), service_rows.line(2, "P2", 1, 1, is_picked=True)
+    order = service_rows.order("4105", *lines, is_picked=True)
+    cache(home).write_orders([order], lines_known=True, read_began=1.0)
+
+
 def choose(id_: str) -> Happening:
     """The number of a way on, by what it says."""
 
@@ -178,6 +187,12 @@ WAYS: dict[str, Way] = {
     "expiry.date": Way(("expiry", BARCODES[0])),
     "expiry.confirm": Way(("expiry", BARCODES[0], "1.1.2030")),
     "expiry.price": Way(("expiry", BARCODES[0], "+1"), {"expiry_discount_days": Decimal(2)}, priced),
+    "hand_over": Way(("hand_over",)),
+    "hand_over.order": Way(("hand_over", "4105"), before=put_down),
+    "hand_over.goods": Way(("hand_over", "4105", "2"), before=put_down),
+    "hand_over.quantity": Way(("hand_over", "4105", "2", "1"), before=put_down),
+    "hand_over.location": Way(("hand_over", "4105", "2", "1", "1"), before=put_down),
+    "hand_over.confirm": Way(("hand_over", "4105", "1"), {"check_hand_over": True}, put_down),
     "move.from": Way(("move",)),
     "move.take": Way(("move", "A-1")),
     "move.take/over": Way(("move", "A-1", f"30*{BARCODES[0]}")),

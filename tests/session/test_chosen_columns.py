@@ -7,6 +7,8 @@ from contextlib import closing
 import pytest
 
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.column_choice import read_choices
+from aisle.jobs.job import Rows
 from aisle.jobs.view import Frame, ListView
 from aisle.scan.inputs import SORT_KEY, TAB_KEY
 from aisle.session.session import Session, open_session
@@ -70,6 +72,12 @@ def test_the_order_board_has_columns_to_choose_too(desk: Session) -> None:  # no
     before = heads(press(desk, f"{TAB_KEY}orders"))
     says(desk, "C", "2")
     assert heads(says(desk, "b")) == [head for head in before if head != "head.pickup"]
+
+
+def test_a_stored_choice_keeps_columns_whose_title_has_another_id_now() -> None:
+    stored = '{"columns": ["head.why", "head.product", "orders.head_reason"], "sort": "at", "is_descending": true}'
+    found = read_choices(Rows("", ({"text": stored},), 1))
+    assert found == {"columns": ("head.reason", "head.product"), "sort": "at", "is_descending": True}
 
 
 def test_a_handheld_shows_the_usual_columns(products: Session) -> None:

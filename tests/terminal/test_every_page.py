@@ -35,6 +35,7 @@ OPENS = {
     "clearance": "clearance",
     "goods to move": "clearance_tasks",
     "expiry checks": "expiry",
+    "hand over": "hand_over",
 }
 """The step that each page begins with."""
 

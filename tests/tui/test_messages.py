@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import aisle
+from aisle.jobs.column_choice import PRESENT_NAMES
 from aisle.jobs.view import Msg, msg
 from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
 from aisle.settings.setting_definitions import LANGUAGES
@@ -136,7 +137,8 @@ def test_ids_that_are_handed_about_are_in_the_catalogue() -> None:
         "list.",
     )
     ids = {text for text in mentioned() if text.startswith(prefixes) and text.partition(".")[2].isidentifier()}
-    assert ids <= {*MESSAGES, *SCREENS}
+    assert ids <= {*MESSAGES, *SCREENS, *PRESENT_NAMES}
+    assert MESSAGES.keys() >= {*PRESENT_NAMES.values()}
 
 
 def test_every_message_of_the_catalogue_is_used() -> None:

@@ -122,7 +122,8 @@ def _apply_movement(order: str, lines: list[Row], item: MovementEntry) -> None:
     """
     quantity = to_decimal(item.get("quantity"))
     source: MovementEnd = item.get("from_location") or {}
-    for end, sign in ((source, -1), (item.get("to_location"), 1)):
+    target: MovementEnd = item.get("to_location") or {}
+    for end, sign in ((source, -1), (target, 1)):
         if not end or end.get("customer_order_number") != order or not end.get("location_code"):
             continue
         for line in lines:
@@ -133,6 +134,9 @@ def _apply_movement(order: str, lines: list[Row], item: MovementEntry) -> None:
             moved = max(Decimal(0), to_decimal(line.get("moved_quantity")) + sign * quantity)
             if _comes_from_hand(source, order, line["line_number"]):
                 line["moved_quantity"] = min(picked, moved)
+            elif sign < 0 and not _is_held_by(target, order, line["line_number"]):
+                line["moved_quantity"], line["picked_quantity"] = moved, max(Decimal(0), picked - quantity)
+                line["is_picked"] = line["picked_quantity"] >= to_decimal(line.get("quantity"))
             else:
                 line["moved_quantity"], line["picked_quantity"] = moved, max(picked, moved)
 
@@ -151,5 +155,9 @@ def _add_held(line: Row, code: str, change: Decimal) -> None:
 
 def _comes_from_hand(end: MovementEnd, order: str, line: Json) -> bool:
     """Return True for goods that are picked for a line and at no location."""
-    held_by = (end.get("customer_order_number"), end.get("customer_order_line_number"))
-    return held_by == (order, line) and not end.get("location_code")
+    return _is_held_by(end, order, line) and not end.get("location_code")
+
+
+def _is_held_by(end: MovementEnd, order: str, line: Json) -> bool:
+    """Return True for goods of a line."""
+    return (end.get("customer_order_number"), end.get("customer_order_line_number")) == (order, line)

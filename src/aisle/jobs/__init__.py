@@ -27,6 +27,7 @@ _JOB_CLASSES = {
     "count": "count.job:CountJob",
     "adjust": "adjust:AdjustJob",
     "expiry": "expiry.job:ExpiryJob",
+    "hand_over": "hand_over.job:HandOverJob",
     "shortage": "pick.shortage:ShortageJob",
     "my_entries": "undo_todays_entries:MyEntriesJob",
     "scanner_test": "shell.scanner_test:ScannerTestJob",

@@ -15,6 +15,26 @@ LIST_TOPIC: Final = "list"
 """Topic of the note of what a person chose for a list."""
 
 
+PRESENT_NAMES: Final = {
+    "clearance.head_locations": "home.locations",
+    "clearance.head_tag": "clearance_request.head_tag",
+    "exceptions.head_counted": "head.counted",
+    "exceptions.head_difference": "head.difference",
+    "exceptions.head_product": "head.product",
+    "exceptions.head_value": "head.value",
+    "head.reference": "orders.head_reference",
+    "head.why": "head.reason",
+    "locations.head_location": "head.location",
+    "orders.head_reason": "head.reason",
+    "orders.head_short": "shortage.title",
+    "orders.head_state": "head.state",
+    "products.head_count": "products.title_all",
+    "unconfirmed.head_state": "head.state",
+}
+"""Names of columns by those under which they were stored before their title became that of another column too. Add a
+row when the message of a title gets another id."""
+
+
 class ListWithOptions(Protocol):
     """State of a list page."""
 
@@ -106,9 +126,10 @@ def query_choices(name: str, context: Context) -> Query:
 def read_choices(answer: Rows) -> dict[str, Any]:
     """Return the fields of `ListOptions` that a person chose; fields of other types are left out."""
     chosen = json.loads(answer.rows[0]["text"]) if answer.rows else {}
-    columns = chosen.get("columns", ())
+    stored = chosen.get("columns", ())
+    names = map(str, stored) if isinstance(stored, list) else ()
     return {
-        "columns": tuple(str(each) for each in columns) if isinstance(columns, list) else (),
+        "columns": tuple(dict.fromkeys(PRESENT_NAMES.get(name, name) for name in names)),
         "sort": str(chosen.get("sort", "")),
         "is_descending": bool(chosen.get("is_descending")),
     }

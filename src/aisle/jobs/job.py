@@ -20,6 +20,7 @@ from aisle.settings.setting_definitions import (
     EXPIRY_FAR_DAYS,
     LARGE_QUANTITY,
     LOSS_REASONS,
+    PICKUP_DAYS,
     RECOUNT_UNITS,
     RECOUNT_VALUE,
     REJECTION_REASONS,
@@ -369,6 +370,10 @@ class Policy(NamedTuple):
     """Days ahead from which an expiry date must be confirmed."""
     expiry_discount_days: Decimal = Decimal(0)
     """Days before an expiry date from which a discount price is asked; 0 for never."""
+    check_hand_over: bool = False
+    """True if goods are scanned before they are handed over."""
+    pickup_days: Decimal = PICKUP_DAYS
+    """Days that a picked order may wait for its customer; 0 for no limit."""
 
 
 class Context(NamedTuple):

@@ -156,11 +156,11 @@ class Journal:
             for job in batch.opened:
                 self._insert_job(job, batch, last)
             seqs = tuple(self._insert_event(entry, batch.session_id) for entry in batch.entries)
+            for resolution in batch.resolutions:  # first: who has put excess back knows of it
+                self._outbox.resolve(resolution, batch.author.app_user)
             op_ids = self._outbox.enqueue(
                 [_intent_of_write(batch, seqs, index, write) for index, write in batch.writes], batch.author
             )
-            for resolution in batch.resolutions:
-                self._outbox.resolve(resolution, batch.author.app_user)
             for note in batch.local_notes:
                 save_note(self._db, note, batch.author.app_user, self._clock())
             for name, request in batch.requests:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
 from aisle.contract.request_encoding import encode_json
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Write
-from aisle.named_tuple_json import to_text
+from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_states import REFUSED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
@@ -42,10 +42,24 @@ INSERT INTO operation (
 def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[LineExcess], random: RandomBytes) -> None:
     """Insert one refused operation for each line, inside the caller's transaction."""
     for line in lines:
-        picked = to_decimal(line[PICKED])
-        order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
-        order_line |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
-        insert_refused(db, op, order_line, excess_reason_of(line), to_text(dict(line)), random)
+        insert_refused(db, op, _order_line(line), excess_reason_of(line), to_text(dict(line)), random)
+
+
+def _order_line(line: LineExcess) -> LineUpdate:
+    """Return the update that the service did not carry out."""
+    picked = to_decimal(line[PICKED])
+    order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
+    return order_line | {BASE: picked, PICKED: picked + to_decimal(line["left"])}
+
+
+def reduce_excess(db: apsw.Connection, op: Operation, left: Decimal) -> None:
+    """Reduce excess to what is left of it, inside the caller's transaction."""
+    line: LineExcess = from_text(Any, op.answer) | {EXCESS: left}
+    order = {**op.body["orders"], "order_lines": [_order_line(line)]}
+    db.execute(
+        "UPDATE operation SET body = ?, answer = ?, last_error = ? WHERE op_id = ?",
+        (to_text({"orders": order}), to_text(dict(line)), excess_reason_of(line), op.op_id),
+    )
 
 
 def insert_refused(
@@ -78,6 +92,11 @@ def insert_refused(
 def is_excess(op: Operation) -> bool:
     """Return True if a refused operation is the excess of another one."""
     return op.state == REFUSED and bool(op.answer)
+
+
+def is_kept_in_location(op: Operation) -> bool:
+    """Return True if excess is goods that are at a location and were not taken back from there."""
+    return is_excess(op) and to_decimal(from_text(Any, op.answer)[EXCESS]) < 0
 
 
 def parse_excess(content: bytes | str) -> tuple[LineExcess, ...]:

@@ -2,11 +2,14 @@
 
 The refused operation changed nothing, so that its reversal must change nothing either. Counts and losses are not among
 them: their undo names its entry (`aisle.courier.push.undo_as_booked`).
+
+Goods that are put back reverse the last pick of their line, wherever it was: they go back where they came from. A pick
+reverses goods put back only at the same location and pool: elsewhere it changes the stock of another location.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
     Changes = dict[Hashable, Decimal]
     """Quantity by what it changes; that of its reversal has the other sign."""
+    Sources = Mapping[Hashable, "Source"]
+    """Source by what is changed."""
 
 _FIELDS_OF_PICK: Final = {
     "line_number", "product_number", BASE, PICKED, "is_picked", "preferred_location_code", "stock_pool",
@@ -37,6 +42,29 @@ def line_key(order: str, line: int) -> Hashable:
     return order, line
 
 
+class Source(NamedTuple):
+    """Source of picked goods."""
+
+    location: str = ""
+    """In lower case; empty if not named, or part of the key."""
+    pool: int = 0
+    """0 if not named."""
+
+    def is_other(self, other: Source) -> bool:
+        """Return True if both name a location, or both a pool, and not the same."""
+        return any(mine and its and mine != its for mine, its in zip(self, other, strict=True))
+
+
+def sources_of(op: Operation | Write) -> Sources:
+    """Return the source of each change of an operation, as far as it names one."""
+    return {key: source for key, _, part in _parts(op) if (source := _source_of(part)) != Source()}
+
+
+def _source_of(part: Json) -> Source:
+    """Return where an order line was picked; other parts have no such fields."""
+    return Source(str(part.get("preferred_location_code") or "").casefold(), int(to_decimal(part.get("stock_pool"))))
+
+
 def changes_of(op: Operation | Write) -> Changes:
     """Return the quantities that an operation moves, picks or receives."""
     changes: Changes = {}
@@ -45,12 +73,17 @@ def changes_of(op: Operation | Write) -> Changes:
     return {key: quantity for key, quantity in changes.items() if quantity}
 
 
-def without_reversals(refused: Changes, later: Sequence[Operation | Write]) -> tuple[list[Json], Changes]:
+def without_reversals(
+    refused: Changes, sources: Sources, later: Sequence[Operation | Write]
+) -> tuple[list[Json], Changes]:
     """Return the bodies of later operations without what reverses refused changes, and what of these is left.
 
     A reversal undoes the latest change first. A body is None if nothing is left of it. Sent operations keep theirs.
+    `sources`: those of the refused changes.
     """
-    stacks = {key: [_Change(quantity, is_refused=True)] for key, quantity in refused.items()}
+    stacks = {
+        key: [_Change(quantity, sources.get(key, Source()), is_refused=True)] for key, quantity in refused.items()
+    }
     left = dict(refused)
     bodies = [_without_reversal(op, stacks, left) for op in later]
     return bodies, {key: quantity for key, quantity in left.items() if quantity}
@@ -79,7 +112,12 @@ def as_left(op: Operation) -> Operation:
 
 class _Change(NamedTuple):
     quantity: Decimal
+    source: Source
     is_refused: bool
+
+    def is_reversed_by(self, quantity: Decimal, source: Source) -> bool:
+        """Return True if a later change of the same key undoes this one, or a part of it."""
+        return self.quantity * quantity < 0 and (quantity < 0 or not source.is_other(self.source))
 
 
 def _without_reversal(op: Operation | Write, stacks: dict[Hashable, list[_Change]], left: Changes) -> Json:
@@ -87,7 +125,7 @@ def _without_reversal(op: Operation | Write, stacks: dict[Hashable, list[_Change
     is_unsent = isinstance(op, Write) or (op.state == QUEUED and op.sent_body is None)
     kept: list[tuple[Json, Decimal | None]] = []
     for key, quantity, part in _parts(op):
-        withdrawn = _push(stacks[key], quantity) if key in stacks else Decimal(0)
+        withdrawn = _push(stacks[key], quantity, _source_of(part)) if key in stacks else Decimal(0)
         if withdrawn and is_unsent:
             left[key] += withdrawn
             kept.append((part, quantity - withdrawn))
@@ -96,10 +134,10 @@ def _without_reversal(op: Operation | Write, stacks: dict[Hashable, list[_Change
     return op.body if all(quantity is None for _, quantity in kept) else _body_of(op, kept)
 
 
-def _push(stack: list[_Change], quantity: Decimal) -> Decimal:
+def _push(stack: list[_Change], quantity: Decimal, source: Source) -> Decimal:
     """Push a change, or pop what it reverses, the latest first. Return the quantity that reverses a refused change."""
     withdrawn = Decimal(0)
-    while quantity and stack and stack[-1].quantity * quantity < 0:
+    while quantity and stack and stack[-1].is_reversed_by(quantity, source):
         latest = stack.pop()
         part = min(abs(latest.quantity), abs(quantity)).copy_sign(quantity)
         quantity -= part
@@ -107,7 +145,7 @@ def _push(stack: list[_Change], quantity: Decimal) -> Decimal:
         if latest.quantity + part:
             stack.append(latest._replace(quantity=latest.quantity + part))
     if quantity:
-        stack.append(_Change(quantity, is_refused=False))
+        stack.append(_Change(quantity, source, is_refused=False))
     return withdrawn
 
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, Write
 from aisle.named_tuple_json import to_text
-from aisle.outbox.operation_record import Operation
+from aisle.outbox.excess import (
+    is_excess,
+    is_kept_in_location,
+    reduce_excess,
+)
+from aisle.outbox.operation_record import (
+    Operation,
+)
 from aisle.outbox.operation_states import CLOSE, REFUSE
 from aisle.outbox.operation_table import encode_evidence
 from aisle.outbox.replay_after_restore import RestoreReplay
@@ -21,6 +28,7 @@ from aisle.outbox.reversals_of_refused import (
     body_left,
     changes_of,
     line_key,
+    sources_of,
     without_reversals,
 )
 from aisle.outbox.stored_reasons import store_message
@@ -35,9 +43,9 @@ SELECT * FROM operation WHERE n > ? AND job_id = ? AND state NOT IN ('rejected',
 """
 
 _REFUSED_OF_JOB = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? AND answer = '' ORDER BY n DESC
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? ORDER BY n DESC
 """
-"""Refused operations of a job without excess, the youngest first."""
+"""Refused operations of a job, the youngest first."""
 
 
 class WithdrawnReversals(RestoreReplay):
@@ -49,7 +57,7 @@ class WithdrawnReversals(RestoreReplay):
         Return the changes that nothing reversed, and the body that is left of a new `write` of that job.
         """
         later = self._select(_LATER_OF_JOB, op.n, op.job_id) if op.job_id and changes else []
-        bodies, left = without_reversals(changes, [*later, *([write] if write else [])])
+        bodies, left = without_reversals(changes, sources_of(op), [*later, *([write] if write else [])])
         for each, body in zip(later, bodies, strict=False):
             if body == each.body:
                 continue
@@ -68,6 +76,9 @@ class WithdrawnReversals(RestoreReplay):
         """Store what is left of a refused operation; close it if nothing is."""
         if left == changes:
             return
+        if left and is_excess(op):
+            reduce_excess(self._db, op, *left.values())
+            return
         body = body_left(op, left)
         evidence = encode_evidence({**self.get(op.op_id).evidence, UNREVERSED: body})
         self._db.execute("UPDATE operation SET evidence = ? WHERE op_id = ?", (evidence, op.op_id))
@@ -77,11 +88,11 @@ class WithdrawnReversals(RestoreReplay):
     def _without_refused(self, write: Write, job_id: str) -> Write | None:
         """Return a new write without what reverses refused operations of its job; None if nothing is left of it.
 
-        The person does not know of these refusals yet.
+        The person does not know of these refusals yet. Who knows of excess of a pick puts that back first.
         """
         for refused in map(as_left, self._select(_REFUSED_OF_JOB, job_id) if job_id else ()):
             changes = changes_of(refused)
-            if changes.keys().isdisjoint(changes_of(write)):
+            if changes.keys().isdisjoint(changes_of(write)) or is_kept_in_location(refused):
                 continue
             left, body = self._withdraw_reversals(refused, changes, write)
             self._keep_what_is_left(refused, changes, left)

@@ -28,7 +28,7 @@ class OperationCall(NamedTuple):
 
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
-Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]
+Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person", "log"]
 
 CHAIN = "*"
 """Store number under which the chain keeps its counters and changes."""

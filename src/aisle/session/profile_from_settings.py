@@ -91,6 +91,8 @@ POLICY_SETTINGS = (
     "expiry_check_days_before",
     "expiry_far_days",
     "expiry_discount_days",
+    "check_hand_over",
+    "pickup_days",
 )
 """Settings of the fields of `Policy`, in their order."""
 

@@ -46,6 +46,9 @@ STUCK_MINUTES = Decimal(60)
 EXPIRY_CHECK_DAYS, EXPIRY_FAR_DAYS = Decimal(3), Decimal(1096)
 """Days between a check and the expiry date, and days ahead from which that date has to be confirmed."""
 
+PICKUP_DAYS = Decimal(3)
+"""Days that a picked order may wait for its customer."""
+
 KEEP_DAYS, KEEP_LONG_DAYS = Decimal(400), Decimal(800)
 """Default retention in days: of most data, and of data that is often needed late."""
 
@@ -138,6 +141,10 @@ class Settings(NamedTuple):
     """Days ahead from which a typed expiry date has to be confirmed."""
     expiry_discount_days: Decimal = Decimal(0)
     """Days before its expiry date from which a discount price is asked at a check; 0 for never."""
+    check_hand_over: bool = False
+    """True if each product of an order is scanned before it is handed over."""
+    pickup_days: Decimal = PICKUP_DAYS
+    """Days after which a picked order that nobody has collected is an exception; 0 for never."""
     rich: bool = False
     """True for softer colours than the sixteen of the terminal."""
     theme: str = ""

@@ -22,7 +22,7 @@ from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
 from aisle.tui.frame_screen import FrameScreen
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
-from aisle.tui.themes import default_theme, style_folder, themes
+from aisle.tui.themes import default_theme, style_folder, theme_in_force, themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,12 +113,13 @@ class AisleApp(App[int], inherit_bindings=False):
         is_colourless: bool = False,
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
+        watch_css: bool = False,
     ) -> None:
         """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour.
 
-        `default_theme` is that of frames that name none.
+        `default_theme` is that of frames that name none. `watch_css` applies a changed style sheet at once.
         """
-        super().__init__(driver_class=driver_class, ansi_color=True)
+        super().__init__(driver_class=driver_class, watch_css=watch_css, ansi_color=True)
         self.animation_level = "none"
         self.frame = frame
         """Frame to show."""
@@ -148,7 +149,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     def _theme_name(self, setting: str) -> str:
         """Return the name of the theme for the setting of a frame."""
-        return "colourless" if self._is_colourless else setting or self._theme_without_setting
+        return theme_in_force(setting, self._theme_without_setting, is_colourless=self._is_colourless)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return values for the themes of Textual, which lack the variables of our style sheets."""
@@ -240,7 +241,7 @@ class AisleApp(App[int], inherit_bindings=False):
     def fail(self, error: Exception) -> None:
         """End the app because of an exception that `run_app` raises again."""
         self.failure = self.failure or error
-        self.exit(1)
+        self.exit(return_code=1)
 
     # Painting
 
@@ -356,17 +357,19 @@ def run_app(
     is_colourless: bool = False,
     on_first_paint: Callable[[], None] | None = None,
     browser_size: tuple[int, int] | None = None,
+    watch_css: bool = False,
 ) -> int:
     """Run the app on this terminal until the session or the terminal ends. Return the exit status.
 
-    `browser_size` is given in columns and rows if a browser is behind the two pipes. Call
+    `browser_size` is given in columns and rows if a browser is behind the two pipes. `watch_css` is for work on the
+    style sheets. Call
     `aisle.tui.prepare_environment` before importing this module. Raise the exception of the session.
     """
     kind = AisleDriver
     if browser_size:
-        from aisle.tui.web_driver import WebDriver
+        from aisle.tui.browser_driver import BrowserDriver
 
-        kind = WebDriver
+        kind = BrowserDriver
     plain = not (browser_size or supports_utf8())
     try:
         frame = session.start(None if browser_size else terminal_size())
@@ -378,6 +381,7 @@ def run_app(
             is_colourless=is_colourless,
             on_first_paint=on_first_paint,
             driver_class=kind,
+            watch_css=watch_css,
         )
         if browser_size:
             session.accept_downloads(app.offer_file)

@@ -7,8 +7,6 @@ orders and deliveries, so that the lists are up to date. Barcodes of lines are c
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable
-from datetime import timedelta
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -16,7 +14,6 @@ from aisle.barcode_lookup_keys import index_keys, lookup_keys, may_identify
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.clean_cells import fold_code
-from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
 from aisle.client.csv_load.key_forms import are_near, nearest
 from aisle.client.csv_load.service_reads import (
@@ -35,18 +32,23 @@ _ONE_CHARACTER = "of one character is also an answer or a command; a code of two
 _ANSWERS = "0123456789yn"
 _LOOK_ALIKES = str.maketrans("OoIil", "00111")
 _LOOKS_ALIKE = "looks like another, as O and 0 or I and 1 do; if it is the same, write it in one way"
+_PRODUCT = "product "
 _LINE_BARCODE = "barcode is on two products"
 _MAX_STORES_OF_PRODUCTS = 50
-"""Number of stores up to which products are compared with the codes of all stores."""
+"""Number of stores up to which new codes of products are compared with the codes of all stores."""
+_MAX_SEARCHES = 3
+"""Number of codes up to which the orders of a store are searched for each of them."""
 
 
-async def check_meanings(table: CsvTable, client: Client) -> dict[int, str]:
+async def check_meanings(table: CsvTable, client: Client, held: Collection[int]) -> dict[int, str]:
     """Add warnings for codes that also mean something else. Return reasons of refused rows, by line.
+
+    `held` has the hashes of products with their codes, which were compared when they got them.
 
     Raise ContractError if a list cannot be read.
     """
     if table.name in _SCANNED:
-        await _warn_of_other_meanings(table, client)
+        await _warn_of_other_meanings(table, client, held)
     if table.name in _LOOKED_AT:
         await _warn_of_look_alikes(table, client)
     if table.layout in (ORDERS, DELIVERIES) and table.has_column("barcode"):
@@ -76,6 +78,8 @@ class _Uses:
         for use in uses:
             for key in lookup_keys(use.code):
                 self._by_key.setdefault(key, []).append(use)
+
+        self.codes = {use.code for keyed in self._by_key.values() for use in keyed}
 
     def __bool__(self) -> bool:
         return bool(self._by_key)
@@ -108,24 +112,32 @@ class _Meaning(NamedTuple):
 _Meanings = AsyncGenerator[_Meaning, None]
 
 
-async def _locations(client: Client, store: str) -> _Meanings:
+async def _locations(client: Client, store: str, _: Collection[str]) -> _Meanings:
     for code in await location_codes(client, store):
         yield _Meaning(code, code, f"location {code}")
 
 
-async def _people(client: Client, store: str) -> _Meanings:
+async def _people(client: Client, store: str, _: Collection[str]) -> _Meanings:
     async for row in people_rows(client, store):
         for column in ("badge", "user"):
             if code := str(row.get(column) or ""):
                 yield _Meaning(code, code, f"the {column} of {row.get('name') or row.get('user')}")
 
 
-async def _orders(client: Client, store: str, noun: str = "order") -> _Meanings:
-    """Yield the numbers of orders, or of deliveries that are still to come."""
-    operation, query = ("list-customer-orders", {}) if noun == "order" else ("list-deliveries", {"is_submitted": False})
-    async for row in store_rows(client, operation, store, query, in_path=noun == "order"):
+async def _orders(client: Client, store: str, codes: Collection[str]) -> _Meanings:
+    """Yield the numbers of orders; those alone that are like a code, if these are few."""
+    words = sorted({code.lstrip("0") or code for code in codes})
+    for query in [{"search_text": word} for word in words] if len(words) <= _MAX_SEARCHES else [{}]:
+        async for row in store_rows(client, "list-customer-orders", store, query):
+            if number := str(row.get("order_number") or ""):
+                yield _Meaning(number, number, f"order {number}")
+
+
+async def _deliveries(client: Client, store: str, _: Collection[str]) -> _Meanings:
+    """Yield the numbers of deliveries that are still to come."""
+    async for row in store_rows(client, "list-deliveries", store, {"is_submitted": False}, in_path=False):
         if number := str(row.get("order_number") or ""):
-            yield _Meaning(number, number, f"{noun} {number}")
+            yield _Meaning(number, number, f"delivery {number}")
 
 
 async def _products(client: Client, file: str, codes: Collection[str]) -> _Meanings:
@@ -138,11 +150,11 @@ async def _products(client: Client, file: str, codes: Collection[str]) -> _Meani
                 yield _Meaning(number, code, f"product {number}" if is_own else f"a code of product {number}")
 
 
-_OF_STORE: dict[str, Callable[[Client, str], _Meanings]] = {
+_OF_STORE: dict[str, Callable[[Client, str, Collection[str]], _Meanings]] = {
     LOCATIONS.file: _locations,
     PEOPLE.file: _people,
     ORDERS.file: _orders,
-    DELIVERIES.file: partial(_orders, noun="delivery"),
+    DELIVERIES.file: _deliveries,
 }
 """Lists of a store with codes that people scan, by the files that create their records."""
 _SCANNED = {
@@ -155,7 +167,7 @@ _SCANNED = {
 """Columns of the files with codes that people scan."""
 
 
-async def _warn_of_other_meanings(table: CsvTable, client: Client) -> None:
+async def _warn_of_other_meanings(table: CsvTable, client: Client, held: Collection[int]) -> None:
     """Add a warning for each code of a file that means something of another kind too."""
     uses = _uses_by_store(table)
     all_uses = list(chain.from_iterable(uses.values()))
@@ -163,9 +175,10 @@ async def _warn_of_other_meanings(table: CsvTable, client: Client) -> None:
         products = _products(client, table.name, {use.code for use in all_uses})
         await _compare(table, "products.csv", _Uses(table, f" {_MEANS_MORE}", all_uses), products)
     if table.layout is PRODUCTS:
+        all_uses = [use for use in all_uses if hash((use.owner.removeprefix(_PRODUCT), use.code)) not in held]
         stores: list[str] = []
         with as_file_warning(table, "its codes could not be compared with those of the stores"):
-            stores = await store_numbers(client)
+            stores = await store_numbers(client) if all_uses else []
         found = _Uses(table, f" {_MEANS_MORE}", all_uses)
         compared = dict.fromkeys(stores if len(stores) <= _MAX_STORES_OF_PRODUCTS else (), found)
     else:
@@ -173,7 +186,7 @@ async def _warn_of_other_meanings(table: CsvTable, client: Client) -> None:
     for store, found in compared.items():
         for file, read in _OF_STORE.items() if found else ():
             if file != table.name:
-                await _compare(table, file, found, read(client, store))
+                await _compare(table, file, found, read(client, store, found.codes))
 
 
 async def _compare(table: CsvTable, file: str, uses: _Uses, meanings: _Meanings) -> None:
@@ -189,7 +202,7 @@ def _uses_by_store(table: CsvTable) -> dict[str, list[_Use]]:
     for line, (store, name, *cells) in table.select_cells(("store_number", _OWNERS.get(table.name, ""), *columns)):
         for column, cell in zip(columns, cells, strict=True):
             for code in codes_in_cell(column, cell) if table.layout is PRODUCTS else filter(None, [cell]):
-                owner = f"product {name}" if table.layout is PRODUCTS else name or f"store {store}"
+                owner = f"{_PRODUCT}{name}" if table.layout is PRODUCTS else name or f"store {store}"
                 found.setdefault(store, {}).setdefault((column, code), _Use(line, column, code, owner))
     for use in chain.from_iterable(of_store.values() for of_store in found.values()):
         is_answer = table.layout is LOCATIONS or use.code in _ANSWERS
@@ -207,8 +220,6 @@ _LOOKED_AT = {LOCATIONS.file: "location_code", PEOPLE.file: "user"}
 async def _warn_of_look_alikes(table: CsvTable, client: Client) -> None:
     """Add warnings for codes that look like another one of the store or the file."""
     column = _LOOKED_AT[table.name]
-    if table.layout is LOCATIONS:
-        _warn_of_day_numbers(table)
     seen: dict[tuple[str, str], str] = {}
     for line, (store, code) in table.select_cells(("store_number", column)):
         if not store or not code:
@@ -221,21 +232,6 @@ async def _warn_of_look_alikes(table: CsvTable, client: Client) -> None:
         other = seen.setdefault((store, _look_of(code)), code)
         if fold_code(other) != fold_code(code):
             table.notes.add_warning(f"{column} {_LOOKS_ALIKE}", f"{code} beside {other}", line)
-
-
-def _warn_of_day_numbers(table: CsvTable) -> None:
-    """Add warnings for locations that are the number of a day to a spreadsheet, unless most are of five digits."""
-    rows = [(line, code) for line, (code,) in table.select_cells(("location_code",)) if code]
-    numbers = [(line, code) for line, code in rows if code.isdecimal() and len(code) == _DAY_DIGITS]
-    for line, code in numbers if len(numbers) * 2 <= len(rows) else ():
-        if is_recent_day(code):
-            day = SERIAL_START + timedelta(days=int(code))
-            table.notes.add_warning(_DAY_NUMBER, f"{code}, the number of {day:%d-%m-%Y}", line)
-
-
-_DAY_DIGITS = 5
-"""Digits of the number of a day in a spreadsheet."""
-_DAY_NUMBER = "location_code is what a spreadsheet makes of a date; if the code was like one (10-12), write it as text"
 
 
 async def _users(client: Client, store: str) -> list[str]:

@@ -80,15 +80,11 @@ class _Line(NamedTuple):
     name: str
     number: Decimal
 
-    def is_filled_from(self, above: _Line) -> bool:
-        """Return True if the name and the line number are those of the row above, counted on."""
-        mine, its = _LAST_DIGITS.fullmatch(self.name), _LAST_DIGITS.fullmatch(above.name)
-        return (
-            mine is not None
-            and its is not None
-            and (self.store, mine[1], int(mine[2])) == (above.store, its[1], int(its[2]) + 1)
-            and self.number - above.number in _LINE_STEPS
-        )
+    def step_from(self, above: _Line | None) -> int:
+        """Return by how much the name is counted on from the row above, if the line number is too; otherwise 0."""
+        mine, its = _LAST_DIGITS.fullmatch(self.name), above and _LAST_DIGITS.fullmatch(above.name)
+        is_next = above and self.store == above.store and self.number - above.number in _LINE_STEPS
+        return int(mine[2]) - int(its[2]) if is_next and mine and its and mine[1] == its[1] else 0
 
 
 def _filled_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> Iterator[tuple[int, str]]:
@@ -96,11 +92,7 @@ def _filled_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> Itera
 
     They are one order or delivery, which would be loaded as one of a line for each row.
     """
-    noun, above, found = table.layout.noun, None, list[tuple[_Line, _Line]]()
-    for row in _lines(table):
-        if row and above and row.is_filled_from(above):
-            found.append((above, row))
-        above = row
+    noun, found = table.layout.noun, list(_filled_pairs(table))
     suspect = {(row.store, row.name): row.number for _, row in found} if found else {}
     for other in _lines(table) if found else ():
         if other and other.number < suspect.get((other.store, other.name), other.number):
@@ -110,10 +102,23 @@ def _filled_numbers(table: CsvTable, known_keys: Collection[RecordKey]) -> Itera
         for one in (before, row) if key in suspect and key not in known_keys else ():
             yield (
                 one.line,
-                f"order_number {one.name!r} of line {one.number:f} is one of numbers that rise with the line number"
+                f"order_number {one.name!r} of line {one.number:f} is one of numbers that go on with the line number"
                 f" ({before.name}, {row.name}), as where a spreadsheet fills a column; write the number of one {noun}"
                 " into all of its rows, and number the lines of others from 1",
             )
+
+
+def _filled_pairs(table: CsvTable) -> Iterator[tuple[_Line, _Line]]:
+    """Yield the rows with a number that is counted on by 1, or like the one before it, each with the row above."""
+    above, last, last_step = None, None, 0
+    for row in _lines(table):
+        step = row.step_from(above) if row else 0
+        pair = (above, row) if row and above and step else None
+        if last and step == last_step:
+            yield last
+        if pair and (step == 1 or step == last_step):
+            yield pair
+        above, last, last_step = row, pair, step
 
 
 def _lines(table: CsvTable) -> Iterator[_Line | None]:

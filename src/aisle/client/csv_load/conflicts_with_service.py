@@ -31,11 +31,12 @@ from aisle.client.csv_load.implausible_values import ContainerComparison
 from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
+from aisle.client.csv_load.numbers_of_days_and_products import warn_of_numbers_of_days_and_products
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
-from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices, warn_of_odd_prices
+from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices
 from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
-from aisle.client.csv_load.report import unread_error
+from aisle.client.csv_load.report import BECOMES, unread_error
 from aisle.client.csv_load.service_reads import (
     as_file_warning,
     fetch_people,
@@ -77,8 +78,8 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_unknown_products(table, client)
         if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
             await compare_prices(table, client)
-        warn_of_odd_prices(table)
-        refused = await check_meanings(table, client) | dict(findings.refused_rows)
+        warn_of_numbers_of_days_and_products(table)
+        refused = await check_meanings(table, client, findings.held_codes) | dict(findings.refused_rows)
         refused |= await similar_field_keys(table, client)
         divided = await find_divided_records(table, client, findings.known_keys)
         findings = findings._replace(refused_rows={**divided.refused_rows, **refused}, left_out=divided.left_out)
@@ -153,6 +154,9 @@ class KeyComparison:
             other, its = self._users.get((store, fold_key(user)), (user, badge))
             if other != user and its != badge:
                 yield line, f"user {difference_reason(user, other)}"
+            elif other != user:
+                what = f"user is written in another way than before, {BECOMES} what the file has"
+                self._table.notes.add_warning(what, f"{other} then, {user} now", line)
 
 
 async def _compare_keys(
@@ -174,7 +178,7 @@ async def _compare_keys(
     prices.warn()
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
     kept = prices.removable if table.layout is PRODUCTS else None
-    return ServiceFindings(refused, known, codes.owners(), roles=keys.roles, prices=kept)
+    return ServiceFindings(refused, known, codes.owners(), codes.held, roles=keys.roles, prices=kept)
 
 
 async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple[int, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aisle.client.csv_load.clean_cells import BLANKS, trim_blanks
 from aisle.client.csv_load.csv_dialect import SEPARATORS, CsvDialect, csv_reader, open_csv, unwrapped
-from aisle.client.csv_load.file_layouts_and_columns import Column, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
 from aisle.client.csv_load.report import LoadError
 
 _NAME_SEPARATORS = re.compile(rf"[{BLANKS}_-]+")
@@ -91,10 +91,17 @@ def _single_cell_reason(file: str, header: str, mark: str, dialect: CsvDialect) 
     return f"{file} has its whole header in quotation marks, as one column {header!r}; save it without them."
 
 
+_MAX_FILES = 2
+"""Number of files up to which those of a column are named."""
+
+
 def _unknown_column_reason(name: str, layout: FileLayout) -> str:
     joined = {known.replace("_", ""): known for known in layout.columns}
     meant = (one for one in _COLUMN_SYNONYMS.get(name.replace("_", ""), ()) if one in layout.columns)
     bare = re.split(r"[^\w]", name)[0].strip("_")
     near = joined.get(name.replace("_", "")) or joined.get(bare.replace("_", "")) or next(meant, "")
+    files = [one.file for one in LAYOUTS if name in one.columns]
+    if not near and 0 < len(files) <= _MAX_FILES:
+        return f"has an unknown column {name!r}, which belongs into {' or '.join(files)}"
     near = near or next(iter(get_close_matches(name, list(layout.columns), n=1, cutoff=_MIN_SIMILARITY)), "")
     return f"has an unknown column {name!r}" + (f"; the nearest known one is {near}" if near else "")

@@ -240,7 +240,7 @@ class Notation:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)}{consequence})")
         if not self._numbers:
             assumptions += filter(None, (amounts.describe() for amounts in self._amounts.values()))
-            assumptions += filter(None, (whole.describe() for whole in self._whole.values()))
+            assumptions += [*filter(None, (whole.describe() for whole in self._whole.values()))][:1]
         refused = {date for dates in self._column_dates.values() if len(dates) > 1 for date in dates.values()}
         for order, (line, cell) in self._dates.items():
             if (line, cell) not in refused:

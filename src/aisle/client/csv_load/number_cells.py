@@ -29,6 +29,7 @@ PLN: zł PLN
 CZK: Kč CZK
 HUF: Ft HUF
 MYR: MYR
+ZAR: ZAR
 IDR: IDR
 ISK: ISK
 VND: ₫ VND
@@ -38,10 +39,10 @@ CURRENCY_NAMES = {
     form: name
     for name, _, forms in (line.partition(": ") for line in _CURRENCY_FORMS.strip().splitlines())
     for form in forms.split()
-} | {"RM": "MYR", "Rp": "IDR", "Rp.": "IDR", "Rs": "INR", "Rs.": "INR"}
+} | {"R": "ZAR", "RM": "MYR", "Rp": "IDR", "Rp.": "IDR", "Rs": "INR", "Rs.": "INR"}
 """Currencies that may stand beside an amount, by their sign or name."""
 CURRENCY_SIGNS = "".join(form for form in CURRENCY_NAMES if unicodedata.category(form[0]) == "Sc")
-_BEFORE_ONLY = ("RM", "Rp", "Rp.", "Rs", "Rs.")
+_BEFORE_ONLY = ("R", "RM", "Rp", "Rp.", "Rs", "Rs.")
 """Currencies that stand before the amount; behind a number they can be a unit."""
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import timedelta
 from decimal import Decimal
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
-from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
 from aisle.client.csv_load.file_layouts_and_columns import DISCOUNT_PRICES, PRODUCTS, REMOVABLE_PRICES, price_of
 from aisle.client.csv_load.report import FROM_PRICE_BEFORE
 from aisle.client.csv_load.service_reads import (
@@ -27,10 +25,6 @@ _PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
 _SHOWN_AS = {"discount_price": ("discount_price", "promotion_price", "price")}
 """Fields of the service's lists that show a price before, if not the one of its name."""
-_SHORTEST_NUMBER = 2
-"""Digits up to which a price may well be the number of its product."""
-_LEAST_LARGE = 10_000
-"""Price from which days are none among other prices."""
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their prices are read, if the file has many products."""
 _MAX_SHOWN_STORES = 10
@@ -98,26 +92,6 @@ class PriceComparison:
                 "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
                 " changes it"
             )
-
-
-def warn_of_odd_prices(table: CsvTable) -> None:
-    """Add warnings for prices that are the number of their product, or of a day among other prices."""
-    names = table.columns_of_kind(MONEY)
-    rows = table.select_cells(("product_number", *names)) if names else ()
-    days: dict[str, list[tuple[int, str, str]]] = {name: [] for name in names}
-    others = dict.fromkeys(names, 0)
-    for line, (product, *cells) in rows:
-        for name, cell in zip(names, cells, strict=True):
-            if len(cell) > _SHORTEST_NUMBER and cell.lstrip("0") == product.lstrip("0"):
-                table.notes.add_warning(f"{name} is the number of the product", cell, line)
-            elif is_recent_day(cell):
-                days[name].append((line, cell, product))
-            elif price := price_of(cell):
-                others[name] += 1 if price < _LEAST_LARGE else -1
-    for name, found in days.items():
-        for line, cell, product in found if others[name] >= len(found) else ():
-            day = f"{cell} of {product}, the number of {SERIAL_START + timedelta(days=int(cell)):%d-%m-%Y}"
-            table.notes.add_warning(f"{name} may be a day, of which a spreadsheet makes a number", day, line)
 
 
 async def compare_prices(table: CsvTable, client: Client) -> None:

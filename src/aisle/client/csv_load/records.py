@@ -43,7 +43,7 @@ from aisle.client.csv_load.shared_codes import (
     keys_in_column,
     warn_of_unit,
 )
-from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading
+from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading, plain_number
 from aisle.client.csv_load.why_row_is_bad import footer_reason
 from aisle.client.paging import Row
 
@@ -91,6 +91,8 @@ class ServiceFindings(NamedTuple):
     refused_rows: Mapping[int, str] = {}
     known_keys: Collection[RecordKey] = ()
     code_owners: Mapping[str, Sequence[CodeOwner]] = {}
+    held_codes: Collection[int] = ()
+    """Hashes of products of the file, each with a code that the service has on it."""
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
@@ -374,9 +376,9 @@ def _warn_of_reading(table: CsvTable, row: TableRow, reading: Reading) -> None:
         what = "a row without a place is read as the total of the product's rows with places, and left out"
     else:
         what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
-    value = f"{row.values['quantity']} of {row.values['product_number']}; its rows with places have"
+    value = f"{plain_number(row.values['quantity'])} of {row.values['product_number']}; its rows with places have"
     in_pool = f" in pool {pool}" if (pool := row.values.get("stock_pool")) else ""
-    table.notes.add_warning(what, f"{value} {reading.at_places:f}{in_pool}", row.line)
+    table.notes.add_warning(what, f"{value} {plain_number(reading.at_places)}{in_pool}", row.line)
 
 
 def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
@@ -403,7 +405,7 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
 
 def _read_lines(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
     """Yield a record for all rows with one key, whole or not at all."""
-    layout, damaged = table.layout, DamagedLines(table)
+    layout, damaged, above = table.layout, DamagedLines(table), None
     for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
         record: Values = {}
         seen: dict[Any, int] = {}
@@ -423,21 +425,28 @@ def _read_lines(table: CsvTable, found: ServiceFindings) -> Iterator[Record | Ba
             yield BadRows((), len(rows), name)
         else:
             if layout in (ORDERS, DELIVERIES) and key not in found.known_keys:
-                _warn_of_missing_lines(table, name, rows)
+                _warn_of_missing_lines(table, name, rows, above)
             if layout is ORDERS and key not in found.known_keys:
                 warn_of_state(table, rows[0].line, record)
             store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
             yield Record(store, f"{layout.noun} {name}", record, rows[0].line, len(rows), line_rows=lines)
+        above = rows[-1]
 
 
-def _warn_of_missing_lines(table: CsvTable, name: str, rows: list[TableRow]) -> None:
-    """Add a warning for an order or delivery that may lack lines: they do not begin with 1 or 10, or have gaps."""
+def _warn_of_missing_lines(table: CsvTable, name: str, rows: list[TableRow], above: TableRow | None) -> None:
+    """Add a warning for an order or delivery that may lack lines: they do not begin with 1 or 10, or have gaps.
+
+    `above` is the row above its first one, of another record, which may have the line before.
+    """
     numbers = sorted(row.values["line_number"] for row in rows)
     count = len(numbers)
     usual = (list(range(step, step * count + step, step)) for step in _LINE_STEPS)
     if numbers not in (list(range(count)), *usual):
         shown = ", ".join(map(str, numbers[:_MAX_SHOWN_LINES])) + (", …" if count > _MAX_SHOWN_LINES else "")
         what = "the line numbers do not begin with 1, or have gaps; lines that are not here cannot be added by a load"
+        number = above.values.get("line_number") if above and above.key[:-1] == rows[0].key[:-1] else None
+        if above and number and rows[0].values["line_number"] - number in _LINE_STEPS:
+            shown += f", and {above.key[-1]} above it has {number}"
         table.notes.add_warning(what, f"{name} has {shown}", rows[0].line)
 
 

@@ -103,6 +103,10 @@ class CodeComparison:
     def __init__(self, table: CsvTable) -> None:
         self._table = table
         self._is_scanned = table.layout is not PRODUCTS
+        self._named: set[int] = set()
+        """Hashes of the products of the file."""
+        self.held: set[int] = set()
+        """Hashes of products of the file, each with a code that the service has on it."""
         self._products: dict[int, int] = {}
         """Products of the file by the keys of their codes, all as hashes; 0 for a code of several."""
         self._empty: set[int] = set()
@@ -115,6 +119,8 @@ class CodeComparison:
         if not self._is_scanned:
             self._scan()
         product = key[-1]
+        if hash(product) in self._named:
+            self.held |= {hash((product, code)) for _, code, _ in codes_of(row)}
         for field in CODE_COLUMNS if self._products or self._empty else ():
             if row.get(field) and hash((product, field)) in self._empty:
                 self._kept.setdefault(product, []).append((field, str(row[field])))
@@ -126,6 +132,7 @@ class CodeComparison:
         self._is_scanned = True
         for _, (product, *cells) in self._table.select_cells(CODE_COLUMNS):
             mine = hash(product)
+            self._named.add(mine)
             self._empty |= {hash((product, name)) for name in self._empty_columns(cells)}
             for key in _code_keys_of_cells(zip(CODE_COLUMNS, (product, *cells), strict=True)):
                 self._products[hash(key)] = mine if self._products.get(hash(key), mine) == mine else 0

@@ -98,13 +98,13 @@ class PlacedRows:
             known = [one.values["quantity"] for one in refused if not one.reason]
             if len(known) < len(refused) or quantity == loaded + sum(known):
                 reason = (
-                    f"quantity {quantity} without a place may be the total of the product's rows with places, of which"
-                    f" {_format_not_loaded(lines)}; correct what is wrong there"
+                    f"quantity {plain_number(quantity)} without a place may be the total of the product's rows with"
+                    f" places, of which {_format_not_loaded(lines)}; correct what is wrong there"
                 )
         if not (reason or is_total) and (damaged := self._missing_rows(quantity - loaded)):
             reason = (
-                f"quantity {quantity} without a place may be the total of the product's rows with places, and"
-                f" {format_rows(damaged)} may be of the product; correct what is wrong there"
+                f"quantity {plain_number(quantity)} without a place may be the total of the product's rows with places,"
+                f" and {format_rows(damaged)} may be of the product; correct what is wrong there"
             )
         return Reading(is_total, reason, loaded)
 
@@ -121,10 +121,15 @@ class PlacedRows:
 def _held_reason(quantity: Decimal, lines: Collection[int]) -> str:
     are = "is" if len(lines) == 1 else "are"
     return (
-        f"quantity {quantity} without a place is held back: whether it is all of the product, or what is at no"
-        f" place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
+        f"quantity {plain_number(quantity)} without a place is held back: whether it is all of the product, or what"
+        f" is at no place, is shown by {format_rows(lines)}, which {are} not loaded; correct what is wrong there"
     )
 
 
 def _format_not_loaded(lines: Collection[int]) -> str:
     return f"{format_rows(lines)} {'is' if len(lines) == 1 else 'are'} not loaded"
+
+
+def plain_number(number: int | Decimal) -> str:
+    """Return a number without zeros behind its decimals: 13.0 is `13`."""
+    return f"{Decimal(number).normalize():f}"

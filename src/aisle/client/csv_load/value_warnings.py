@@ -40,6 +40,14 @@ _DATE_LIKE = re.compile(
 )
 
 
+_FORMATTED_CODE = re.compile(
+    r"-?\d+,\d+|-?[\d.,]+\s?%|\(\d+(?:[.,]\d+)?\)|\d{1,2}:\d\d(?::\d\d)?"
+    "|true|wahr|waar|vrai|false|falsch|onwaar|faux",
+    re.ASCII | re.IGNORECASE,
+)
+"""Number with decimals, share, number in brackets, time and word for true or false."""
+
+
 class _Check(NamedTuple):
     """Check of the values of some columns; `what` is said of a value that is odd, after the name of its column."""
 
@@ -66,6 +74,11 @@ _DATE_MADE = "looks like a date that a spreadsheet has made of a"
 _CHECKS = (
     _Check(f"{_DATE_MADE} size", lambda column: column.name in _SIZES, _DATE_LIKE.fullmatch),
     _Check(f"{_DATE_MADE} code", _is_code, _DATE_LIKE.fullmatch),
+    _Check(
+        "looks like a number, time or word that a spreadsheet has made of a code",
+        lambda column: column.kind in (CODE, DOTTED_CODE),
+        _FORMATTED_CODE.fullmatch,
+    ),
     _Check(
         "has .0 behind it, which a program may have added",
         lambda column: column.name in _WHOLE_TEXTS,

@@ -1,11 +1,11 @@
-"""Change cursor of our own service: the orders, products, locations and stores that changed since the last read.
+"""Change cursor of our own service: the orders, products, stores, log reviews and so on that changed since a read.
 
 It only names them: `single_reads` reads the rows, `ordered_cache_writes` writes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from aisle.client.errors import InvalidResponse
@@ -14,7 +14,7 @@ from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.courier.topics import CATALOGUE, ENTRY_PREFIX, LOG, PRODUCT, RECOUNT, Topic
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"
@@ -121,12 +121,12 @@ class ChangeFeed:
             since, mark, more, restored = page.cursor, page.mark, page.has_more, restored or page.is_restored
             forgotten = forgotten or page.forgotten
             for change in page.changes:
-                for topic in _topics_of_change(change):
+                for topic, key in _topics_of_change(change):
                     keys = found.setdefault(topic, {})
-                    if len(keys) <= MAX_SINGLE_READS:
-                        keys["" if topic == RECOUNT else str(change.get("key"))] = None
-        single = [Topic(topic, key) for topic, keys in found.items() if len(keys) <= MAX_SINGLE_READS for key in keys]
-        bulk = tuple(topic for topic, keys in found.items() if len(keys) > MAX_SINGLE_READS)
+                    if _can_be_single(topic, keys):
+                        keys[key] = None
+        single = [Topic(topic, key) for topic, keys in found.items() if _can_be_single(topic, keys) for key in keys]
+        bulk = tuple(topic for topic, keys in found.items() if not _can_be_single(topic, keys))
         return Changes(tuple(single), bulk, since, restored, mark, forgotten)
 
     async def _read_page(self, since: int | None, mark: str, known: Sequence[str]) -> _Page:
@@ -168,7 +168,16 @@ def _parse_mark(value: Any) -> str:
     return text
 
 
-def _topics_of_change(change: Row) -> tuple[str, ...]:
+def _topics_of_change(change: Row) -> tuple[Topic, ...]:
     """Return the topics to read: stock of a product, and its catalogue entry unless only store data changed."""
-    topic = str(change.get("topic"))
-    return (PRODUCT, CATALOGUE) if topic == PRODUCT and change.get("chain") is not False else (topic,)
+    name, key = str(change.get("topic")), str(change.get("key"))
+    if name == LOG:
+        return (Topic(LOG, f"{ENTRY_PREFIX}{key}"),) if key.isascii() and key.isdecimal() else ()
+    if name == PRODUCT and change.get("chain") is not False:
+        return Topic(PRODUCT, key), Topic(CATALOGUE, key)
+    return (Topic(name, "" if name == RECOUNT else key),)
+
+
+def _can_be_single(topic: str, keys: Collection[str]) -> bool:
+    """Return True if the keys of a topic are read one by one. Log entries always are: no list reads old ones again."""
+    return topic == LOG or len(keys) <= MAX_SINGLE_READS

@@ -98,7 +98,12 @@ class LogReader(NamedTuple):
             self.cache.set_cursor(_SPAN_CURSOR, {"since": since, "asked": self.now() if requested_day else 0.0})
 
     async def _read_entry(self, id_: int) -> None:
-        """Read an entry again: its review has changed, and reads of new entries leave it out."""
+        """Read an entry again: its review has changed, and reads of new entries leave it out.
+
+        If the log was never read, its first read brings the entry.
+        """
+        if self.cache.cursor(_LAST_ID_CURSOR) is None:
+            return
         query: dict[str, QueryValue] = {"store_number": self.store, "from_id": id_, "to_id": id_, "page_size": 1}
         await self._read_pages(query, self._first_day(), lambda _: None, None)
 

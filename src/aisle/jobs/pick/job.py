@@ -669,7 +669,7 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
             )
             return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
-            return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "hand_over"}),))
+            return Turn(state, (Start("hand_over", {"order_number": choice.key}),))
         case "later":
             return reply(state, INFO, "session.dropped", merge_changed_orders.query_assigned(context))
         case "go_on":

@@ -37,11 +37,20 @@ def _line_body(before: PickLine, after: PickLine) -> LineUpdate:
         "picked_quantity": after.picked,
         "is_picked": not after.is_open,
     }
-    if after.location:
-        line["preferred_location_code"] = after.location
-    if after.pool:
-        line["stock_pool"] = after.pool
+    location, pool = _source_of_change(before, after)
+    if location:
+        line["preferred_location_code"] = location
+    if pool:
+        line["stock_pool"] = pool
     return line
+
+
+def _source_of_change(before: PickLine, after: PickLine) -> tuple[str, int]:
+    """Return where goods were taken, or where the last of the goods put back came from."""
+    if after.picked < before.picked and before.picked_from:
+        last = before.picked_from[-1]
+        return last.location, last.pool or after.pool
+    return after.location, after.pool
 
 
 def _update_order(state: PickState, order: str, lines: list[LineUpdate], store: str, was_full: bool) -> Write:
@@ -171,7 +180,7 @@ def _return_movements(goods: Iterable[GoodsToReturn], store: str, user: str, *, 
         items.setdefault(each.order, []).append(
             {"product_number": each.product, "quantity": each.quantity, "from_location": source, "to_location": to}
         )
-    return tuple(_movement(order, found, store, user) for order, found in items.items())
+    return tuple(order_movement(order, found, store, user) for order, found in items.items())
 
 
 def _movements(
@@ -193,9 +202,9 @@ def _movements(
             "to_location": {**holder, **target} if target else holder,
         }
         items.setdefault(take.order, []).append(item)
-    return tuple(_movement(order, found, store, user) for order, found in items.items())
+    return tuple(order_movement(order, found, store, user) for order, found in items.items())
 
 
-def _movement(order: str, items: list[MovementEntry], store: str, user: str) -> Write:
+def order_movement(order: str, items: list[MovementEntry], store: str, user: str) -> Write:
     lanes = (f"order/{order}", *sorted({f"product/{item['product_number']}" for item in items}))
     return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)

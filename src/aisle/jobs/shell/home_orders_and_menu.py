@@ -87,6 +87,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
     (msg("home.expiry"), Start("expiry", {})),
+    (msg("order_actions.hand_over"), Start("hand_over", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
 
@@ -395,7 +396,8 @@ class HomeJob(Job[HomeState]):
         if is_only and _opens_directly(state.search, answer.rows[0]):
             return Turn(_reset(state), (Start("pick", {"order_number": listed[0].number}),))
         if is_only:
-            return reply(state, ASK, "home.found_one", text=state.search, order=listed[0].number)
+            found = "home.found_picked" if listed[0].is_picked else "home.found_one"
+            return reply(state, ASK, found, text=state.search, order=listed[0].number)
         if total:
             found = "home.found_more" if state.may_have_more else "home.found"
             return reply(state, ASK, found, text=state.search, count=total)

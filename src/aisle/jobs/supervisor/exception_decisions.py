@@ -20,9 +20,11 @@ from aisle.jobs.row_types.exceptions_clearance_and_today import (
 )
 from aisle.jobs.view import GOOD, INFO, Line, Verdict, msg, raw, signed_message
 from aisle.scan.grammar_and_meaning_types import Match
+from aisle.settings.setting_definitions import STUCK_MINUTES
 
 EXCEPTION_KINDS = (
     "unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts", "entries_to_review",
+    "uncollected",
 )  # fmt: skip
 """Kinds of exceptions, in the order of their numbers."""
 
@@ -56,6 +58,8 @@ class ExceptionsState(NamedTuple):
     """Line with excess accepted last; it can be undone."""
     features: tuple[str, ...] = ()
     """Features that the service announces."""
+    stuck_minutes: Decimal = STUCK_MINUTES
+    """Minutes without an event after which an order is stuck."""
     is_loaded: bool = False
     size: int = 12
     """Number of rows that fit on the screen."""

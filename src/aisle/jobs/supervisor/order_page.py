@@ -378,6 +378,8 @@ def _letter_actions(state: OrderState) -> tuple[Action[OrderState], ...]:
 
 
 def _start_action(kind: str, state: OrderState, context: Context, *, is_one_key: bool = False) -> Result:
+    if kind == HAND_OVER:
+        return Turn(state, (Start("hand_over", {"order_number": state.number}),))
     args = {"orders": [state.number], "kind": kind, **({"is_one_key": True} if is_one_key else {})}
     return Turn(state, (Start("order_actions", args),))
 

@@ -441,6 +441,7 @@ JOB_NAMES = {
     "adjust": "home.count",
     "my_entries": "home.count",
     "expiry": "home.expiry",
+    "hand_over": "order_actions.hand_over",
     "shortage": "home.pick",
     "unconfirmed": "home.unconfirmed",
     "clearance": "clearance_request.title",

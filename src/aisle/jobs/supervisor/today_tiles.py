@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context, Query, Rows, Start, money_message
 from aisle.jobs.supervisor.log_list import change_message, entry_label
-from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, query_arguments
+from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, OrderFilter, query_arguments
 from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
 from aisle.jobs.view import Msg, Tile, known_number, msg, raw
 
 MAX_NAMED_DELIVERIES = 3
 
-_FILTERS = dict(BUILT_IN_VIEWS)
+_FILTERS = {**dict(BUILT_IN_VIEWS), "unclaimed": OrderFilter("partial", claim="free")}
+"""Filters of the lists that tiles open."""
 
 
 class TileFigure(NamedTuple):
@@ -54,13 +55,24 @@ def _stuck_orders(answer: Rows, context: Context) -> TileFigure:
     return TileFigure(answer.total, next(map(_stuck_note, _orders(answer, context)), raw("")))
 
 
+def _idle_orders(answer: Rows, context: Context) -> TileFigure:
+    """Return orders that nobody has, and how long the first one is idle."""
+    notes = (
+        msg("tile.order_silent", order=order.number, seconds=str(order.idle_s))
+        if order.idle_s >= 0
+        else raw(order.number)
+        for order in _orders(answer, context)
+    )
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
 def _stuck_note(order: BoardOrder) -> Msg:
     if not order.claimed_by:
         return msg("tile.order_silent", order=order.number, seconds=str(order.idle_s))
     return msg("tile.order_idle", order=order.number, who=order.claimed_by, seconds=str(order.idle_s))
 
 
-def _ready_orders(answer: Rows, context: Context) -> TileFigure:
+def _order_and_customer(answer: Rows, context: Context) -> TileFigure:
     notes = (msg("tile.order_of", order=order.number, who=order.customer) for order in _orders(answer, context))
     return TileFigure(answer.total, next(notes, raw("")))
 
@@ -93,6 +105,14 @@ def _entries_to_review(answer: Rows, context: Context) -> TileFigure:
     return TileFigure(answer.total, next(notes, raw("")))
 
 
+def _picked_orders(answer: Rows, context: Context) -> TileFigure:
+    """Return how many orders wait for their customers, and how many of them for too long."""
+    row = answer.rows[0]
+    if row["uncollected"]:
+        return TileFigure(row["picked"], msg("tile.uncollected", count=row["uncollected"]))
+    return TileFigure(row["picked"], msg("tile.order_of", order=row["order_number"], who=row["customer_name"]))
+
+
 SOURCES: dict[str, TileSource] = {
     "late": TileSource(msg("exceptions.late"), "late", _orders_query("late"), _late_orders, _open_orders("late")),
     "stuck": TileSource(
@@ -107,7 +127,21 @@ SOURCES: dict[str, TileSource] = {
         _stuck_orders,
         Start("exceptions", {"kind": "stuck"}),
     ),
-    "ready": TileSource(msg("tile.ready"), "ready", _orders_query("picked"), _ready_orders, _open_orders("picked")),
+    "unclaimed": TileSource(
+        msg("tile.unclaimed"), "warning", _orders_query("unclaimed"), _idle_orders, _open_orders("unclaimed")
+    ),
+    "short": TileSource(
+        msg("tile.short"), "warning", _orders_query("short"), _order_and_customer, _open_orders("short")
+    ),
+    "ready": TileSource(
+        msg("tile.ready"),
+        "ready",
+        lambda id_, context: Query(
+            id_, "picked_orders", {"now": context.now, "pickup_days": context.policy.pickup_days}, is_live=True
+        ),
+        _picked_orders,
+        _open_orders("picked"),
+    ),
     "differences": TileSource(
         msg("tile.differences"),
         "warning",

@@ -348,6 +348,7 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
         check_transition("review", "The review", str(known[seq]), str(status), f"{field}.review_status")
         await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.store_number, seq, status, ctx.now)
         known[seq] = status
+        ctx.mark_changed(ctx.store_number, "log", str(ctx.current_store.wire_id(seq)))
     return SUCCESS
 
 

@@ -20,6 +20,9 @@ MIN_CELLS, MIN_ROWS = 98, 20
 MIN_TILE_CELLS = 14
 """Width of a tile below which the tiles take several rows."""
 
+MAX_TILES_IN_ROW, MIN_ROWS_OF_TWO = 6, 36
+"""Number of tiles above which they take two rows, so that their titles are whole, on a screen with so many rows."""
+
 MIN_PANEL_CELLS, MAX_PANEL_CELLS = 32, 64
 """Width of a chart or a table."""
 
@@ -72,8 +75,10 @@ def _tile_lines(tiles: Sequence[Tile], cursor: int, box: LayoutBox) -> list[Styl
 
 
 def _tiles_in_row(tiles: int, box: LayoutBox) -> int:
-    """Return the number of tiles in a row, so that all rows have about as many."""
+    """Return the number of tiles in a row, so that all rows have about as many; on a high screen there are two."""
     rows = -(-tiles // max(1, (box.cells + GAP) // (MIN_TILE_CELLS + GAP)))
+    if tiles > MAX_TILES_IN_ROW and box.rows >= MIN_ROWS_OF_TWO:
+        rows = max(rows, 2)
     return -(-tiles // rows) if rows else 1
 
 

@@ -82,17 +82,12 @@ def layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int])
         return [[*wide, *beside[0]], *beside[1:]]
     most = max(1, min(MAX_COLUMNS, len(view.blocks), (box.cells + 3) // (MIN_COLUMN_CELLS + 3)))
     for count in range(1, most + 1):
-        cells = (box.cells - 3 * (count - 1)) // count
-        blocks = [
-            _block_units(_without_title(block), index, cells, box.writer)[1:]
-            if min(rows_per_page) < MIN_TITLED_LINES or (block.is_compact and box.rows < SMALL_ROWS)
-            else _block_units(block, index, cells, box.writer)
-            for index, block in enumerate(view.blocks)
-        ]
+        cells, blocks = _units_in_columns(view, box, count, min(rows_per_page))
         columns = _whole_columns(blocks, count, rows_per_page[0]) if cells <= MAX_COLUMN_CELLS or count == most else []
         if columns:
             break
-    columns = columns or _broken_columns(blocks, count, rows_per_page)
+    else:
+        count, cells, columns = _most_rows_in_columns(view, box, most, rows_per_page)
     pages = []
     for first in range(0, len(columns), count):
         page = columns[first]
@@ -100,6 +95,35 @@ def layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int])
             page = side_by_side(page, column, at * (cells + 3) - 3, [("   ", "")])
         pages.append([clip_line(line, box.cells) for line in page])
     return pages
+
+
+def _units_in_columns(view: DetailView, box: LayoutBox, count: int, rows: int) -> tuple[int, list[list[LayoutUnit]]]:
+    """Return the width of each of so many columns, and the units of each block in it."""
+    cells = (box.cells - 3 * (count - 1)) // count
+    return cells, [
+        _block_units(_without_title(block), index, cells, box.writer)[1:]
+        if rows < MIN_TITLED_LINES or (block.is_compact and box.rows < SMALL_ROWS)
+        else _block_units(block, index, cells, box.writer)
+        for index, block in enumerate(view.blocks)
+    ]
+
+
+def _most_rows_in_columns(
+    view: DetailView, box: LayoutBox, most: int, rows_per_page: Sequence[int]
+) -> tuple[int, int, list[list[StyledLine]]]:
+    """Return the number of columns that shows most rows on the first page, their width, and the divided blocks.
+
+    Fewer than `most` columns are taken if each row has one line in them, without a cut, and as many rows are shown.
+    """
+    best, found = -1, (1, box.cells, list[list[StyledLine]]())
+    for count in sorted({max(1, min(most, (box.cells + 3) // (NARROW_CELLS + 3))), most}):
+        cells, blocks = _units_in_columns(view, box, count, min(rows_per_page))
+        if count < most and not all(_is_whole(block, cells, box.writer) for block in view.blocks):
+            continue
+        columns, shown = _broken_columns(blocks, count, rows_per_page)
+        if shown > best:
+            best, found = shown, (count, cells, columns)
+    return found
 
 
 def _full_width_lines(blocks: Sequence[Block], box: LayoutBox, rows: int) -> list[StyledLine]:
@@ -164,6 +188,14 @@ def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[St
         line = table_line(row, columns, right, 2, 0, roles, writer)[1:]
         rows.append([[*_number_cell(number, block), *line]])
     return rows
+
+
+def _is_whole(block: Block, cells: int, writer: MessageWriter) -> bool:
+    """Return True if each row of a block fits on one line."""
+    texts = [[writer.write(cell, 0) for cell in row] for row in block.rows]
+    most = max(map(len, texts), default=0)
+    columns = [max(width(row[at]) for row in texts if at < len(row)) for at in range(most)]
+    return sum(columns) + 2 * (most - 1) + _number_width(block) <= cells
 
 
 def _style_sample_lines(
@@ -237,14 +269,15 @@ def _whole_columns(blocks: Sequence[list[LayoutUnit]], count: int, rows: int) ->
 
 def _broken_columns(
     blocks: Sequence[list[LayoutUnit]], count: int, rows_per_page: Sequence[int]
-) -> list[list[StyledLine]]:
-    """Return blocks divided over as many pages as they need.
+) -> tuple[list[list[StyledLine]], int]:
+    """Return blocks divided over as many pages as they need, and the number of rows on the first page.
 
     With several columns each block stays in one, if that needs no more pages and the first page shows no less.
     """
     broken, most = _fill_columns(blocks, count, rows_per_page)
     kept, shown = _fill_columns(blocks, count, rows_per_page, keep_whole=True) if count > 1 else (broken, most)
-    return kept if shown >= most and (len(kept) - 1) // count <= (len(broken) - 1) // count else broken
+    keeps_blocks = shown >= most and (len(kept) - 1) // count <= (len(broken) - 1) // count
+    return (kept, shown) if keeps_blocks else (broken, most)
 
 
 def _fill_columns(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
 from aisle.jobs.view import ListView, Row, raw
 from aisle.text_cells import width, wrap
 from aisle.tui.layout.choices_and_key_hints import (
@@ -32,10 +33,10 @@ MIN_NAME_CELLS = 24
 MIN_HEADED_ROWS = 12
 """Rows from which a list has column heads, although they hide a row."""
 
-NARROW_CELLS, MEDIUM_CELLS = 30, 60
+NARROW_CELLS, MEDIUM_CELLS, WIDE_CELLS = 30, 60, 120
 """Widths in cells: below the first, a name may have its own line if no row is lost.
 
-Below the second, it may if too little of it would remain.
+Below the second, it may if too little of it would remain. From the third on, columns stand widely apart.
 """
 
 STATE_ID_PREFIX, TIME_ID_PREFIXES = "operation_state.", ("moment", "log.at_time")
@@ -46,6 +47,9 @@ MIN_HOUR_CELLS = 50
 
 MIN_LEGIBLE_CELLS = 14
 """Cells of every other column, or its whole text, that must remain for times to keep their hour."""
+
+DESK_CELLS = MIN_DESK_COLUMNS - MARGIN_CELLS
+"""Width in cells of a list on the smallest desk."""
 
 CHANGED_SIGN = "~"
 """Sign after the number of a row that changed a moment ago."""
@@ -141,10 +145,8 @@ def _table_without_cursor(
 ) -> DrawnTable:
     """Return the lines of a table. Cached, because most inputs only move the cursor."""
     gutter = _gutter_width(view, rows, first, box)
-    gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
-    space = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
-    sized = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
-    cells, heads, columns, tones, _ = sized
+    sized = _size_table(view, rows, _table_cells(view, gutter, box), _gaps(box), box.writer, with_heads=with_heads)
+    cells, heads, columns, tones, gap = sized.cells, sized.heads, sized.columns, sized.tones, sized.gap
     cells = with_distinct_cells(cells, columns, box.writer)
     counted = _columns_with_ids(view.rows, COUNTED_ID, any)
     right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
@@ -161,6 +163,27 @@ def _table_without_cursor(
     return DrawnTable([head_line] if heads else [], lines, gutter)
 
 
+def _gaps(box: LayoutBox) -> range:
+    """Return the cells between columns to try: on a desk fewer before a text is shortened."""
+    widest = 2 if box.cells < MEDIUM_CELLS else 3 if box.cells < WIDE_CELLS else 4
+    return range(widest, 1 if box.cells >= DESK_CELLS else widest - 1, -1)
+
+
+def _table_cells(view: ListView, gutter: int, box: LayoutBox) -> int:
+    """Return the cells for the columns of a table: those beside the row numbers and the least progress bar."""
+    has_bars = view.has_progress_bars and box.cells >= MEDIUM_CELLS
+    return box.cells - gutter - (MIN_BAR_CELLS + _gaps(box)[0] if has_bars else 0)
+
+
+def shortened(view: ListView, box: LayoutBox) -> int:
+    """Return how much shorter than its longest form the table has to be: 0 for not at all."""
+    if not view.rows:
+        return 0
+    view = _drop_empty_columns(view)
+    space = _table_cells(view, _gutter_width(view, view.rows, view.first, box), box)
+    return _size_table(view, view.rows, space, _gaps(box), box.writer, with_heads=True).shortened
+
+
 class SizedTable(NamedTuple):
     """Texts of a table, and the widths of as many of its columns as fit."""
 
@@ -171,6 +194,10 @@ class SizedTable(NamedTuple):
     """Tone of each cell, empty for none."""
     head_roles: list[str]
     """Role of each heading."""
+    gap: int
+    """Cells between two columns."""
+    shortened: int = 0
+    """Number of longer forms of its texts for which there is no room."""
 
     @property
     def is_whole(self) -> bool:
@@ -191,18 +218,20 @@ def _size_table(
     view: ListView,
     rows: Sequence[Row],
     table_cells: int,
-    gap: int,
+    gaps: Sequence[int],
     writer: MessageWriter,
     *,
     with_heads: bool,
     name_cells: int = MIN_NAME_CELLS,
 ) -> SizedTable:
-    """Return the table in the longest texts that fit uncut; otherwise names stay long, then all are shortest.
+    """Return the table in the longest texts that fit uncut between one of these gaps, the first if possible.
+
+    Otherwise names stay long, then all are shortest.
 
     Times keep their hour if names remain legible. Names have `name_cells` cells before the last columns are dropped.
     """
 
-    def sized(level: int, dates: int, names: int = 0) -> SizedTable:
+    def sized(level: int, dates: int, names: int, gap: int) -> SizedTable:
         cells = [
             [writer.write(cell, dates if cell.id.startswith(TIME_ID_PREFIXES) else level) for cell in row.cells]
             for row in rows
@@ -221,16 +250,19 @@ def _size_table(
         if heads and table_cells >= MEDIUM_CELLS:
             longest = _pick_columns([_heads(view, writer, 9, table_cells)], kept)[0]
             heads, columns = _lengthen_heads(heads, longest, columns, table_cells - gap * (len(columns) - 1))
-        return SizedTable(cells, heads, columns, tones, [_head_role(view, at) for at in kept])
+        return SizedTable(cells, heads, columns, tones, [_head_role(view, at) for at in kept], gap)
 
     all_tones = [[tone_of(cell) for cell in row.cells] for row in rows]
     dates = 9 if table_cells >= MIN_HOUR_CELLS else 0
-    for level, names in _lengths_to_try(rows, writer):
-        if (found := sized(level, level or dates, names)).is_whole:
-            return found
-    short = sized(0, 0)
-    long = sized(0, dates) if dates else short
-    return long if len(long.columns) == len(short.columns) and long.is_legible else short
+    tried = 0
+    for tried, (level, names) in enumerate(_lengths_to_try(rows, writer)):
+        for gap in gaps:
+            if (found := sized(level, level or dates, names, gap)).is_whole:
+                return found._replace(shortened=tried)
+    short = sized(0, 0, 0, gaps[-1])
+    long = sized(0, dates, 0, gaps[-1]) if dates else short
+    best = long if len(long.columns) == len(short.columns) and long.is_legible else short
+    return best._replace(shortened=tried + 1)
 
 
 def _lengthen_heads(
@@ -291,7 +323,7 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
     if box.cells >= NARROW_CELLS:
         least, columns = (
             MIN_LEGIBLE_CELLS,
-            _size_table(view, rows, space, 2, box.writer, with_heads=False, name_cells=0).columns,
+            _size_table(view, rows, space, (2,), box.writer, with_heads=False, name_cells=0).columns,
         )
     is_named = columns[0] >= min(least, natural_widths(cells)[0])
     if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not shows_two_line_rows(view, box))):

@@ -22,6 +22,7 @@ from aisle.tui.layout.list_table import (
     MIN_HEADED_ROWS,
     DrawnList,
     draw_list,
+    shortened,
     shows_two_line_rows,
 )
 from aisle.tui.layout.step_view import LayoutBox
@@ -34,8 +35,8 @@ MIN_SIDE_COMMAND_CELLS = MIN_SIDE_COMMAND_COLUMNS - MARGIN_CELLS
 SIDE_COMMAND_WIDTH = 30
 """Width of the column with the commands."""
 
-MIN_PANE_CELLS, MAX_PANE_CELLS = MIN_PANE_COLUMNS - MARGIN_CELLS, 72
-"""Width from which the details of a row stand beside the list, and their greatest width."""
+MIN_PANE_CELLS, NARROW_PANE_CELLS, MAX_PANE_CELLS = MIN_PANE_COLUMNS - MARGIN_CELLS, 55, 72
+"""Width from which the details of a row stand beside the list; their width if the list needs more, and the greatest."""
 
 MIN_CHIP_CELLS, MIN_CHIP_ROWS = MIN_DESK_COLUMNS - MARGIN_CELLS, 20
 """Size of the body from which filters stand above the list."""
@@ -111,12 +112,20 @@ def _chip_spans(chip: Chip, level: int, writer: MessageWriter) -> StyledLine:
 
 def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
     """Return the list with the details of a row beside it."""
-    pane_cells = min(MAX_PANE_CELLS, box.cells * 2 // 5)
+    pane_cells = _pane_cells(view._replace(cursor=-1, chips=(), key_hints=()), box)
     left = box.cells - pane_cells - 3
     listed = list_lines(view, box._replace(cells=left - 1))
     right = _pane_lines(pane, box._replace(cells=pane_cells))
     rule = "|" if box.writer.is_ascii else "│"
     return listed._replace(lines=side_by_side(listed.lines, right, left, [(rule, "rule"), ("  ", "")]))
+
+
+@lru_cache(maxsize=2)
+def _pane_cells(view: ListView, box: LayoutBox) -> int:
+    """Return the width of the pane: the narrow one if the list is cut less beside it. Cached, as the lines are."""
+    widest = min(MAX_PANE_CELLS, box.cells * 2 // 5)
+    widths = (widest, min(widest, NARROW_PANE_CELLS))
+    return min(widths, key=lambda cells: shortened(view, box._replace(cells=box.cells - cells - 4)))
 
 
 def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:

@@ -1,0 +1,202 @@
+"""State of the hand-over: the list, the order that is open, its goods, and what was checked and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from aisle.decimal_of_row import to_decimal
+from aisle.jobs.list_cursor_and_search import ListOptions
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
+from aisle.jobs.supervisor.order_rows import BoardOrder
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.orders import OrderLineRow, OrderRow
+
+LIST, ORDER_STEP, GOODS, QUANTITY, LOCATION, CONFIRM = "", "order", "goods", "quantity", "location", "confirm"
+"""Pages of the job, without its name."""
+
+MAX_UNDO = 100
+ZERO = Decimal(0)
+
+
+class HeldHere(NamedTuple):
+    """Goods of a line at a location."""
+
+    location: str
+    quantity: Decimal
+
+
+class LineGoods(NamedTuple):
+    """Goods of one line of the open order. Quantities are in base units."""
+
+    line: int
+    product: str
+    label: str
+    ordered: Decimal
+    picked: Decimal
+    is_closed: bool = False
+    """True if the line counts as picked although it is short."""
+    unit: str = ""
+    """Unit of measured goods; empty for pieces."""
+    held: tuple[HeldHere, ...] = ()
+    """Where they were put down; the rest is in hand."""
+    stock_location: str = ""
+    """Location where goods of this product are for sale; empty if none is known."""
+
+    @property
+    def missing(self) -> Decimal:
+        """Quantity that nobody has picked, while the line is open."""
+        return ZERO if self.is_closed else max(ZERO, self.ordered - self.picked)
+
+
+class Checked(NamedTuple):
+    """Quantity of a line that was scanned at the hand-over."""
+
+    line: int
+    quantity: Decimal
+
+
+class PutBack(NamedTuple):
+    """Goods that the customer does not want, back in stock."""
+
+    order: str
+    line: int
+    product: str
+    label: str
+    picked_before: Decimal
+    was_closed: bool
+    moved: tuple[HeldHere, ...] = ()
+    """What was moved, from where."""
+    location: str = ""
+    """Location where it is now."""
+    from_hand: Decimal = ZERO
+    """What was at no location."""
+
+    @property
+    def quantity(self) -> Decimal:
+        """All of it."""
+        return self.from_hand + sum(each.quantity for each in self.moved)
+
+
+class HandOverState(NamedTuple):
+    """Window of the list, and the order that is open."""
+
+    step: str = LIST
+    """Name of the page without that of the job."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    options: ListOptions = ListOptions()
+    rows: tuple[BoardOrder, ...] = ()
+    total: int = 0
+    open_single_hit: bool = False
+    """True if a search was ended with Enter: a single result opens at once."""
+    may_have_more: bool = False
+    page: int = 0
+    """Index of the part of the order's goods on the screen."""
+    order: str = ""
+    customer: str = ""
+    status: str = ""
+    """`open`, `partial`, `picked`, `rejected` or `finished`; empty until the order is read."""
+    goods: tuple[LineGoods, ...] = ()
+    is_alone: bool = False
+    """True if the job was opened for one order and closes with it."""
+    opened_at: str = ""
+    """Time at which the order was opened."""
+    checks_goods: bool = False
+    """True if the store wants each of its goods scanned."""
+    checked: tuple[Checked, ...] = ()
+    line: int = 0
+    """Line of the goods that are being put back."""
+    quantity: Decimal = ZERO
+    """Quantity of them."""
+    put_back: tuple[PutBack, ...] = ()
+    """Steps that can be undone."""
+    last_order: str = ""
+    """Order that was handed over last."""
+    since: str = ""
+    """Time from which on refusals are reported."""
+    reported_refusals: tuple[str, ...] = ()
+    knows_phones: bool = True
+    """False if the service returns no phone numbers, so that none can be searched."""
+
+
+def parse_goods(row: OrderRow) -> tuple[LineGoods, ...]:
+    """Return the picked or missing goods of an order."""
+    lines = (_parse_line(line) for line in row["lines"])
+    return tuple(goods for goods in lines if goods.picked or goods.missing)
+
+
+def _parse_line(line: OrderLineRow) -> LineGoods:
+    stocked = [each["location_code"] for each in line["locations"]]
+    picked = to_decimal(line["picked_quantity"])
+    return LineGoods(
+        line=line["line_number"],
+        product=line["product_number"],
+        label=line["description"] or line["product_number"],
+        ordered=to_decimal(line["quantity"]),
+        picked=picked,
+        is_closed=line["is_picked"],
+        unit=line["unit"] if line["allow_decimal"] else "",
+        held=tuple(_held(line, picked)),
+        stock_location=str(line["preferred_location_code"] or "") or next(iter(stocked), ""),
+    )
+
+
+def _held(line: OrderLineRow, picked: Decimal) -> Iterator[HeldHere]:
+    """Yield the goods at locations. A location without a quantity has all that is left."""
+    left = picked
+    for each in line["put_down"]:
+        quantity = min(left, left if each["quantity"] is None else to_decimal(each["quantity"]))
+        left -= quantity
+        if quantity > 0:
+            yield HeldHere(each["location_code"], quantity)
+
+
+def locations_of(state: HandOverState) -> tuple[str, ...]:
+    """Return the locations where goods of the order lie, each once."""
+    return tuple(dict.fromkeys(held.location for goods in state.goods for held in goods.held))
+
+
+def goods_of_line(state: HandOverState, line: int) -> LineGoods | None:
+    """Return the goods of a line; None if it has none any more."""
+    return next((goods for goods in state.goods if goods.line == line), None)
+
+
+def checked_quantity(state: HandOverState, goods: LineGoods) -> Decimal:
+    """Return how much of a line was scanned."""
+    return min(goods.picked, sum((each.quantity for each in state.checked if each.line == goods.line), ZERO))
+
+
+def _sum(goods: Iterable[tuple[LineGoods, Decimal]]) -> GoodsSum:
+    return sum_goods((quantity, each.unit or None) for each, quantity in goods)
+
+
+def picked_goods(state: HandOverState) -> GoodsSum:
+    """Return what can be handed over."""
+    return _sum((each, each.picked) for each in state.goods)
+
+
+def missing_goods(state: HandOverState) -> GoodsSum:
+    """Return what is still to be picked."""
+    return _sum((each, each.missing) for each in state.goods)
+
+
+def unchecked_goods(state: HandOverState) -> GoodsSum:
+    """Return what was not scanned."""
+    return _sum((each, each.picked - checked_quantity(state, each)) for each in state.goods)
+
+
+def close_order(state: HandOverState) -> HandOverState:
+    """Return the state back at the list. What was put back can still be undone."""
+    return HandOverState(
+        options=state.options,
+        put_back=state.put_back,
+        last_order=state.last_order,
+        since=state.since,
+        reported_refusals=state.reported_refusals,
+        knows_phones=state.knows_phones,
+    )

@@ -1,0 +1,143 @@
+"""Job that hands orders over to their customers. Interface: Update customer order, Create movement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aisle.jobs.find_and_report_refusals import with_reported
+from aisle.jobs.hand_over.hand_over_state import LIST, ORDER_STEP, HandOverState, goods_of_line, parse_goods
+from aisle.jobs.hand_over.order_pages import (
+    ORDER_PAGES,
+    check_product,
+    drop_put_back,
+    open_order,
+    put_back_at,
+    put_back_product,
+    query_order,
+    scan_at_question,
+    scan_location,
+    scan_order,
+)
+from aisle.jobs.hand_over.ready_list_page import READY_LIST
+from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn
+from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
+from aisle.jobs.quantity_or_record import not_an_order
+from aisle.jobs.stored_messages import read_message
+from aisle.jobs.view import WRONG, Verdict, msg
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import OrderRow
+
+Result = Turn[HandOverState]
+
+PAGES: Mapping[str, Page[HandOverState]] = {LIST: READY_LIST, **ORDER_PAGES}
+
+_KINDS = {LIST: (ORDER, REFERENCE), "location": (LOCATION,), "goods": (PRODUCT,)}
+"""Kinds of scans that a step can use, if not all."""
+
+
+class HandOverJob(PageJob[HandOverState]):
+    """Job that finds an order, shows where its goods lie, and hands it over."""
+
+    name = "hand_over"
+    state_type = HandOverState
+    steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
+    topics = ("order", "outbox", "refusal")
+    requery_after_write = True
+
+    def page(self, state: HandOverState) -> Page[HandOverState]:
+        return PAGES[state.step]
+
+    def prefers(self, state: HandOverState) -> tuple[str, ...]:
+        return _KINDS.get(state.step, (PRODUCT, ORDER, REFERENCE, LOCATION))
+
+    def can_undo(self, state: HandOverState) -> bool:
+        return bool(state.put_back)
+
+    def uses_product(self, state: HandOverState, product: str) -> bool:
+        return any(goods.product == product for goods in state.goods)
+
+    def quantity_product(self, state: HandOverState) -> tuple[str, str]:
+        goods = goods_of_line(state, state.line)
+        return (goods.product, goods.label) if goods else ("", "")
+
+    def handle_opened(self, state: HandOverState, args: Args, context: Context) -> Result:
+        state = state._replace(since=context.now, is_alone="order_number" in args)
+        features = Query("features", "features", {}, is_live=True)
+        if not state.is_alone:
+            return Turn(state, (*self.queries(state, context), features, Refresh("orders")))
+        turn = open_order(state, str(args["order_number"]), context)
+        return turn._replace(state=turn.state._replace(is_alone=True), effects=(*turn.effects, features))
+
+    def queries(self, state: HandOverState, context: Context) -> tuple[Effect, ...]:
+        refused = {"operation": "update-customer-order", "since": state.since}
+        return (
+            READY_LIST.query(state, context),
+            *((query_order(state.order),) if state.order else ()),
+            Query("refused", "refused_operations", refused, is_live=True),
+        )
+
+    def handle_rows(self, state: HandOverState, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("order_board"):
+                return READY_LIST.handle_rows(state, answer, context)
+            case Rows("order", rows):
+                return Turn(_with_order(state, rows[0] if rows else None))
+            case Rows("features", rows):
+                return Turn(state._replace(knows_phones=bool(rows and rows[0]["features"])))
+            case Rows("refused", rows):
+                return _report_refused(state, rows, context)
+        return Turn(state)
+
+    def handle_scan(self, state: HandOverState, matches: tuple[Match, ...], context: Context) -> Result:
+        kinds = self.prefers(state)
+        first = next((each for kind in kinds for each in matches if each.kind == kind), None)
+        match state.step:
+            case "":
+                return open_order(state, first.key, context) if first else refuse(state, not_an_order(matches[0]))
+            case "order" if first and first.kind == PRODUCT:
+                return check_product(state, first)
+            case "order" if first and first.kind == LOCATION:
+                return scan_location(state, first.key, context)
+            case "order" if first:
+                return scan_order(state, first.key, context)
+            case "goods" if first:
+                return put_back_product(state, first, context)
+            case "location" if first:
+                return put_back_at(state, first.key, context)
+        return scan_at_question(state, matches[0])
+
+
+def _with_order(state: HandOverState, row: OrderRow | None) -> HandOverState:
+    """Return the state with the open order as it is now. A question about goods that are gone is dropped."""
+    if row is None or row["order_number"] != state.order:
+        return state
+    fresh = state._replace(customer=str(row.get("customer_name") or ""), status=_status_of(row), goods=parse_goods(row))
+    if fresh.line and goods_of_line(fresh, fresh.line) is None:
+        return drop_put_back(fresh)
+    return fresh if fresh.status in ("partial", "picked") else fresh._replace(step=ORDER_STEP)
+
+
+def _status_of(row: OrderRow) -> str:
+    if not row["is_active"]:
+        return "finished"
+    if row["is_rejected"]:
+        return "rejected"
+    if row["is_picked"]:
+        return "picked"
+    return "partial" if row["picked_quantity"] > 0 else "open"
+
+
+def _report_refused(state: HandOverState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Report hand-overs of this person that the service refused, the latest one in words."""
+    own = (row for row in rows if row["user"] == context.user and not row["body"]["orders"].get("is_active", True))
+    fresh = [row for row in own if row["op_id"] not in state.reported_refusals]
+    if not fresh:
+        return Turn(state)
+    reported = state._replace(reported_refusals=with_reported(state.reported_refusals, fresh))
+    order = str(fresh[-1]["body"]["orders"]["order_number"])
+    text = msg("hand_over.refused", order=order, why=read_message(str(fresh[-1]["why"])))
+    return Turn(reported, (), Verdict(WRONG, text))
