@@ -214,6 +214,38 @@ def test_what_found_no_room_is_not_asked_for_twice() -> None:
     assert "You have 0 in hand" in hand.told
 
 
+@pytest.mark.parametrize(
+    ("booked", "ordered", "told"),
+    [
+        (3, 4, "4 is too many: Product P1 needs only 1 more"),
+        (2, 4, "4 is too many: Product P1 needs only 2 more"),
+        (0, 9, "Order 1042 was changed elsewhere"),
+        (1, 4, ""),
+    ],
+)
+def test_question_about_too_many_says_what_is_needed_now(booked: int, ordered: int, told: str) -> None:
+    """Another picker takes some of the rest while it stands, or the order changes."""
+    hand = Hand(line(1, "P1", 4, picked_quantity=1, **SHELF))
+    assert hand.scan("P1", "4") == "pick.more_than_ordered"
+    hand.verdict = None
+    hand.feed(order(line(1, "P1", ordered, picked_quantity=booked, **SHELF)))
+    assert hand.told.startswith(told)
+    assert bool(hand.state.choices) == (booked > 0)
+
+
+def test_report_of_excess_is_not_replaced_by_the_other_picker() -> None:
+    """Who else picks the order is read just after the excess, or just before."""
+    shared = order(line(1, "P1", 3, picked_quantity=3, **SHELF), at_work=[OTHER])
+    hand = Hand(line(1, "P1", 3, **SHELF))
+    hand.scan("P1", "2")
+    assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
+    assert hand.feed(shared) == ""
+    hand = Hand(line(1, "P1", 3, **SHELF))
+    hand.scan("P1", "2")
+    assert hand.feed(shared) == "pick.join"
+    assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
+
+
 def test_an_order_that_its_picker_comes_back_to_is_in_his_hand() -> None:
     hand = Hand(line(1, "P1", 5, picked_quantity=2, **SHELF), is_claimed=True, claimed_by=CONTEXT.user)
     hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **BEN, claimed_on=LATER))

@@ -11,7 +11,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -74,7 +73,7 @@ class _Server:
             with (self._folder / "log").open("ab") as log:
                 self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._who)
             while self._process.poll() is None and monotonic() < until:
-                if self._answers():
+                if self._is_ready():
                     return
                 sleep(0.02)
             sleep(0.1)
@@ -88,27 +87,14 @@ class _Server:
             self._process.wait(_SECONDS)
             self._process = None
 
-    def _answers(self) -> bool:
-        probe = [
-            str(self._binaries / "psql"),
-            "-h",
-            str(self._folder),
-            "-U",
-            "aisle",
-            "-d",
-            "postgres",
-            "-c",
-            "SELECT 1",
-        ]
-        if not (self._folder / ".s.PGSQL.5432").exists():
+    def _is_ready(self) -> bool:
+        """Whether the server says so in its file, as `pg_ctl` reads it."""
+        assert self._process is not None
+        try:
+            said = (self._folder / "data" / "postmaster.pid").read_text().splitlines()
+        except OSError:
             return False
-        if not (self._binaries / "psql").exists():
-            return self._listens()
-        return subprocess.run(probe, capture_output=True, check=False, **self._who).returncode == 0
-
-    def _listens(self) -> bool:
-        with socket.socket(socket.AF_UNIX) as one:
-            return one.connect_ex(str(self._folder / ".s.PGSQL.5432")) == 0
+        return said[:1] == [str(self._process.pid)] and [line.strip() for line in said[7:8]] == ["ready"]
 
     def _run(self, name: str, *arguments: str) -> None:
         subprocess.run([self._binaries / name, *arguments], check=True, stdout=subprocess.DEVNULL, **self._who)

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, GOOD, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.scan.grammar_and_meaning_types import Quantity, Scan
 from aisle.session.scanned_or_typed import FAST_S
 from aisle.session.session import Session
@@ -178,3 +178,34 @@ def test_a_number_of_an_order_or_delivery_is_no_other_record_unasked(aisle_home:
         scan.rest(6.0)
         frame = scan.send(f"{GOODS}\r", 0.006)
         assert told(frame) == (ASK, "session.ambiguous"), shown(frame)
+
+
+ASKING = ("count.product", "count.summary", "count.start", "count.list", "move.take")
+"""Pages that take the label of either kind."""
+
+
+@pytest.mark.parametrize("page", ASKING)
+def test_next_scan_names_the_label_that_was_not_answered(aisle_home: Path, page: str) -> None:
+    """On the smallest screen too."""
+    with on_page(aisle_home, page) as session:
+        write_labels(aisle_home)
+        scan = Scanner(session)
+        scan.rest(6.0)
+        scan.send(f"{SHARED}\r", 0.006)
+        assert asks_for_both(session)
+        frame = scan.send(f"{GOODS}\r", 0.006)
+        assert frame.verdict is not None
+        assert all(SHARED in MessageWriter().write(frame.verdict.text, length) for length in (0, 1, 9)), shown(frame)
+
+
+@pytest.mark.parametrize("page", ASKING)
+def test_undo_cancels_the_question_and_nothing_else(aisle_home: Path, page: str) -> None:
+    with on_page(aisle_home, page) as session:
+        write_labels(aisle_home)
+        scan = Scanner(session)
+        scan.rest(6.0)
+        before = quantities(session)
+        scan.send(f"{SHARED}\r", 0.006)
+        frame = scan.send("u\r", 0.15)
+        assert told(frame) == (INFO, "session.dropped")
+        assert quantities(session) == before

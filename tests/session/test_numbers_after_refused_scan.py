@@ -200,7 +200,7 @@ def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolde
         opened(session, "count", "A-1")
         assert told(say(session, UNKNOWN)) == (ASK, "session.ambiguous")
         frame = say(session, TEA)
-        assert told(frame) == (GOOD, "session.not_applied")
+        assert told(frame) == (GOOD, "session.number_not_applied")
         assert quantity(session) == 1
         assert "Oats" in shown(frame)
 
@@ -241,7 +241,7 @@ def test_a_report_of_a_scan_that_was_not_taken_goes_with_the_next_key(home: Stor
     cache.write_products([service_rows.product("P7", "Oats", UNKNOWN), service_rows.product("P8", "Bran", UNKNOWN)])
     with at(home, user="U1") as session:
         opened(session, "count", "A-1", UNKNOWN)
-        assert told(say(session, TEA)) == (GOOD, "session.not_applied")
+        assert told(say(session, TEA)) == (GOOD, "session.number_not_applied")
         assert told(session.take([Key(key)], 0.0)) == (GOOD, "count.counted_of")
 
 

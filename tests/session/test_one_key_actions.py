@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aisle.jobs.view import DetailView, Frame, ListView, Step
-from aisle.scan.inputs import TAB_KEY, OpenLine, typed_line
+from aisle.scan.inputs import ROW_KEY, TAB_KEY, OpenLine, typed_line
 from aisle.session.session import Session
+from tests.session.every_page import on_page
 from tests.session.test_order_board import home, says  # noqa: F401
 from tests.session.test_tab_bar_with_counts import desk, press  # noqa: F401
 
@@ -100,6 +103,13 @@ def test_order_page_has_the_letters_of_the_board(board: Session) -> None:
     assert says(board, "j").view.name == "order_actions.reason"
 
 
+@pytest.mark.parametrize(("page", "is_at_once"), [("store_product.confirm", True), ("count.leave", False)])
+def test_a_letter_answers_at_once_on_a_supervisors_page_only(aisle_home: Path, page: str, is_at_once: bool) -> None:
+    with on_page(aisle_home, page) as session:
+        assert "y" in session.page.accepts().choice_letters
+        assert ("y" in session.resize(120, 40).one_key_letters) == is_at_once
+
+
 @pytest.mark.parametrize(("page", "heading"), [("orders", "help.letters_at_once"), ("products", "help.letters")])
 def test_help_says_whether_letters_act_at_once(desk: Session, page: str, heading: str) -> None:  # noqa: F811
     press(desk, TAB_KEY + page)
@@ -125,3 +135,11 @@ def test_a_mark_where_nothing_can_be_marked_changes_nothing(desk: Session) -> No
         before = press(desk, f"{TAB_KEY}{name}").view
         assert press(desk, "mark").view == before
         assert press(desk, "shift+down").view == before
+
+
+def test_a_click_ends_the_answer_to_the_input_before(board: Session) -> None:
+    says(board, "j")
+    dropped = says(board, "b").verdict
+    assert dropped is not None
+    assert press(board, "down").verdict == dropped
+    assert press(board, f"{ROW_KEY}1").verdict is None

@@ -116,11 +116,11 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: S
         opened(session, "count", "A-2", OTHER)
         assert told(opened(session, "adjust", CODE)) == (ASK, "session.ambiguous")
         frame = say(session, CODE)
-        assert told(frame) == (ASK, "session.not_applied")
+        assert told(frame) == (ASK, "session.number_not_applied")
         frame = say(session, OTHER)
-        assert told(frame) == (ASK, "session.not_applied"), "where it was is asked"
+        assert told(frame) == (ASK, "session.number_not_applied"), "where it was is asked"
         assert frame.verdict
-        assert "1 ignored: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
+        assert f"1 ignored: {CODE}: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.line.product == "P2"
         say(session, "b", CODE)
         assert told(say(session, "1"))[1] != "session.not_applied_first"

@@ -2,7 +2,7 @@
 
 A line of input does what it says: `sample N [hostile text]` shows a sample of the registry, `ring` and `later` let the
 doorbell or the clock bring something new, `wrong` rings three bells, `fail` breaks the desk, `leave` ends the program;
-anything else counts as a scan on the pick screen.
+anything else counts as a scan on the pick screen. With `--watch` a changed style sheet is shown at once.
 """
 
 from __future__ import annotations
@@ -115,4 +115,11 @@ class Desk:
 
 
 if __name__ == "__main__":
-    sys.exit(run_app(Desk(), has_soft_colours="--rich" in sys.argv, on_first_paint=lambda: note("first paint")))
+    sys.exit(
+        run_app(
+            Desk(),
+            has_soft_colours="--rich" in sys.argv,
+            on_first_paint=lambda: note("first paint"),
+            watch_css="--watch" in sys.argv,
+        )
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aisle.jobs.choice_letters import DROP, YES
 from aisle.jobs.job import RawInput
@@ -69,6 +69,10 @@ from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
+
+
+_CLICK_KEYS: Final = (ROW_KEY, CHIP_KEY, SORT_KEY)
+"""Beginnings of the names of clicks in a list."""
 
 
 class InputHandler:
@@ -167,13 +171,13 @@ class InputHandler:
             self._meanings.feed(CursorKey(name), name)
             if self._verdicts.current is before:
                 self._verdicts.drop_report()
+                if name.startswith(_CLICK_KEYS):
+                    self._verdicts.end_report(self._verdicts.current)
 
     def _is_cursor_key(self, name: str) -> bool:
         """Return whether a key moves the cursor here, or is a click. Only a desk has something beside another."""
         return (
-            name in CURSOR_KEYS
-            or name.startswith((ROW_KEY, CHIP_KEY, SORT_KEY))
-            or (name in DESK_CURSOR_KEYS and self._tabs.are_shown)
+            name in CURSOR_KEYS or name.startswith(_CLICK_KEYS) or (name in DESK_CURSOR_KEYS and self._tabs.are_shown)
         )
 
     # Typed text

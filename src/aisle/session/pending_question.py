@@ -121,9 +121,8 @@ class PendingQuestion(NamedTuple):
         if not self.scans:
             return accepts
         choices = len(self._shown_scans) + (self._is_paged or self.is_serial_asked)
-        letters = "u" if self.is_serial_asked else ""
         keys = self._keys(accepts)
-        return Accepts(choices=choices, command_letters=letters, typed_only=self._is_paged, choice_letters=keys)
+        return Accepts(choices=choices, command_letters="u", typed_only=self._is_paged, choice_letters=keys)
 
     @property
     def is_serial_asked(self) -> bool:
@@ -133,7 +132,8 @@ class PendingQuestion(NamedTuple):
 
     def is_declined_by(self, meaning: Meaning) -> bool:
         """Return whether an input drops what is asked about."""
-        return isinstance(meaning, Back) or (self.is_serial_asked and meaning in (Choice(2), Command("u")))
+        is_no = self.is_serial_asked and meaning == Choice(2)
+        return isinstance(meaning, Back) or is_no or (bool(self.scans) and meaning == Command("u"))
 
     @property
     def _is_paged(self) -> bool:
@@ -194,7 +194,11 @@ class PendingQuestion(NamedTuple):
         if verdict is None:
             return Verdict(WRONG, msg("session.input_not_applied", count=count, why=why))
         kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
-        return verdict._replace(kind=kind, text=msg("session.not_applied", count=count, why=why, said=verdict.text))
+        text = msg("session.not_applied", count=count, why=why, said=verdict.text)
+        if count == 1 and self.scans:
+            named = msg("session.code_in_question", code=self.scans[0].matches[0].code, question=why)
+            text = msg("session.number_not_applied", why=named, said=verdict.text)
+        return verdict._replace(kind=kind, text=text)
 
     def keeps_multiplier(
         self, meaning: Meaning, raw: str, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]

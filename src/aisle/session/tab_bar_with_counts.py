@@ -92,7 +92,7 @@ class Tabs:
         is_asked = accepts.text or accepts.date or (accepts.search and not accepts.follows_typing)
         if not self.are_shown or self._page.top.job.name not in _ONE_KEY_JOBS or is_asked:
             return ""
-        return f" bh{accepts.command_letters}"
+        return f" bh{accepts.command_letters}{accepts.choice_letters}"
 
     def open(self, name: str) -> None:
         """Open the page of a tab. The page on the screen and open work stay below it."""

@@ -32,6 +32,4 @@ def prepare_environment(is_browser: bool = False) -> None:
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
     has_true_colours = is_browser or os.environ.get("COLORTERM") in ("truecolor", "24bit")
     os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor" if has_true_colours else "256"
-    os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
     os.environ["TEXTUAL_FPS"] = "1000"
-    os.environ["TEXTUAL_SMOOTH_SCROLL"] = "0"

@@ -112,12 +112,13 @@ class AisleApp(App[int], inherit_bindings=False):
         is_colourless: bool = False,
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
+        watch_css: bool = False,
     ) -> None:
         """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour.
 
-        `default_theme` is that of frames that name none.
+        `default_theme` is that of frames that name none. `watch_css` applies a changed style sheet at once.
         """
-        super().__init__(driver_class=driver_class, ansi_color=True)
+        super().__init__(driver_class=driver_class, watch_css=watch_css, ansi_color=True)
         self.animation_level = "none"
         self.frame = frame
         """Frame to show."""
@@ -239,7 +240,7 @@ class AisleApp(App[int], inherit_bindings=False):
     def fail(self, error: Exception) -> None:
         """End the app because of an exception that `run_app` raises again."""
         self.failure = self.failure or error
-        self.exit(1)
+        self.exit(return_code=1)
 
     # Painting
 
@@ -355,10 +356,12 @@ def run_app(
     is_colourless: bool = False,
     on_first_paint: Callable[[], None] | None = None,
     browser_size: tuple[int, int] | None = None,
+    watch_css: bool = False,
 ) -> int:
     """Run the app on this terminal until the session or the terminal ends. Return the exit status.
 
-    `browser_size` is given in columns and rows if a browser is behind the two pipes. Call
+    `browser_size` is given in columns and rows if a browser is behind the two pipes. `watch_css` is for work on the
+    style sheets. Call
     `aisle.tui.prepare_environment` before importing this module. Raise the exception of the session.
     """
     kind = AisleDriver
@@ -377,6 +380,7 @@ def run_app(
             is_colourless=is_colourless,
             on_first_paint=on_first_paint,
             driver_class=kind,
+            watch_css=watch_css,
         )
         if browser_size:
             session.accept_downloads(app.offer_file)

@@ -22,10 +22,11 @@ from aisle.jobs.pick import (
     goods_in_hand,
     other_pickers,
     pick_state,
+    rejected_scans_and_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
-from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step
+from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
 from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
@@ -377,8 +378,31 @@ def _merge_lines(
     if state.choices and not renewed.choices:
         return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)
     if renewed.choices or renewed.take_over_choices or not is_news:
-        return Turn(renewed)  # the open question stays on the screen, with its reason
+        # the open question stays on the screen, with its reason
+        return _ask_rest_again(state, renewed, tote.order) or Turn(renewed)
     return reply(renewed, INFO, "pick.changed", order=tote.order)
+
+
+def _ask_rest_again(before: PickState, state: PickState, order: str) -> Result | None:
+    """Return the question about goods that are too many with what is needed now; None without one, or without a change.
+
+    The question is dropped if the goods are no longer too many.
+    """
+    choice = next((each for each in state.choices if each.kind == "take_rest" and each.quantity), None)
+    if choice is None:
+        return None
+    lines, rest = _needed(state, choice.key)
+    if (lines, rest) == _needed(before, choice.key):
+        return None
+    if choice.quantity <= rest:
+        return reply(state._replace(choices=()), INFO, "pick.changed_question_dropped", order=order)
+    return rejected_scans_and_quantities.reject_more_than_rest(state, choice.quantity, lines, *state.choices)
+
+
+def _needed(state: PickState, product: str) -> tuple[list[int], Decimal]:
+    """Return the lines that goods of a product fill, and the quantity that they need."""
+    lines = fillable_lines(state, product)
+    return lines, sum((state.lines[index].remaining for index in lines), Decimal(0))
 
 
 def _is_same_stop(before: PickState, after: PickState) -> bool:

@@ -11,6 +11,7 @@ from aisle.jobs.job import Context
 from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, parse_claim
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.claim_release_and_take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
+from aisle.jobs.pick.excess_and_refused_put_downs import is_excess_asked
 from aisle.jobs.pick.goods_for_other_pickers import GoodsTurn
 from aisle.jobs.pick.pick_state import (
     PickState,
@@ -60,11 +61,18 @@ def track_others(before: PickState, turn: GoodsTurn, order: str, row: OrderRow, 
         )
         left = [answered[0].label]
     text = msg("pick.other_picker", order=order, who=", ".join(joined)) if any(joined) else None
+    if is_excess_asked(state):  # its report is not replaced by the news of what led to it
+        text, turn = None, turn._replace(verdict=_without_news(turn.verdict))
     if left:
         text = msg("pick.other_picker_left", order=order, who=", ".join(left))
     if left and theirs != GoodsSum():
         text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=goods_text(theirs))
     return _with_others_message(turn._replace(state=state), text)
+
+
+def _without_news(verdict: Verdict | None) -> Verdict | None:
+    """Return a verdict unless it only says that a line was changed elsewhere."""
+    return None if verdict and verdict.text.id == "pick.changed" else verdict
 
 
 def _open_shared(turn: GoodsTurn, tote: Tote, claim_found: Claim | None, row: OrderRow) -> tuple[GoodsTurn, Msg | None]:

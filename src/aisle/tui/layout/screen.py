@@ -24,10 +24,10 @@ from aisle.jobs.view import (
     View,
     msg,
 )
-from aisle.text_cells import fit_end, width
 from aisle.tui.layout import chart_view, dashboard, detail_view, list_with_chips_and_pane, missing_data, step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.header_lines import header_lines
+from aisle.tui.layout.prompt_lines import prompt_lines
 from aisle.tui.layout.status_line import status_line
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import (
@@ -37,6 +37,21 @@ from aisle.tui.layout.styled_lines import (
 )
 from aisle.tui.layout.verdict_lines import has_several_lines, verdict_lines
 from aisle.tui.message_text import MessageWriter
+
+MIN_PART_ROWS = 4
+"""Rows of a screen from which it has all parts."""
+
+MIN_TITLE_ROWS, MIN_RULE_ROWS = 6, 12
+"""Rows from which the title has a line, and a rule stands below it."""
+
+MIN_BLANK_ROWS, MIN_BLANK_PROMPT_ROWS = 20, 22
+"""Rows from which blank lines stand around the body, and one below the prompt."""
+
+MIN_LONG_VERDICT_ROWS, MIN_TWO_VERDICT_ROWS = 12, 12
+"""Rows from which a verdict may have several lines, and from which a step with goods keeps two for it."""
+
+VERDICT_ROWS = ((60, 2), (30, 3), (0, 4))
+"""(minimum columns, most lines of a verdict)."""
 
 
 class FrameBars(NamedTuple):
@@ -68,7 +83,7 @@ def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) 
     margin = MARGIN_CELLS // 2 if columns >= MIN_MARGIN_COLUMNS else 0
     box = LayoutBox(columns - 2 * margin, rows, writer)
     bars = _layout_bars(frame, box, columns)
-    parts = _tiny_screen(frame, bars, rows) if rows < 4 else _full_screen(frame, bars, box)
+    parts = _tiny_screen(frame, bars, rows) if rows < MIN_PART_ROWS else _full_screen(frame, bars, box)
     if margin:
         verdict = parts.verdict
         parts = ScreenParts(*([[(" ", ""), *line] if line else line for line in part] for part in parts))
@@ -89,7 +104,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
     Return `size` if the view is no list, or no row is visible.
     """
     view = frame.view
-    if rows < 4 or not isinstance(view, ListView) or not view.rows:
+    if rows < MIN_PART_ROWS or not isinstance(view, ListView) or not view.rows:
         return size
     view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
     cells = columns - MARGIN_CELLS * (columns >= MIN_MARGIN_COLUMNS)
@@ -100,7 +115,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
     """Return True if all of a page is visible at once, so that paging is useless. Lists decide that themselves."""
-    if rows < 4 or not isinstance(frame.view, DetailView | Chart):
+    if rows < MIN_PART_ROWS or not isinstance(frame.view, DetailView | Chart):
         return False
     box = LayoutBox(
         columns - MARGIN_CELLS * (columns >= MIN_MARGIN_COLUMNS),
@@ -114,7 +129,7 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
 def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
     """Return the lines around the body."""
     bars = FrameBars(
-        [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), status_line(frame, box.cells, box.writer)
+        [[]], prompt_lines(frame, box.cells, box.rows, box.writer), status_line(frame, box.cells, box.writer)
     )
     if frame.verdict:
         most, margin = _allowed_verdict_rows(frame, bars, box, columns), (columns - box.cells) // 2
@@ -153,13 +168,9 @@ def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
         [*header, *blank],
         [*body[:space], *filler, *blank],
         bars.verdict,
-        [*bars.prompt, *(blank if box.rows >= 22 else [])],
+        [*bars.prompt, *(blank if box.rows >= MIN_BLANK_PROMPT_ROWS else [])],
         [bars.link],
     )
-
-
-MIN_TWO_VERDICT_ROWS = 12
-"""Rows of a screen from which two are kept for the verdict of a step with goods."""
 
 
 def _goods_screen(view: Step, bars: FrameBars, box: LayoutBox) -> ScreenParts:
@@ -177,17 +188,17 @@ def _goods_screen(view: Step, bars: FrameBars, box: LayoutBox) -> ScreenParts:
 
 def _header_rows(box: LayoutBox) -> int:
     """Return the number of lines above the body: the title, and the rule below it."""
-    return (1 if box.rows >= 6 else 0) + (1 if box.rows >= 12 else 0)
+    return (box.rows >= MIN_TITLE_ROWS) + (box.rows >= MIN_RULE_ROWS)
 
 
 def _blank_rows(box: LayoutBox) -> int:
     """Return the number of blank lines above and below the body."""
-    return 1 if box.rows >= 20 else 0
+    return 1 if box.rows >= MIN_BLANK_ROWS else 0
 
 
 def _body_rows(bars: FrameBars, box: LayoutBox) -> int:
     """Return the number of rows for the body."""
-    air = _blank_rows(box) * (3 if box.rows >= 22 else 2)
+    air = _blank_rows(box) * (3 if box.rows >= MIN_BLANK_PROMPT_ROWS else 2)
     return max(0, box.rows - _header_rows(box) - air - len(bars.verdict) - len(bars.prompt) - 1)
 
 
@@ -249,24 +260,6 @@ def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns
 
 def _max_verdict_rows(columns: int, rows: int) -> int:
     """Return the maximum lines of a verdict for this screen size."""
-    if rows < 12:
+    if rows < MIN_LONG_VERDICT_ROWS:
         return 1
-    return 4 if columns < 30 else 3 if columns < 60 else 2
-
-
-def _prompt_lines(frame: Frame, cells: int, rows: int, writer: MessageWriter) -> list[StyledLine]:
-    """Return prompt and typed text, on two lines if there are enough rows."""
-    caret: StyledLine = [(" ", "caret")]
-    sign = writer.clean_text("› ")
-    typed = writer.clean_text(frame.typed)
-    if rows >= 14:
-        prompt: StyledLine = [(writer.fit_line(frame.view.prompt, cells), "prompt")]
-        shown = fit_end(typed, cells - 3, mark=writer.cut_mark)
-        return [prompt, [(sign, "label"), (shown, "typed"), *caret]]
-    space = min(width(typed) + 4, max(6, cells // 2)) if typed else 0
-    text = writer.fit_line(frame.view.prompt, cells - space)
-    if not typed:
-        return [[(text, "prompt")]]
-    gap = " " if width(text) + 4 <= cells else ""
-    shown = fit_end(typed, cells - width(text) - 4, mark=writer.cut_mark)
-    return [[(text + gap, "prompt"), (sign, "label"), (shown, "typed"), *caret]]
+    return next(most for least, most in VERDICT_ROWS if columns >= least)
