@@ -173,3 +173,14 @@ STUCK_COLUMNS = (
     *DETAIL_COLUMNS,
 )
 """Columns of stuck orders: first the idle time and the claimant."""
+
+UNCOLLECTED_COLUMNS = (
+    _NUMBER,
+    _IDLE._replace(title=msg("exceptions.uncollected"), sort="idle"),
+    _PUT_DOWN_AT,
+    _CUSTOMER,
+    _PROGRESS,
+    _PICKUP,
+    *DETAIL_COLUMNS,
+)
+"""Columns of orders that nobody collects: first the time since when they wait, and where they are."""
