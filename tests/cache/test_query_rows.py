@@ -27,8 +27,8 @@ from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
+from aisle.jobs.log_writes import log_write
 from aisle.jobs.row_types import raw_service_rows
-from aisle.jobs.stock_change_and_count_writes import log_write
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.local_notes import LIST, SAVED_VIEW, save_note

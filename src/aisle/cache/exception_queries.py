@@ -30,19 +30,15 @@ from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.uncollected_order_queries import uncollected_orders
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.exceptions_clearance_and_today import (
-        ExceptionsRow,
-        NegativeStockRow,
-        RecountsRow,
-    )
+    from aisle.jobs.row_types.exceptions_clearance_and_today import ExceptionsRow, NegativeStockRow, RecountsRow
     from aisle.jobs.row_types.orders import OrdersByNumberRow
 
 REREAD_S = 120

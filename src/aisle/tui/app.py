@@ -13,7 +13,8 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.geometry import Size
 
-from aisle.jobs.view import CHANGED_S, Frame, ListView, is_desk_size
+from aisle.jobs.screen_sizes import is_desk_size
+from aisle.jobs.view import CHANGED_S, Frame, ListView
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs.claim import Claim, is_later, parse_claim
 from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows, Start
-from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
 from aisle.jobs.pick.excess_and_refused_put_downs import EXCESS_QUERY
 from aisle.jobs.view import INFO, WRONG
 from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, Quantity
