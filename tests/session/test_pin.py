@@ -476,5 +476,6 @@ def test_only_a_supervisor_may_do_what_is_a_supervisors(home: StoreFolder, user:
     with closing(Desk(home, user=user)) as desk:
         desk.link(state)
         frame = desk.rejects("4101")
-        assert frame.verdict and (frame.verdict.kind, frame.verdict.text.id) == (WRONG, "clearance.role_denied")
+        assert frame.verdict
+        assert (frame.verdict.kind, frame.verdict.text.id) == (WRONG, "clearance.role_denied")
         assert not desk.rows()
