@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
 from aisle.jobs.find_and_report_refusals import refusal_verdict, with_reported
@@ -26,6 +27,9 @@ from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.top_job_and_questions import Page
 from aisle.session.watch_settings_files import ProfileChange, SettingsWatch
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import UnusedCountsRow
 
 
 class ChangePoller:
@@ -67,6 +71,8 @@ class ChangePoller:
         self._undos_since = ""
         """Time from which undos are reported that changed nothing."""
         self._reported_undos: tuple[str, ...] = ()
+        self._reported_counts: tuple[str, ...] = ()
+        """Counts of which this session reported that they are not used."""
         self._unreported_link = ""
         """Message on the link that waits until the screen is free for it."""
 
@@ -107,6 +113,7 @@ class ChangePoller:
         self._report_link(self._store.notifications.link_message())
         self._report_restore()
         self._report_undos_after_counts()
+        self._report_unused_counts()
         self._check_person()
         self._pin_check.remind()
         frame = self._frames.build()
@@ -242,10 +249,29 @@ class ChangePoller:
             self._reported_undos = with_reported(self._reported_undos, fresh)
             self._verdicts.show(refusal_verdict(fresh[-1], "session.undo_after_count"))
 
+    def _report_unused_counts(self) -> None:
+        """Report a count that the service does not use, because it had a later one of the same goods."""
+        user, since = self._context.user.user, self._undos_since
+        if not user or not since or self._verdicts.is_busy:
+            return
+        rows, _ = self._store.reader.query("unused_counts", {"user": user, "since": since})
+        fresh = [row for row in rows if row["key"] not in self._reported_counts]
+        if fresh:
+            self._reported_counts = tuple(row["key"] for row in rows)
+            self._verdicts.show(Verdict(WRONG, _unused_count_message(fresh[-1])))
+
     def _report_unreadable(self, error: StorageError) -> Frame:
         """Report that the files cannot even be read, as long as it is so."""
         self._verdicts.show(Verdict(WRONG, msg("session.cannot_save", why=self._explain_error(error))))
         return self._frames.build()
+
+
+def _unused_count_message(row: UnusedCountsRow) -> Msg:
+    label, counted, later = row["label"], row["counted_quantity"], row["later_quantity"]
+    if later is None:
+        return msg("session.count_not_used", label=label, counted=counted)
+    name = row["user_name"]
+    return msg("session.count_not_used_later", label=label, counted=counted, name=name, later=later)
 
 
 def _is_same_but_age(before: Frame, after: Frame) -> bool:
