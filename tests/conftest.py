@@ -183,12 +183,24 @@ def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         places = _places(cases)
         kept = {n for n, place in enumerate(places) if (sum(place) + len(name)) % every == 0}
         kept |= {n for n, case in enumerate(cases) if case.get_closest_marker("drawn")}
-        seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
-        for n, place in enumerate(places):
-            if len(place) > 1 and not seen.issuperset(enumerate(place)):
-                kept.add(n)
-                seen.update(enumerate(place))
+        if len(places[0]) > 1:
+            kept = _with_every_value(places, kept, math.ceil(len(cases) / every))
         yield from (case for n, case in enumerate(cases) if n not in kept)
+
+
+def _with_every_value(places: list[tuple[int, ...]], kept: set[int], least: int) -> set[int]:
+    """Return the kept cases and those that bring the values which are in none of them, the most at once first.
+
+    `least` is how many are kept at least.
+    """
+    result = {*kept}
+    seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
+    for new_values in range(len(places[0]), -1, -1):
+        for n, place in enumerate(places):
+            if len({*enumerate(place)} - seen) >= new_values and (new_values or len(result) < least):
+                result.add(n)
+                seen.update(enumerate(place))
+    return result
 
 
 def _interval(cases: list[pytest.Function]) -> int:

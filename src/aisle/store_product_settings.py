@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.dates_without_time import is_date
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, format_number
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.view import Msg, msg
 
 BASE_VALUES = "base"

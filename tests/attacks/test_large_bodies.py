@@ -32,7 +32,8 @@ from aisle.service.http.rate_limit_and_turns_of_large_bodies import (
     TOKEN_BYTES,
     Turns,
 )
-from aisle.service.http.request_body import MAX_ITEMS, MOST_BODY_BYTES, MOST_VALUES
+from aisle.service.http.request_body import MOST_BODY_BYTES, MOST_VALUES
+from aisle.service.http.validate_body import MAX_ITEMS
 from aisle.service.open_service_and_admin_token import open_service
 from tests.run_length import tries
 from tests.service.serve_process import SECONDS, Served, served

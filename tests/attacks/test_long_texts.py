@@ -14,7 +14,7 @@ from aisle.host.database import fetch
 from aisle.service.db import database_interface, sqlite_transaction
 from aisle.service.handlers import list_page
 from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
-from aisle.service.http.request_body import MAX_COMMENT_LENGTH, TEXT_LENGTHS
+from aisle.service.http.validate_body import MAX_COMMENT_LENGTH, TEXT_LENGTHS
 from tests.cache.service_rows import location, order, product, stock
 from tests.service.world import LOGS, World
 

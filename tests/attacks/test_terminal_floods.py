@@ -15,11 +15,11 @@ from textual.app import App
 
 from aisle.scan.inputs import DecodedInput, Key, Line
 from aisle.terminal_packets import PRELUDE, encode_packet
-from aisle.tui.terminal_writer import MAX_UNWRITTEN, TerminalWriter
-from aisle.tui.web_driver import WebDriver
+from aisle.tui.browser_driver import BrowserDriver
+from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
 from tests.run_length import tries
 from tests.service.serve_process import until
-from tests.tui.test_web_driver import Rig
+from tests.tui.test_browser_driver import Rig
 
 SECONDS = 30
 PIPE_BYTES = 64 << 10
@@ -89,7 +89,7 @@ def test_a_terminal_that_reads_nothing_takes_little_memory_and_is_painted_again(
 
 
 async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
-    driver, posted, calls = WebDriver(App[None]()), list[tuple[int, int]](), list[Callable[[], None]]()
+    driver, posted, calls = BrowserDriver(App[None]()), list[tuple[int, int]](), list[Callable[[], None]]()
     driver._receiver = SimpleNamespace(change_size=lambda *size: posted.append(size))
     driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
     sizes = count(1)
@@ -106,7 +106,7 @@ async def test_of_many_sizes_at_once_only_the_last_one_counts() -> None:
 
 
 async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:
-    driver, calls, taken = WebDriver(App[None]()), list[Callable[[], None]](), list[list[DecodedInput]]()
+    driver, calls, taken = BrowserDriver(App[None]()), list[Callable[[], None]](), list[list[DecodedInput]]()
     driver._call_on_loop = calls.append  # type: ignore[assignment, method-assign]
     driver._receiver = SimpleNamespace(ready_for_input=True, take=lambda items, at: taken.append(items))
     sent = [Line(str(number), "cr", 0.0, 0.0, 0.0) for number in range(600)]

@@ -29,8 +29,8 @@ from aisle.tui import frame_screen  # noqa: E402
 from aisle.tui.app import AisleApp  # noqa: E402
 from aisle.tui.driver import AisleDriver  # noqa: E402
 from aisle.tui.frame_screen import LinesWidget  # noqa: E402
+from aisle.tui.output_thread import TerminalWriter  # noqa: E402
 from aisle.tui.terminal_diff import TerminalDiff  # noqa: E402
-from aisle.tui.terminal_writer import TerminalWriter  # noqa: E402
 from tests.bench.clocks import Clocks  # noqa: E402
 
 STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (

@@ -17,7 +17,7 @@ from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import view
 from aisle.jobs.job import Write
-from aisle.jobs.stock_change_and_count_writes import log_write
+from aisle.jobs.log_writes import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent

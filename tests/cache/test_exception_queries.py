@@ -16,11 +16,11 @@ from aisle.cache.log_undo_queries import is_undone, undone_entries
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.stock_change_and_count_writes import log_write
+from aisle.jobs.log_writes import log_write
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import notes_of_topic, save_note
 from aisle.outbox.operation_queue import OperationQueue

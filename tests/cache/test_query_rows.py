@@ -27,8 +27,8 @@ from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
+from aisle.jobs.log_writes import log_write
 from aisle.jobs.row_types import raw_service_rows
-from aisle.jobs.stock_change_and_count_writes import log_write
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.local_notes import LIST, SAVED_VIEW, save_note
@@ -123,6 +123,7 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
     put_orders(cache, good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason))
     cache.write_orders([order("O4")], False, 1.0)
+    put_orders(cache, order("O5", line(1, "P1", 1, 1), is_picked=True, pickup_date="2020-01-01"))
     twice = {"line_number": 1, "product_number": "P2", "quantity": 3, "received_quantity": 6}
     cache.write_deliveries([good.a_delivery("D1"), {**good.a_delivery("D2"), "order_lines": [twice]}], 1.0)
     cache.write_receipts([good.a_receipt("D1")])
@@ -155,7 +156,15 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
 
 
 ARGUMENTS: dict[str, Any] = {
-    **{"now": NOW, "minutes": 5, "user": "U1", "size": 10_000, "first": 0, "since": "2020-01-01T00:00:00Z"},
+    **{
+        "now": NOW,
+        "minutes": 5,
+        "pickup_days": 1,
+        "user": "U1",
+        "size": 10_000,
+        "first": 0,
+        "since": "2020-01-01T00:00:00Z",
+    },
     **{"order_number": "O1", "orders": ["O1", "O2"], "product_number": "P1", "product_numbers": ["P1", "P2"]},
     **{"location_code": "A", "code": "P1", "store_number": "0002", "tag": "t", "kind": "", "request_id": "R"},
     **{"operation": "create-movement", "op_id": "", "terminal": "t1"},

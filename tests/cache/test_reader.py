@@ -236,21 +236,21 @@ def test_every_window_is_a_piece_of_the_whole_list(
     assert reads.query("orders", {"size": 1})[1] == len(expected)
 
 
-def test_windows_on_twenty_thousand_orders_touch_only_their_rows(cache: CacheWriter, reads: CacheReader) -> None:
-    for page in range(20):
+def test_windows_on_two_thousand_orders_touch_only_their_rows(cache: CacheWriter, reads: CacheReader) -> None:
+    for page in range(2):
         rows = [
             {**order(f"W{n}", pickup_date=f"2026-{n % 12 + 1:02d}-{n % 28 + 1:02d}"), "customer_name": f"C {n}"}
             for n in range(page * 1000, page * 1000 + 1000)
         ]
         cache.write_orders(rows, lines_known=False, read_began=1)
     rows, total = reads.query("orders", {"first": 0, "size": 20})
-    assert (len(rows), total) == (20, 20_000)
-    assert [len(reads.query("orders", {"first": first, "size": 20})[0]) for first in (10_000, 19_990, 20_000)] == [
+    assert (len(rows), total) == (20, 2_000)
+    assert [len(reads.query("orders", {"first": first, "size": 20})[0]) for first in (1_000, 1_990, 2_000)] == [
         20,
         10,
         0,
     ]
-    assert reads.query("orders", {"search": "c 1999"})[1] == 12
+    assert reads.query("orders", {"search": "c 199"})[1] == 12
     steps = fetch(
         reads._cache,
         "EXPLAIN QUERY PLAN SELECT pickup, sort, order_number FROM orders WHERE state = 0"

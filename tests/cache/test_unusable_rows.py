@@ -103,15 +103,16 @@ WHOLE = (
     "orders", "search", "locations", "deliveries", "receipts", "receipt_kinds", "reasons", "short_reasons",
     "unread_lists",
     "stores", "catalogue", "unconfirmed", "needing_person", "order_board", "differences", "negative_stock",
-    "recounts", "excess_receipts", "entries_to_review", "tags",
+    "recounts", "excess_receipts", "entries_to_review", "tags", "picked_orders",
     "assignments",
     "today", "today_hours", "today_terminals", "exceptions", "my_entries", "log", "losses", "people", "stuck",
+    "uncollected",
 )  # fmt: skip
 
 
 def everything(reads: CacheReader, numbers: tuple[str, ...], *named: str) -> None:
     """Asks for all pages, and for those of these numbers."""
-    said = {"now": NOW, "minutes": 5, "user": "U1", "size": 10_000}
+    said = {"now": NOW, "minutes": 5, "pickup_days": 1, "user": "U1", "size": 10_000}
     for name in WHOLE:
         reads.query(name, said)
     for kind in ("category", "supplier"):

@@ -271,6 +271,7 @@ class Fake:
             line["is_picked"] = change.get("is_picked") or line["picked_quantity"] >= line["quantity"]
             self.touch("product", change["product_number"])
         order["is_picked"] = all(line["is_picked"] for line in order["lines"])
+        order["is_active"] = body.get("is_active", True)
         self.applied.append(("update-customer-order", body))
         self.touch("order", body["order_number"])
         return 200, {"success": True}

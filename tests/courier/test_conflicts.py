@@ -22,7 +22,7 @@ from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier
 from aisle.host.database import transaction
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Resolve, Rows, Start, Write
-from aisle.jobs.stock_change_and_count_writes import log_write
+from aisle.jobs.log_writes import log_write
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, operation_choices
 from aisle.jobs.view import DetailView, Frame, LinkState
 from aisle.outbox.operation_record import Operation

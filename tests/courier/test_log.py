@@ -11,7 +11,7 @@ import pytest
 
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.jobs.job import Write
-from aisle.jobs.stock_change_and_count_writes import log_write
+from aisle.jobs.log_writes import log_write
 from aisle.jobs.supervisor.order_action_writes import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
 from aisle.outbox.read_and_immediate_requests import request_read
 from tests.courier.fake_service import OWN, Fake

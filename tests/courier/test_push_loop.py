@@ -13,7 +13,7 @@ import pytest
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client
 from aisle.client.client import RetryPolicy
-from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
+from aisle.courier.link_state import OFFLINE, REFUSED, ServiceLink
 from aisle.courier.push.adapt_update_to_service import AdaptedOperation
 from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES
 from aisle.courier.push.push_callbacks import PushCallbacks
@@ -39,7 +39,7 @@ class Rig:
         self.told: list[tuple[str, str]] = []
         self.let_in = True
         self.knocks = 0
-        self.link = LinkState(lambda status: None, lambda: None, clock=self.time.clock, random_source=lambda: 0.0)
+        self.link = ServiceLink(lambda status: None, lambda: None, clock=self.time.clock, random_source=lambda: 0.0)
         self.client = Client(
             "http://127.0.0.1:1",
             "token",

@@ -95,13 +95,20 @@ class Worker:
         answer = self._answer()
         if answer is None or self._order is None:
             return
-        if answer.id == "pick.from_location" and self._asked:
+        if self._asked and self._is_agreed(answer):
             product, quantity = self._asked
             self._said.picked[self._order.number, product] += quantity
+            self._asked = None
         if answer.id == "pick.which_location":
             args = dict(answer.args)
             product = next(each for each in self._order.products if args["label"] == f"Product {each}")
             self._asked = product, int(f"{args['quantity']}")
+
+    def _is_agreed(self, answer: Msg) -> bool:
+        """Whether the goods are picked at the place that was said: where none were known, only the detail names it."""
+        verdict = self.person.frame.verdict
+        detail = verdict.detail if verdict else None
+        return answer.id == "pick.from_location" or (detail is not None and detail.id == "pick.booked_nowhere")
 
     # Picking
 

@@ -11,7 +11,7 @@ import pytest
 from aisle.jobs.job import Close, Rows
 from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, UnknownCode
 from tests.jobs.pick_runner import CONTEXT, Hand, line, order
-from tests.jobs.test_parse_claims_and_report_taken_assignments import refused
+from tests.jobs.test_claim import refused
 
 LATER, LATEST = "2099-01-01T00:00:00.000Z", "2099-01-02T00:00:00Z"
 BEN: dict[str, Any] = {"is_claimed": True, "claimed_by": "ben", "claimed_name": "Ben Okafor", "claimed_terminal": "t2"}

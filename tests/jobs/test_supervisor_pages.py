@@ -124,7 +124,7 @@ class World:
                 rows = [{"features": ["reviews", "recounts"]}]
             case "short_reasons":
                 rows = [{"code": f"9{n}", "text": f"Own reason {n}"} for n in range(8)]
-            case "stuck":
+            case "stuck" | "uncollected":
                 rows = self.orders[:3]
             case "differences" | "negative_stock" | "recounts" | "excess_receipts" | "entries_to_review":
                 rows = [self._exception(n, query.name) for n in range(3)]
@@ -867,6 +867,7 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     [
         ("excess_receipts", Start("deliveries", {"order_number": "D1", "is_alone": True})),
         ("entries_to_review", Start("log", {"key": "901"})),
+        ("uncollected", Start("order", {"order_number": "O1"})),
     ],
 )
 def test_an_exception_opens_the_page_of_its_record(kind: str, start: Start) -> None:

@@ -28,6 +28,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "today": [FIGURES],
     "order_board": [{"order_number": "4101", "status": "open", "customer_name": "Gus", "pickup_date": "2026-11-19"}],
     "stuck": [],
+    "picked_orders": [{"picked": 3, "uncollected": 2, "order_number": "4084", "customer_name": "Kit Gray"}],
     "exceptions": [{"differences": 4, "value": Decimal("42.80")}],
     "negative_stock": [{"label": "Sugar", "quantity": Decimal(-2)}],
     "deliveries": [{"order_number": number} for number in ("7003", "7004")],
@@ -95,7 +96,8 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
         "today",
         "order_board",
         "stuck",
-        *["order_board"] * 3,
+        *["order_board"] * 2,
+        "picked_orders",
         "exceptions",
         "negative_stock",
         "deliveries",
@@ -111,8 +113,9 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
 def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     hand = Hand()
     tiles = hand.view.dashboard.tiles
-    assert [tile.total for tile in tiles] == [1, 0, 1, 1, 1, 4, 1, 2, 1, 1]
+    assert [tile.total for tile in tiles] == [1, 0, 1, 1, 3, 4, 1, 2, 1, 1]
     assert [tile.note.args for tile in tiles][1] == (("text", ""),)
+    assert tiles[4].note.id == "tile.uncollected"
     assert tiles[7].note == raw("7003, 7004")
     opened = [hand.feed(Choice(number)) for number in range(1, len(tiles) + 1)]
     assert all(len(effects) == 1 for effects in opened)

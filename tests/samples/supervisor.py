@@ -355,6 +355,7 @@ _EXCEPTION_COUNTS = (
     ("recounts", 1),
     ("excess_receipts", 2),
     ("entries_to_review", 2),
+    ("uncollected", 2),
 )
 
 
@@ -449,6 +450,18 @@ def stuck(text: str) -> Frame:
     """Show orders that are stuck."""
     rows = tuple(_order_row(index, text) for index in (1, 5, 9, 13))
     return _frame(ExceptionsJob().view(ExceptionsState("stuck", _EXCEPTION_COUNTS, rows=rows, total=4, is_loaded=True)))
+
+
+def uncollected(text: str) -> Frame:
+    """Show picked orders that nobody collects."""
+    rows = tuple(
+        _order_row(index, text)._replace(
+            status="picked", put_down_at=(text or f"PU-0{index}",), idle_s=Decimal(400_000)
+        )
+        for index in (1, 5)
+    )
+    state = ExceptionsState("uncollected", _EXCEPTION_COUNTS, rows=rows, total=2, is_loaded=True)
+    return _frame(ExceptionsJob().view(state))
 
 
 def recounts(text: str) -> Frame:
@@ -561,5 +574,6 @@ SUPERVISOR_SAMPLES = (
     ("exceptions.recounts", "one", recounts),
     ("exceptions.excess_receipts", "two", excess_receipts),
     ("exceptions.entries_to_review", "two", entries_to_review),
+    ("exceptions.uncollected", "two", uncollected),
 )
 """Screen, state and builder of each sample."""

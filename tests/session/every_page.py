@@ -76,6 +76,7 @@ DESK: dict[str, tuple[str | Move, ...]] = {
     "exceptions.recounts": (shown("exceptions", kind="recounts"),),
     "exceptions.excess_receipts": (shown("exceptions", kind="excess_receipts"),),
     "exceptions.entries_to_review": (shown("exceptions", kind="entries_to_review"),),
+    "exceptions.uncollected": (shown("exceptions", kind="uncollected"),),
     "exceptions.one": ("exceptions", "2", "1"),
     "exceptions.many": (shown("exceptions", kind="differences", question="approve"),),
     "stores.page": ("stores", "2"),

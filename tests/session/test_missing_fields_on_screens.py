@@ -19,7 +19,7 @@ import pytest
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import MIN_DESK_COLUMNS
+from aisle.jobs.screen_sizes import MIN_DESK_COLUMNS
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.layout.screen import layout_screen

@@ -166,3 +166,19 @@ def order(served: Served) -> dict[str, Any]:
     """Its only order, with its lines."""
     (row,) = rows(served, "orders/customerorders")
     return row
+
+
+def test_an_order_is_handed_over_and_what_is_unknown_is_said(app: Picker, served: Served) -> None:
+    app.take(ORDER, "pick.product", "pick.opened")
+    app.take("P1", "pick.product")
+    app.go_home()
+    for key in ("7", "9", "9"):
+        app.enter(key)
+    app.take("06 1234 5678", "hand_over", "hand_over.no_phones", typed=True)
+    app.take(ORDER, "hand_over.order", "order.title")
+    app.shows("No location is known", "Not picked")
+    app.type("1")
+    app.take("y", "hand_over", "hand_over.done")
+    app.terminal.wait_for(lambda _: not order(served)["is_active"], START_S)
+    app.shows("all sent")
+    assert order(served)["lines"][0]["picked_quantity"] == 1

@@ -18,8 +18,8 @@ from textual.widgets import Static
 
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine, Silence
 from aisle.session.scanned_or_typed import FAST_S
+from aisle.tui.browser_driver import BrowserDriver
 from aisle.tui.driver import AisleDriver
-from aisle.tui.web_driver import WebDriver
 
 LOG = Path(os.environ["DRIVER_LOG"])
 WAYS = os.environ.get("DRIVER_WAYS", "").split()
@@ -130,7 +130,7 @@ class LateWords(AisleDriver):
 
 
 if __name__ == "__main__":
-    drivers = {"web": WebDriver, "words": LateWords}
+    drivers = {"web": BrowserDriver, "words": LateWords}
     app = DriverApp(driver_class=next((driver for way, driver in drivers.items() if way in WAYS), AisleDriver))
     app.run()
     note("left")

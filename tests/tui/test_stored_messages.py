@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import aisle
-from aisle.courier.link_state import LinkState
+from aisle.courier.link_state import ServiceLink
 from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.courier.request_failure_messages import reason_of
 from aisle.host.deleted_file_recovery import Recovery
@@ -128,7 +128,7 @@ def test_stored_messages_have_their_own_type() -> None:
         OperationQueue.refuse,
         OperationQueue.retry_later,
     ]
-    takers += [OperationQueue.postpone, LinkState.record_refusal, LinkState._set_state, StaleOperation.__init__]
+    takers += [OperationQueue.postpone, ServiceLink.record_refusal, ServiceLink._set_state, StaleOperation.__init__]
     for taker in takers:
         assert inspect.signature(taker).parameters["reason"].annotation == "StoredMessage", taker
     givers = [vars(Recovery)["message"].fget, told_left]

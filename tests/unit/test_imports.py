@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import aisle
+from aisle.cache.query_registry import MODULE_BY_QUERY, find_query
 from aisle.jobs import JOBS
 
 NETWORK = (
@@ -39,6 +40,11 @@ def loaded(*modules: str) -> set[str]:
 
 def test_each_job_loads() -> None:
     assert {name: job.name for name, job in JOBS.items()} == {name: name for name in JOBS}
+
+
+def test_each_query_is_in_its_module() -> None:
+    modules = {name: find_query(name).read.__module__ for name in MODULE_BY_QUERY}
+    assert modules == {name: f"aisle.cache.{module}" for name, module in MODULE_BY_QUERY.items()}
 
 
 SERVICE = ("uvicorn", "starlette", "pydantic", "pydantic_core")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_window, window_bounds
+from aisle.cache.parse_product_and_stock import FLAG_BITS
 from aisle.cache.parse_stored_row import parse_row
-from aisle.cache.product_and_stock_writer import FLAG_BITS
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.product_queries import MAX_HITS, query_product, search_products, search_within
 from aisle.cache.query_context import QueryContext

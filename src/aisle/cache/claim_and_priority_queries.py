@@ -17,8 +17,8 @@ from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch, fetch_one
+from aisle.jobs.claim import is_later
 from aisle.jobs.job import Args
-from aisle.jobs.parse_claims_and_report_taken_assignments import is_later
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import (
     ASSIGNED,

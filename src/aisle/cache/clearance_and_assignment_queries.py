@@ -16,10 +16,10 @@ from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 

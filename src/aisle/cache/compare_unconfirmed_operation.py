@@ -12,17 +12,15 @@ import apsw
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pools_and_locations_of_rows import entry_quantity
 from aisle.cache.stock_overlay import expected_changes, is_count, stock_items
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import from_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.store_product_settings import BASE_VALUES, parse_entry_values, parse_update_values
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations_and_session_answers import (
-        ComparedFigureRow,
-    )
+    from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow
     from aisle.outbox.operation_record import OrderState
 
 

@@ -16,14 +16,7 @@ import apsw
 
 from aisle.cache.claim_and_priority_queries import current_workers
 from aisle.cache.delivery_writer import NO_DATE
-from aisle.cache.list_window import (
-    QueryResult,
-    SortKey,
-    page,
-    read_along,
-    read_merged_window,
-    window_bounds,
-)
+from aisle.cache.list_window import QueryResult, SortKey, page, read_along, read_merged_window, window_bounds
 from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
 from aisle.cache.query_context import QueryContext
@@ -35,9 +28,9 @@ from aisle.cache.received_by_delivery_or_receipt import (
     received_quantities,
 )
 from aisle.cache.schema import IS_MISSING_SQL
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import PARTLY_RECEIVED, Args, delivery_in_work
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import start_of_today
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic

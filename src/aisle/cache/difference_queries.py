@@ -21,9 +21,9 @@ from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
 from aisle.cache.superseded_counts import count_of_entry, superseded_keys
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 

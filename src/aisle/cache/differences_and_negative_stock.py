@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.cache.service_row_parsing import RawRow
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 
 STATUS_REVIEWED = "2"
 """Value of `review_status` for an approved entry, in the numbers of our own service. interface: review_status."""

@@ -28,20 +28,17 @@ from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
+from aisle.cache.uncollected_order_queries import uncollected_orders
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.exceptions_clearance_and_today import (
-        ExceptionsRow,
-        NegativeStockRow,
-        RecountsRow,
-    )
+    from aisle.jobs.row_types.exceptions_clearance_and_today import ExceptionsRow, NegativeStockRow, RecountsRow
     from aisle.jobs.row_types.orders import OrdersByNumberRow
 
 REREAD_S = 120
@@ -406,7 +403,7 @@ def query_stuck_orders(context: QueryContext, args: Args) -> QueryResult[OrdersB
     return rows, len(numbers)
 
 
-@declare_query("exceptions", "now minutes")
+@declare_query("exceptions", "now minutes pickup_days")
 def query_exceptions(context: QueryContext, args: Args) -> QueryResult[ExceptionsRow]:
     """Return one row with the number of each kind of exception."""
     cache, outbox = context.cache, context.outbox
@@ -421,5 +418,6 @@ def query_exceptions(context: QueryContext, args: Args) -> QueryResult[Exception
         "recounts": len(open_recounts(cache, outbox)),
         "excess_receipts": len(find_excess_lines(context)),
         "entries_to_review": count_entries_to_review(cache, outbox),
+        "uncollected": len(uncollected_orders(context, args)),
     }
     return [row], 1

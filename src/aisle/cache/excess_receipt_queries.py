@@ -22,9 +22,9 @@ from aisle.cache.people_and_rights_queries import announced_features
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.schema import IS_EXCESS_SQL
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import ACCEPTED_EXCESS, Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import LocalNoteRow, notes_of_topic
 from aisle.search_text import natural_key

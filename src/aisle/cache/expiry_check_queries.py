@@ -19,10 +19,10 @@ from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
+from aisle.decimal_of_row import to_decimal_or_none
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal_or_none
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_STORE_PRODUCTS
 from aisle.store_product_settings import entry_day, expiry_check_day

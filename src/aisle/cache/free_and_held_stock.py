@@ -9,26 +9,20 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.overlaid_order import (
-    closed_orders,
-)
+from aisle.cache.overlaid_order import closed_orders
 from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.stock_overlay import PendingByProduct, apply_to_held, apply_to_stock
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
-    from aisle.jobs.row_types.orders import (
-        LocationStockRow,
-        OrderLineRow,
-        OrderRow,
-    )
+    from aisle.jobs.row_types.orders import LocationStockRow, OrderLineRow, OrderRow
 
 _HELD_OF_PRODUCTS = """
 SELECT e.value ->> 0, h.location_code, h.order_number, h.line_number, h.quantity FROM json_each(?) e

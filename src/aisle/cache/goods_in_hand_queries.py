@@ -17,10 +17,10 @@ from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
+from aisle.jobs.claim import is_later
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.parse_claims_and_report_taken_assignments import is_later
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand, sum_own_in_hand
 from aisle.named_tuple_json import from_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note

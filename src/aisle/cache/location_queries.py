@@ -27,10 +27,10 @@ from aisle.cache.pools_and_locations_of_rows import (
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
 from aisle.jobs.job import Args, Json
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.put_down_at_location import is_pickup_location
 from aisle.named_tuple_json import to_text
 from aisle.search_text import search_words

@@ -9,9 +9,9 @@ from typing import Any
 
 import apsw
 
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.search_text import natural_key, normalise_text
 

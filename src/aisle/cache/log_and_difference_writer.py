@@ -16,9 +16,9 @@ from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
 from aisle.cache.superseded_counts import Count, count_of_entry, is_same_goods, superseded_keys
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.search_text import index_text

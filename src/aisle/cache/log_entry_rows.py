@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.stored_reasons import reason_of_operation

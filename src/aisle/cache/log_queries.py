@@ -34,11 +34,11 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.superseded_counts import last_superseding
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs import store_time
 from aisle.jobs.job import Args, Json
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.scan.grammar_and_meaning_types import LOCATION

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import is_included
+from aisle.decimal_of_row import to_decimal
+from aisle.jobs.claim import is_later
 from aisle.jobs.job import Json
-from aisle.jobs.parse_and_judge_quantities import (
-    to_decimal as to_decimal,  # also for the courier, which imports no job
-)
-from aisle.jobs.parse_claims_and_report_taken_assignments import is_later
 from aisle.outbox.operation_record import REJECT_LINES, Operation
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, is_picked, picked_change, rebase_line
 

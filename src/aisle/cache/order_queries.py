@@ -16,12 +16,7 @@ from aisle.cache.claim_and_priority_queries import (
     orders_ahead,
     orders_not_put_down,
 )
-from aisle.cache.free_and_held_stock import (
-    add_stock_at_locations,
-    free_locations,
-    held_by_location,
-    location_codes,
-)
+from aisle.cache.free_and_held_stock import add_stock_at_locations, free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
 from aisle.cache.order_overlay import apply_to_order, is_line_complete
 from aisle.cache.overlaid_order import (
@@ -49,10 +44,10 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN, ORDER_PICKED
 from aisle.cache.unconfirmed_operation_queries import refusals_of_order
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation

@@ -18,9 +18,9 @@ from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.stock_overlay import apply_to_held
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow

@@ -16,8 +16,8 @@ from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation
 

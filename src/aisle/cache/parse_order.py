@@ -9,11 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.cache.schema import (
-    ORDER_CLOSED,
-    ORDER_OPEN,
-    ORDER_PICKED,
-)
+from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
 from aisle.cache.service_row_parsing import (
     InvalidRow,
     RawRow,
@@ -26,8 +22,8 @@ from aisle.cache.service_row_parsing import (
     required_number,
     text_field,
 )
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import store_time
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.search_text import natural_key, normalise_text
 
 NO_PICKUP_DATE = "~"

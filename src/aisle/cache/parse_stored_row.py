@@ -9,8 +9,8 @@ import json
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 
 Row = dict[str, Json]

@@ -10,8 +10,8 @@ from typing import Any
 import apsw
 
 from aisle.cache.parse_stored_row import Row
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 
 

@@ -24,11 +24,11 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args, Json
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row

@@ -110,6 +110,7 @@ _QUERIES_BY_MODULE = {
     "chain_store_queries": ("store", "store_page", "stores"),
     "other_locations_and_reasons_queries": ("other_locations", "short_reasons"),
     "today_queries": ("today", "today_hours", "today_locations", "today_terminals"),
+    "uncollected_order_queries": ("picked_orders", "uncollected"),
     "unexpected_scan_queries": ("pickup_locations", "stock_at_location", "unexpected_product"),
     "unread_lists": ("unread_lists",),
 }

@@ -1,4 +1,6 @@
-"""The cache as a session reads it: exact look-ups of codes, and named queries with pending operations overlaid.
+"""The cache as a session reads it: look-ups of codes, named queries with pending operations overlaid, and the link.
+
+The link (`CacheReader.link`) has the age of the data.
 
 Rows are mappings with the interface's field names; fractions are Decimal. Everything works without locations, without a
 catalogue, and without a cache file (then nothing is known).

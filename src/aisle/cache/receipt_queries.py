@@ -13,9 +13,9 @@ from aisle.cache.list_window import QueryResult, read_along, read_window, window
 from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.search_text import normalise_text
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aisle import store_product_settings
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change

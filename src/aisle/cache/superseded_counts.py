@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aisle.cache.parse_stored_row import Row
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 
 Goods = tuple[str, str, str, str]
 """Product, location in lower case, and order and line for which goods are held."""

@@ -21,10 +21,10 @@ from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import is_count, products_of_operation, stock_outcome
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import read_and_immediate_requests
@@ -42,8 +42,8 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.operation_states import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
 from aisle.outbox.operation_table import is_last_in_lanes
 from aisle.outbox.rebase_picks import BASE, PICKED
+from aisle.outbox.reversals_of_refused import as_left
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
-from aisle.outbox.withdraw_reversals_of_refused import as_left
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import (

@@ -17,9 +17,9 @@ from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.product_queries import query_product
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.put_down_at_location import is_pickup_location
 from aisle.named_tuple_json import to_text
 from aisle.search_text import natural_key

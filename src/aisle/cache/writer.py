@@ -21,19 +21,13 @@ import apsw
 from aisle.cache import delivery_writer as deliveries
 from aisle.cache import log_and_difference_writer as log
 from aisle.cache import order_writer as orders
-from aisle.cache import parse_order
+from aisle.cache import parse_order, parse_product_and_stock
 from aisle.cache import product_and_stock_writer as products
 from aisle.cache import store_lists_writer as lists
 from aisle.cache.product_code_writer import delete_orphan_codes
 from aisle.cache.read_only_database import open_for_reading
 from aisle.cache.row_writing import SkippedRow, WriteResult, parse_rows
-from aisle.cache.schema import (
-    ABSENT_ORDERS,
-    CACHE_TABLES,
-    FEED_ENTRIES,
-    MAX_KEYED_CHANGES,
-    SCHEMA_VERSION,
-)
+from aisle.cache.schema import ABSENT_ORDERS, CACHE_TABLES, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
 from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, fetch, fetch_one, schema_version, transaction
 from aisle.jobs.job import Json
@@ -96,7 +90,9 @@ class CacheWriter:
 
         `generation` (also below) is the number of a complete pass that ends with `delete_unseen`; 0 otherwise.
         """
-        return self._write_rows(PRODUCT_TOPIC, rows, products.parse_product, products.write_products, generation)
+        return self._write_rows(
+            PRODUCT_TOPIC, rows, parse_product_and_stock.parse_product, products.write_products, generation
+        )
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
         """Write stock entries of this store, with `store_locations` if they were requested.
@@ -106,7 +102,7 @@ class CacheWriter:
         product stock entry.
         """
         parse, write = (
-            partial(products.parse_stock, store=self._store),
+            partial(parse_product_and_stock.parse_stock, store=self._store),
             partial(products.write_stock, read_began=read_began),
         )
         return self._write_rows(STOCK_TOPIC, rows, parse, write, generation)
@@ -142,7 +138,7 @@ class CacheWriter:
 
         `refusal`: reason of the service for not telling; it replaces earlier stock.
         """
-        good, _ = parse_rows(rows, products.parse_surrounding)
+        good, _ = parse_rows(rows, parse_product_and_stock.parse_surrounding)
         with self.transaction():
             products.write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))
@@ -261,7 +257,10 @@ class CacheWriter:
         return tuple(str(number) for (number,) in rows)
 
     def delete_closed_orders(self, before: float) -> None:
-        """Delete finished and rejected orders that were last read before that moment (seconds since 1970)."""
+        """Delete finished and rejected orders that were last read before that moment (seconds since 1970).
+
+        The setting `keep_orders_days` is for the service's database (`cli/purge`), not for this one.
+        """
         with self.transaction():
             rows = fetch(self._db, "SELECT order_number FROM orders WHERE state = 2 AND header_read_began < ?", before)
             self._log_changes(ORDER_TOPIC, orders.delete_orders(self._db, [str(number) for (number,) in rows]))

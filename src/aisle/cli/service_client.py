@@ -1,29 +1,24 @@
-"""Client of the configured service, or of the embedded service opened in this process; the token file of a host.
+"""Client of the configured service, or of the embedded service opened in this process.
 
-The file is read anew for each request (`read_token`), so that a new token counts without a restart."""
+It reads the token of the host anew for each request (`client/token_file`).
+"""
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.errors import status_error
+from aisle.client.token_file import read_token
 from aisle.contract.request_encoding import encode_segment
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.service_features import features_of_headers
-from aisle.errors import SettingsError
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.retention_and_archive import Retention
 from aisle.settings.load_settings import load_settings
-from aisle.settings.setting_definitions import (
-    EMBEDDED,
-    effective_language,
-    service_url,
-)
+from aisle.settings.setting_definitions import EMBEDDED, effective_language, service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
 
 if TYPE_CHECKING:
@@ -130,38 +125,3 @@ async def extension_rows(client: Client, loaded: LoadedSettings, array: str) -> 
     if not answer.is_success:
         raise status_error(f"list-{array}", answer, None)
     return rows
-
-
-def read_token(path: str) -> str:
-    """Return the token in a file that only its owner can read. Clients read it anew for each request.
-
-    Raise SettingsError if the file is missing, a link, no text, readable by others, or empty.
-    """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise SettingsError(f"The token file {path} cannot be opened: {error.strerror}. Set token_file.") from error
-    try:
-        token = _read_token_text(handle, path)
-    except UnicodeDecodeError as error:
-        raise SettingsError(
-            f"The token file {path} holds bytes that are no text. Write the token of your service into it."
-        ) from error
-    except OSError as error:
-        raise SettingsError(f"The token file {path} cannot be read: {error.strerror}. Set token_file.") from error
-    finally:
-        os.close(handle)  # no stream closes it, also not that of a directory
-    if not token:
-        raise SettingsError(f"The token file {path} is empty. Write the token of your service into it.")
-    return token
-
-
-def _read_token_text(handle: int, path: str) -> str:
-    with open(handle, encoding="utf-8", closefd=False) as stream:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise SettingsError(f"The token file {path} is a pipe or a device, not a file. Set token_file.")
-        mode = stat.S_IMODE(status.st_mode)
-        if mode & 0o077:
-            raise SettingsError(f"The token file {path} has mode {mode:04o}; others may read it. Run: chmod 600 {path}")
-        return stream.read().strip()

@@ -132,9 +132,10 @@ class Client:
     ) -> None:
         """Store the settings. Raise SettingsError for an invalid address or template.
 
-        `token_header` is the Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for
-        the defaults. `on_response` receives every response. Reads that take a language (`accept_language`,
-        `Accept-Language`) ask for `language` unless the caller gives one.
+        A function as `token` is called for each request (`token_file` reads that of a host). `token_header` is the
+        Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for the defaults.
+        `on_response` receives every response. Reads that take a language (`accept_language`, `Accept-Language`) ask for
+        `language` unless the caller gives one.
         """
         if "{token}" not in token_header:
             raise SettingsError(f"token_header {token_header!r} has no {{token}} in it.")
@@ -207,7 +208,8 @@ class Client:
         """Send a request that only our own service knows, below /aisle/v1/, once. Return the response whatever its
         status.
 
-        `path` is already encoded (`wire.encode_segment`); `body` is anything that `wire.encode_json` takes, or bytes.
+        `path` is already encoded; `body` is bytes, or anything that can be encoded (`encode_segment` and `encode_json`
+        of `contract/request_encoding`).
         """
         parts = path.split("/")
         if not path.startswith(EXTENSION_PREFIX) or "?" in path or "#" in path or not {".", ".."}.isdisjoint(parts):

@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, RandomSource
-from aisle.courier.link_state import SYNCING, LinkLog, LinkState, LinkStatus
+from aisle.courier.link_state import SYNCING, LinkLog, LinkStatus, ServiceLink
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
 from aisle.courier.operator_notices import Notice, OperatorNotices
@@ -149,7 +149,7 @@ class Courier:
             self.operator_notices.add(f"The clock of this host was set by {jump_s:+.0f} s.")
         self.outbox = OperationQueue(self._outbox_db, clock=runtime.clock)
         self.list_backoffs = ListBackoffs()
-        self.link = LinkState(self._save_link, self._on_link_up, clock=runtime.clock, random_source=runtime.random)
+        self.link = ServiceLink(self._save_link, self._on_link_up, clock=runtime.clock, random_source=runtime.random)
         self.maintenance = Maintenance(
             self.store_folder,
             self._cache_db,

@@ -61,7 +61,7 @@ class LinkStatus(NamedTuple):
 
 
 @dataclass(eq=False)
-class LinkState:
+class ServiceLink:
     """State of the link, updated by every response and error.
 
     `save_status` stores it; `on_up` is called when the link returns, and when keys are announced again.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from aisle.courier.link_state import LinkState
+from aisle.courier.link_state import ServiceLink
 from aisle.courier.wake_event import Sleep
 from aisle.host.database import checkpoint, fetch_one
 from aisle.host.store_folder import StoreFolder
@@ -29,7 +29,7 @@ class Maintenance:
     store_folder: StoreFolder
     cache: apsw.Connection
     outbox: apsw.Connection
-    link: LinkState
+    link: ServiceLink
     wake: Callable[[], None]
     clock: Callable[[], float]
     sleep: Sleep

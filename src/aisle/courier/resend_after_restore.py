@@ -1,4 +1,7 @@
-"""Recovery from a restore of the service: lost operations are found and sent again, with or without keys."""
+"""Recovery from a restore of the service: it finds out which operations are lost, with or without keys.
+
+`outbox/replay_after_restore` queues them again.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from aisle.client.errors import ClientError
 from aisle.contract.request_encoding import encode_segment
-from aisle.courier.link_state import LinkState
+from aisle.courier.link_state import ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.push.decide_after_send import KEY_MARGIN_S
@@ -37,7 +40,7 @@ class KeyedRestoreRecovery:
 
     single_reads: SingleReads
     outbox: OperationQueue
-    link: LinkState
+    link: ServiceLink
     operator_notices: OperatorNotices
     _: KW_ONLY
     on_unconfirmed: Callable[[str], None]
@@ -138,7 +141,7 @@ class UnkeyedRestoreRecovery:
     lookup: Lookup
     outbox: OperationQueue
     observations: ObservedBehaviour
-    link: LinkState
+    link: ServiceLink
     _: KW_ONLY
     add_notice: Callable[[str], None]
     on_lost: Callable[[], None]

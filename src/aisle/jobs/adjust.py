@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from aisle import named_tuple_json
 from aisle.jobs import (
     find_and_report_refusals,
+    implausible_quantities,
+    log_writes,
     name_goods_and_locations,
-    parse_and_judge_quantities,
     quantity_or_record,
-    stock_change_and_count_writes,
 )
 from aisle.jobs.adjust_state_and_reasons import (
     MAX_CHOICES,
@@ -358,7 +358,7 @@ def _add_to_question(state: AdjustState, match: Match) -> Result | None:
     if state.number_match or state.asked_quantity is None or not is_same:
         return None
     expected = state.line.expected if state.has_expected else Decimal(0)
-    if not parse_and_judge_quantities.is_implausible(match.quantity, expected, state.large_quantity):
+    if not implausible_quantities.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
 
@@ -368,8 +368,8 @@ def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decim
     expected = state.line.expected if state.has_expected else Decimal(0)
     confirmed = state.confirmed_quantity or Decimal(0)
     if scanned == 1:
-        return parse_and_judge_quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
-    return parse_and_judge_quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
+        return implausible_quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
+    return implausible_quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -499,7 +499,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=named))
     entry = _log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
-    writes = stock_change_and_count_writes.log_writes([entry], context)
+    writes = log_writes.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
@@ -512,9 +512,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
 
 
 def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
-    return stock_change_and_count_writes.stock_change_entry(
-        line.product, line.location, line.pool, quantity, context, undoes=undoes
-    )
+    return log_writes.stock_change_entry(line.product, line.location, line.pool, quantity, context, undoes=undoes)
 
 
 def _ask_undo(state: AdjustState, context: Context) -> Result:
@@ -546,9 +544,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     sent = state.sent[-1]
     if refused := find_and_report_refusals.refused_entry(rows, sent.line.product, sent.at):
         return _end_undo(state, find_and_report_refusals.refusal_verdict(refused))
-    writes = stock_change_and_count_writes.log_writes(
-        [_log_entry(sent.line, -sent.quantity, context, sent.at)], context
-    )
+    writes = log_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
     change = signed_message(-sent.quantity)
     where = name_goods_and_locations.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     verdict = undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where))

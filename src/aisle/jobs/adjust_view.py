@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs import parse_and_judge_quantities, quantity_or_record, stock_pool_names
+from aisle.jobs import implausible_quantities, quantity_or_record, stock_pool_names
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
@@ -91,7 +91,7 @@ def choice_letters(state: AdjustState) -> str:
     return assign_letters(
         (
             "quantity",
-            *([f"is_{each.kind}" for each in number_matches(state)] or [parse_and_judge_quantities.DROP_QUANTITY]),
+            *([f"is_{each.kind}" for each in number_matches(state)] or [implausible_quantities.DROP_QUANTITY]),
         ),
         COMMAND_LETTERS,
     )

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import OfferedChoice, assign_letters, letter_prompt
+from aisle.jobs.claim import parse_claim
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import turn_page
 from aisle.jobs.pages_and_page_job import file_verdict
-from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.parse_claims_and_report_taken_assignments import parse_claim
 from aisle.jobs.pick.merge_changed_orders import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_line import parse_lines
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS

@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_lookup_keys import split_codes
-from aisle.jobs import parse_and_judge_quantities, store_time
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
+from aisle.jobs import store_time
 from aisle.jobs.job import format_number
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
 from aisle.jobs.view import Msg, msg
 
@@ -160,7 +160,7 @@ def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) 
     pool_text = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
     return LocationStock(
         str(location["location_code"]),
-        parse_and_judge_quantities.to_decimal_or_none(location.get("quantity")),
+        to_decimal_or_none(location.get("quantity")),
         pool_text,
     )
 

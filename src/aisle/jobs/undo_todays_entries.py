@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import name_goods_and_locations, stock_change_and_count_writes
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
+from aisle.jobs import log_writes, name_goods_and_locations
 from aisle.jobs.adjust_state_and_reasons import parse_reasons
 from aisle.jobs.job import (
     Args,
@@ -24,7 +25,6 @@ from aisle.jobs.job import (
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
-from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
 from aisle.jobs.stored_messages import read_message
@@ -279,10 +279,10 @@ def _undo(state: MyEntriesState, context: Context) -> Result:
     change, where = signed_message(-_stock_change(entry)), name_goods_and_locations.at_location(entry.location)
     done = undo_verdict(msg("adjust.undone", label=entry.label, change=change, where=where))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    log = stock_change_and_count_writes.stock_change_entry(
+    log = log_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
-    return Turn(state, (*stock_change_and_count_writes.log_writes([log], context), LIST.query(state, context)), done)
+    return Turn(state, (*log_writes.log_writes([log], context), LIST.query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:

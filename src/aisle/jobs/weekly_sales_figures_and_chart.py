@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn
 
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.row_types.products import StoreProductRow
 from aisle.jobs.view import Chart, Series, msg, raw
 

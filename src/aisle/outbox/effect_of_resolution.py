@@ -7,20 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
-from aisle.outbox.operation_states import (
-    CLOSE,
-    CONFIRM,
-    IN_DOUBT,
-    NEEDS_PERSON,
-    QUEUED,
-    REFUSED,
-    RETRY,
-)
+from aisle.outbox.operation_states import CLOSE, CONFIRM, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, RETRY
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
-from aisle.outbox.withdraw_reversals_of_refused import as_left
+from aisle.outbox.reversals_of_refused import as_left
 
 RESOLUTIONS = {
     (NEEDS_PERSON, ARRIVED): CONFIRM,

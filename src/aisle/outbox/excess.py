@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import apsw
 
 from aisle.contract.request_encoding import encode_json
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_states import REFUSED

@@ -99,7 +99,7 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
 
         Intents with a merge key are merged with each other, and with a queued operation that was never sent. They are
         not merged if another operation lies between them in their lanes. A new row carries both, and the old one is
-        closed. What reverses a refused operation of the same job is withdrawn (`withdraw_reversals_of_refused`).
+        closed. What reverses a refused operation of the same job is withdrawn (`store_withdrawn_reversals`).
         """
         if not self._db.in_transaction:
             raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")

@@ -1,6 +1,7 @@
 """Records outcomes of sent operations: confirmed, refused, returned to the queue, read back.
 
-It decides nothing: that does `courier/push/decide_after_send`.
+It decides nothing: that does `courier/push/decide_after_send`. What reverses a refused operation is withdrawn by
+`store_withdrawn_reversals`.
 """
 
 from __future__ import annotations
@@ -9,44 +10,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aisle.host.database import fetch_one, transaction
-from aisle.jobs.job import Json, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.named_tuple_json import to_text
+from aisle.jobs.job import Json
 from aisle.outbox.excess import (
     CARRIED_OVER_S,
     EXCESS,
     added_excess,
     excess_query,
-    is_excess,
-    is_kept_in_location,
     keep_excess,
     merge_answers,
     parse_carried_lines,
-    reduce_excess,
 )
-from aisle.outbox.operation_record import (
-    Author,
-    Intent,
-    Operation,
-    new_id,
-)
-from aisle.outbox.operation_states import CLOSE, CONFIRM, REFUSE, RETRY
+from aisle.outbox.operation_record import Author, Intent, Operation, new_id
+from aisle.outbox.operation_states import CONFIRM, REFUSE, RETRY
 from aisle.outbox.operation_table import encode_evidence
-from aisle.outbox.replay_after_restore import RestoreReplay, keep_superseded, parse_superseded_lines
+from aisle.outbox.replay_after_restore import keep_superseded, parse_superseded_lines
+from aisle.outbox.reversals_of_refused import changes_of
+from aisle.outbox.store_withdrawn_reversals import WithdrawnReversals
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
-from aisle.outbox.withdraw_reversals_of_refused import (
-    UNREVERSED,
-    as_left,
-    body_left,
-    changes_of,
-    line_key,
-    sources_of,
-    without_reversals,
-)
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
-    from aisle.outbox.withdraw_reversals_of_refused import Changes
 
 
 _QUEUED_IN_LANE = """
@@ -54,17 +37,8 @@ SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
 WHERE l.lane = ? AND o.state = 'queued' AND o.sent_body IS NULL
 """
 
-_LATER_OF_JOB = """
-SELECT * FROM operation WHERE n > ? AND job_id = ? AND state NOT IN ('rejected', 'closed') ORDER BY n
-"""
 
-_REFUSED_OF_JOB = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? ORDER BY n DESC
-"""
-"""Refused operations of a job, the youngest first."""
-
-
-class OperationOutcomes(RestoreReplay):
+class OperationOutcomes(WithdrawnReversals):
     """Recorder of what becomes of operations that leave the queue."""
 
     def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
@@ -118,66 +92,6 @@ class OperationOutcomes(RestoreReplay):
                 reason = store_message("stored_reason.undone_before_refusal", why=read_message(reason))
             self._apply_event(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
             self._keep_what_is_left(op, changes, left)
-
-    def _withdraw_reversals(self, op: Operation, changes: Changes, write: Write | None = None) -> tuple[Changes, Json]:
-        """Withdraw what the same job has queued to reverse refused changes of an operation.
-
-        Return the changes that nothing reversed, and the body that is left of a new `write` of that job.
-        """
-        later = self._select(_LATER_OF_JOB, op.n, op.job_id) if op.job_id and changes else []
-        bodies, left = without_reversals(changes, sources_of(op), [*later, *([write] if write else [])])
-        for each, body in zip(later, bodies, strict=False):
-            if body == each.body:
-                continue
-            if body is None:
-                self._withdraw(each.op_id)
-            else:
-                self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), each.op_id))
-        return left, bodies[-1] if write else None
-
-    def _withdraw(self, op_id: str) -> None:
-        """Close an operation that only reverses what the service refused."""
-        self._apply_event(op_id, REFUSE, why=store_message("stored_reason.undoes_refused"))
-        self._apply_event(op_id, CLOSE)
-
-    def _keep_what_is_left(self, op: Operation, changes: Changes, left: Changes) -> None:
-        """Store what is left of a refused operation; close it if nothing is."""
-        if left == changes:
-            return
-        if left and is_excess(op):
-            reduce_excess(self._db, op, *left.values())
-            return
-        body = body_left(op, left)
-        evidence = encode_evidence({**self.get(op.op_id).evidence, UNREVERSED: body})
-        self._db.execute("UPDATE operation SET evidence = ? WHERE op_id = ?", (evidence, op.op_id))
-        if body is None:
-            self._apply_event(op.op_id, CLOSE)
-
-    def _without_refused(self, write: Write, job_id: str) -> Write | None:
-        """Return a new write without what reverses refused operations of its job; None if nothing is left of it.
-
-        The person does not know of these refusals yet. Who knows of excess of a pick puts that back first.
-        """
-        for refused in map(as_left, self._select(_REFUSED_OF_JOB, job_id) if job_id else ()):
-            changes = changes_of(refused)
-            if changes.keys().isdisjoint(changes_of(write)) or is_kept_in_location(refused):
-                continue
-            left, body = self._withdraw_reversals(refused, changes, write)
-            self._keep_what_is_left(refused, changes, left)
-            if body is None:
-                return None
-            write = write._replace(body=body)
-        return write
-
-    def _withdraw_excess(self, op: Operation, lines: Sequence[LineExcess]) -> list[LineExcess]:
-        """Return the excess without what its picker has taken back before it was known."""
-        kept: list[LineExcess] = []
-        for line in lines:
-            key = line_key(op.body["orders"]["order_number"], int(line["line_number"]))
-            left = self._withdraw_reversals(op, {key: to_decimal(line["left"])})[0].get(key)
-            if left:
-                kept.append({**line, "left": left})
-        return kept
 
     def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
         """Return it to queued, to be sent again with the same bytes, not before that time.

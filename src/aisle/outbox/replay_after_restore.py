@@ -1,4 +1,7 @@
-"""Restores of the service from an earlier copy: their records, and the replay of operations that it lost."""
+"""Restores of the service from an earlier copy: their records, and the replay of operations that it lost.
+
+`courier/resend_after_restore` finds out which these are.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
 from aisle.outbox.operation_record import Operation, RandomBytes

@@ -1,5 +1,6 @@
-"""Purge of old rows in batches, each of which locks one store briefly (SERVING.md: Retention), and of expired ones.
+"""Purge of old orders, deliveries, logs and other rows in batches, each of which locks one store briefly.
 
+`cli/purge` calls `purge` with the settings `keep_…_days` (SERVING.md: Retention). Expired tokens are deleted, too.
 Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
 balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
 """
@@ -246,7 +247,7 @@ def _entry(store: str, seq: int, ordinal: int, product: str, created_on: str, it
     return store, seq, ordinal, _OPENING_KIND, product, "", None, NOTHING_TO_REVIEW, created_on, created_on, item, "{}"
 
 
-async def _changes(storage: Database, store: str, until: str) -> int:
+async def _purge_changes(storage: Database, store: str, until: str) -> int:
     """Purge changes from the first. The last purged number is stored: hosts that have read less read all lists."""
 
     async def work(tx: Transaction) -> _Batch:
@@ -260,7 +261,7 @@ async def _changes(storage: Database, store: str, until: str) -> int:
     return await _in_batches(storage, store, work)
 
 
-def _removed(old: str, removals: tuple[str, ...]) -> _Step:
+def _delete_with_lines(old: str, removals: tuple[str, ...]) -> _Step:
     """Return a step that deletes finished rows with their lines, limited by the number of lines per batch."""
 
     async def step(storage: Database, store: str, until: str) -> int:
@@ -281,7 +282,7 @@ def _removed(old: str, removals: tuple[str, ...]) -> _Step:
     return step
 
 
-def _dropped(old: str, drop: str) -> _Step:
+def _delete_rows(old: str, drop: str) -> _Step:
     """Return a step that deletes rows without dependent rows. They are searched without the store's lock."""
 
     async def step(storage: Database, store: str, until: str) -> int:
@@ -304,18 +305,21 @@ def _each(*steps: _Step) -> _Step:
     return step
 
 
+_purge_orders = _each(
+    _delete_with_lines(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
+    _delete_rows(sql.PUT_BACKS_OLD, sql.PUT_BACKS_DROP),
+    _delete_rows(sql.ASSIGNMENTS_OLD, sql.ASSIGNMENTS_DROP),
+)
+_purge_deliveries = _delete_with_lines(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS)
+
 _STEPS: dict[str, _Step] = {
     "ledger": _purge_ledger,
-    "log": _each(_purge_log, _dropped(sql.RECOUNTS_OLD, sql.RECOUNTS_DROP)),
-    "changes": _changes,
-    "orders": _each(
-        _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
-        _dropped(sql.PUT_BACKS_OLD, sql.PUT_BACKS_DROP),
-        _dropped(sql.ASSIGNMENTS_OLD, sql.ASSIGNMENTS_DROP),
-    ),
-    "deliveries": _removed(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS),
-    "answers": _dropped(sql.ANSWERS_OLD, sql.ANSWERS_DROP),
-    "audit": _dropped(sql.AUDIT_OLD, sql.AUDIT_DELETE),
+    "log": _each(_purge_log, _delete_rows(sql.RECOUNTS_OLD, sql.RECOUNTS_DROP)),
+    "changes": _purge_changes,
+    "orders": _purge_orders,
+    "deliveries": _purge_deliveries,
+    "answers": _delete_rows(sql.ANSWERS_OLD, sql.ANSWERS_DROP),
+    "audit": _delete_rows(sql.AUDIT_OLD, sql.AUDIT_DELETE),
 }
 _OF_CHAIN = frozenset({"changes", "answers", "audit"})
 """Parts that the chain has, too."""

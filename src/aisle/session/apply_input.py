@@ -53,15 +53,17 @@ from aisle.session.default_keys import (
     TAB_STEP_BY_KEY,
 )
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import InputBatch, is_named_not_taken
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.refusals_of_batch_and_rejected_scan import MIN_CODE, InputBatch, is_named_not_taken
+from aisle.session.rejected_scan import MIN_CODE
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
 from aisle.session.repair_scanned_line import LinePreparer
 from aisle.session.require_pin import PinCheck
-from aisle.session.scanned_or_typed import LOCATION_OR_TYPED, ScannedOrTyped
+from aisle.session.scanned_or_typed import ScannedOrTyped
+from aisle.session.short_codes_and_labels import LOCATION_OR_TYPED, ShortCodes
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.top_job_and_questions import Page
@@ -88,6 +90,7 @@ class InputHandler:
         event_runner: EventRunner,
         resolver: MeaningResolver,
         scanned_or_typed: ScannedOrTyped,
+        short_codes: ShortCodes,
         preparer: LinePreparer,
         meanings: MeaningHandler,
         help_pages: HelpPages,
@@ -105,6 +108,7 @@ class InputHandler:
         self._event_runner = event_runner
         self._resolver = resolver
         self._scanned_or_typed = scanned_or_typed
+        self._short_codes = short_codes
         self._preparer = preparer
         self._meanings = meanings
         self._help_pages = help_pages
@@ -346,7 +350,7 @@ class InputHandler:
         ):
             meaning = UnknownCode(line.text.strip(" "))
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
-        label_meaning = self._scanned_or_typed.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
+        label_meaning = self._short_codes.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
             self._refuse_label_beside_number(line, label_meaning)
@@ -355,9 +359,9 @@ class InputHandler:
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
-            meaning = self._scanned_or_typed.scanned_record(line, meaning) or meaning
+            meaning = self._short_codes.scanned_record(line, meaning) or meaning
         if confirmed or self._resolver.is_scanned_number(line.text, meaning):
-            self._batch.forget_rejected_scan()
+            self._batch.rejected_scan.forget()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
             self._drop_waiting_number(meaning, line.text)
             return line, meaning
@@ -369,7 +373,7 @@ class InputHandler:
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif isinstance(meaning, Quantity) and (record := self._scanned_or_typed.record_at_question(line, meaning)):
+        elif isinstance(meaning, Quantity) and (record := self._short_codes.record_at_question(line, meaning)):
             meaning = Scan((record,))
             self._refuse_until_answered(line, meaning)
         elif not confirmed and isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
@@ -397,7 +401,7 @@ class InputHandler:
     def _is_date_after_rejected_scan(self, meaning: Meaning) -> bool:
         """Return whether a typed date may be meant for the scan that was refused before it; it is asked once."""
         is_date = self._page.accepts().date and isinstance(meaning, Text)
-        return is_date and self._batch.take_rejected_scan(self._page.stack.jobs)
+        return is_date and self._batch.rejected_scan.take(self._page.stack.jobs)
 
     def _is_refused_letter(self, line: Line) -> bool:
         """Return whether the line before was this letter, refused because it may be the label of a location."""
@@ -429,13 +433,13 @@ class InputHandler:
         The same number once more is a person's, whose link sends it in one read.
         """
         text, is_nothing = line.text.strip(" "), self._resolver.is_nothing(line.text)
-        if is_nothing and self._batch.is_first_unknown_number(text, self._page.stack.jobs):
+        if is_nothing and self._batch.rejected_scan.is_first_unknown_number(text, self._page.stack.jobs):
             self._event_runner.answer(Verdict(WRONG, msg("count.unknown", code=text)), UnknownCode(text), line.text)
             self._meanings.record(UnknownCode(text))
             return True
         if is_nothing:
-            self._batch.forget_rejected_scan()
-        asked = self._batch.ask_for_rejected_scan(text, None, self._page.stack.jobs)
+            self._batch.rejected_scan.forget()
+        asked = self._batch.rejected_scan.ask_for(text, None, self._page.stack.jobs)
         if asked:
             self._page.asked_number = asked
             self._event_runner.answer(asked.question, UnknownCode(line.text), line.text)

@@ -33,12 +33,12 @@ from aisle.scan.gs1 import has_separator
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.session import ask_measured_quantity
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
 from aisle.session.screen_size_and_terminal import Terminal
@@ -212,7 +212,7 @@ class MeaningHandler:
             return False
         if meaning.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, meaning):
             return False  # it is no quantity; the job says what it is
-        asked = self._batch.ask_for_rejected_scan(raw.strip(" "), meaning, self._page.stack.jobs)
+        asked = self._batch.rejected_scan.ask_for(raw.strip(" "), meaning, self._page.stack.jobs)
         if not asked:
             return False
         self._page.question, self._page.asked_number = question, asked

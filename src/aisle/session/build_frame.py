@@ -1,4 +1,7 @@
-"""Frame of a session: the page, the verdict, what is typed, and the state of the link."""
+"""Frame of a session: the page, the verdict, what is typed, and the state of the link.
+
+`cache/reader` reads the link with the age of the data.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from aisle.cache.chain_store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection

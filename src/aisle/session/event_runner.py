@@ -11,13 +11,13 @@ from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_and_meaning_types import Command
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, is_readable
 from aisle.session.open_store_files import StoreAccess
 from aisle.session.pending_question import NO_QUESTION
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
@@ -186,7 +186,7 @@ class EventRunner:
         """Add what the session asks to the journal unless it is the last event there."""
         self._page.drop_left_question()
         asked = self._page.asked_number
-        is_rejected = self._batch.is_scan_rejected_on(self._page.stack.jobs)
+        is_rejected = self._batch.rejected_scan.is_on(self._page.stack.jobs)
         questions = OpenQuestions(self._page.question, asked, is_rejected).without_pages()
         verdict = self._verdicts.current
         if questions != NO_OPEN_QUESTIONS and verdict and not self._store.unit_of_work.is_last_event(questions):

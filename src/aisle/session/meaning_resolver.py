@@ -28,10 +28,10 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_stack import StackedJob, receiving_job
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.store_connection import StoreConnection
 from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import has_changed_meaning

@@ -26,9 +26,10 @@ from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import RefusedInput, Text, UnknownCode
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, ScannedOrTyped
+from aisle.session.short_codes_and_labels import ShortCodes
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
 from aisle.session.top_job_and_questions import Page
@@ -96,6 +97,7 @@ class MultiLineScans:
         verdicts: Verdicts,
         resolver: MeaningResolver,
         scanned_or_typed: ScannedOrTyped,
+        short_codes: ShortCodes,
         inputs: InputHandler,
         undo: ScanUndo,
     ) -> None:
@@ -104,6 +106,7 @@ class MultiLineScans:
         self._verdicts = verdicts
         self._resolver = resolver
         self._scanned_or_typed = scanned_or_typed
+        self._short_codes = short_codes
         self._inputs = inputs
         self._undo = undo
         self._held = _HeldScan()
@@ -235,7 +238,7 @@ class MultiLineScans:
         for line in lines:
             is_code = not held.is_secret and self._is_code_line(line.text)
             is_first_bad = not is_code and not held.first_bad_text
-            is_label = is_first_bad and not held.is_secret and self._scanned_or_typed.is_short_label(line.text)
+            is_label = is_first_bad and not held.is_secret and self._short_codes.is_short_label(line.text)
             held = held._replace(
                 is_bad_text_label=is_label or (held.is_bad_text_label and not is_first_bad),
                 refused=held.refused + 1,
@@ -258,7 +261,7 @@ class MultiLineScans:
         return all(
             self._is_code_line(text)
             or _is_noise(text)
-            or (are_labels_taken and bool(self._scanned_or_typed.scan_of_short_label(text)))
+            or (are_labels_taken and bool(self._short_codes.scan_of_short_label(text)))
             for text in texts
         )
 
@@ -368,7 +371,7 @@ class MultiLineScans:
         """Return a short label of a location among other codes as a scanner sends it, so that it answers nothing."""
         if len(held.lines) + len(held.applied) == 1 or self._is_code_line(line.text):
             return line
-        return line._replace(text=self._scanned_or_typed.scan_of_short_label(line.text) or line.text)
+        return line._replace(text=self._short_codes.scan_of_short_label(line.text) or line.text)
 
     def _guard_after(self, line: Line) -> None:
         """Guard against more of a line that was refused; after a code, only against a short line."""

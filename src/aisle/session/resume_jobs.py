@@ -1,4 +1,7 @@
-"""Resuming of the jobs that a person left open, with the question that was open, and reopening of a closed job."""
+"""Resuming of the jobs that a person left open, with the question that was open, and reopening of a closed job.
+
+`sign_in_and_out` finds the person; the journal's rows are read by `outbox/jobs_to_resume_or_reopen`.
+"""
 
 from __future__ import annotations
 

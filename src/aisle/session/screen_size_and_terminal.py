@@ -6,17 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.view import (
-    MIN_DESK_ROWS,
-    MIN_PANE_COLUMNS,
-    MIN_SIDE_COMMAND_COLUMNS,
-    PANE_ROWS,
-    TRUE_COLOUR,
-    Frame,
-    ListView,
-    Msg,
-    is_desk_size,
-)
+from aisle.jobs.screen_sizes import MIN_DESK_ROWS, MIN_PANE_COLUMNS, MIN_SIDE_COMMAND_COLUMNS, PANE_ROWS, is_desk_size
+from aisle.jobs.view import TRUE_COLOUR, Frame, ListView, Msg
 from aisle.safe_text import supports_utf8
 
 if TYPE_CHECKING:

@@ -40,6 +40,7 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.build_frame import FrameBuilder
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.keep_and_restore_pages import KeptPages
@@ -52,11 +53,12 @@ from aisle.session.poll_changes import ChangePoller
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_from_settings import Profile, profile_from_settings
 from aisle.session.profile_in_force import OpenStore, ProfileInForce
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.repair_scanned_line import LinePreparer
+from aisle.session.report_link_restore_and_undos import LinkReports
 from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
+from aisle.session.short_codes_and_labels import ShortCodes
 from aisle.session.shown_verdict_and_bells import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.store_connection import StoreConnection
@@ -141,7 +143,8 @@ class Session:
         """Make the parts that inputs and changes enter by."""
         reactions = PageReactions(self.page, self.context)
         self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, reactions)
-        scanned_or_typed = ScannedOrTyped(self.resolver, self.page, self.store, reactions)
+        scanned_or_typed = ScannedOrTyped(self.resolver, self.page, self.store)
+        short_codes = ShortCodes(self.resolver, self.page, self.store, reactions)
         meanings = MeaningHandler(
             self.page,
             self.batch,
@@ -168,6 +171,7 @@ class Session:
             self.event_runner,
             self.resolver,
             scanned_or_typed,
+            short_codes,
             LinePreparer(self.resolver, self.page),
             meanings,
             help_pages,
@@ -179,7 +183,7 @@ class Session:
         )
         undo = ScanUndo(self.page, self.store, self.inputs)
         self.scans = MultiLineScans(
-            self.page, self.batch, self.verdicts, self.resolver, scanned_or_typed, self.inputs, undo
+            self.page, self.batch, self.verdicts, self.resolver, scanned_or_typed, short_codes, self.inputs, undo
         )
         self.kept_pages = KeptPages(self.page, self.context, self.profile, self.store)
         self.sign_in = SignInFlow(
@@ -206,6 +210,7 @@ class Session:
             self.resolver,
             self.inputs,
             self.sign_in,
+            LinkReports(self.context, self.profile, self.store, self.verdicts),
             self.frames,
             self.tabs,
             self._recover_files,

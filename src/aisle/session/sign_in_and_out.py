@@ -1,4 +1,4 @@
-"""Signing in and out at the terminal: start of a session, and the jobs that the person left open.
+"""Signing in and out at the terminal: start of a session, jobs that the person left open, and removed people.
 
 Who the person is: `job_context`. Checks of a PIN: `require_pin`.
 """
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from aisle import __version__
 from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
-from aisle.jobs.view import INFO, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
+from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.keep_and_restore_pages import KeptPages
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS
-from aisle.session.refusals_of_batch_and_rejected_scan import InputBatch
 from aisle.session.require_pin import PinCheck
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
@@ -61,6 +61,8 @@ class SignInFlow:
         self._kept_pages = kept_pages
         self._covered_question = covered_question
         self._fixed_person = fixed_person
+        self._known_person = ""
+        """User who is signed in, once seen among the people of the store."""
 
     def start(self, user: SignIn | None = None) -> None:
         """Begin a session of the journal and sign in `user`, or whom the terminal belongs to."""
@@ -140,7 +142,33 @@ class SignInFlow:
             self._covered_question.note()
             self._page.asked_number, self._verdicts.current = questions.number, questions.number.question
         if questions.is_scan_rejected:
-            self._batch.restore(self._page.stack.jobs)
+            self._batch.rejected_scan.restore(self._page.stack.jobs)
         if questions != NO_OPEN_QUESTIONS and (shown := self._verdicts.current):
             context, stored = self._context.current(), questions.without_pages()
             unit_of_work.add_answer(stored, self._context.at, questions.number.text, context, shown)
+
+    def sign_out_removed_person(self) -> None:
+        """Sign out who was removed from the store's people, or is unknown where only known people work.
+
+        Whoever was renamed goes on under the new name.
+        """
+        user = self._context.user.user
+        if not user:
+            return
+        rows, is_list_known = self._store.reader.query("person", {"user": user})
+        if rows:
+            self._known_person = user
+            self._take_name(rows[0]["name"])
+            return
+        known_people_only = self._profile.current.policy.known_people_only
+        if not is_list_known or not (self._known_person == user or known_people_only):
+            return
+        name = self._context.user.name or user
+        self._event_runner.run_effect(SignOut())
+        if not self._context.user.user:
+            self._verdicts.show(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
+
+    def _take_name(self, name: str) -> None:
+        """Show the person under the name that the store's list has now."""
+        if name and name != self._context.user.name:
+            self._context.sign_in(self._context.user._replace(name=name))

@@ -143,7 +143,8 @@ class Tabs:
     def _read_counts(self) -> dict[str, int]:
         now, policy, query = self._context.current().now, self._context.current().policy, self._store.reader.query
         (orders, *_), _ = query("order_counts", {"views": [_ALL_ORDERS], "now": now})
-        (exceptions, *_), _ = query("exceptions", {"now": now, "minutes": policy.stuck_minutes})
+        limits = {"minutes": policy.stuck_minutes, "pickup_days": policy.pickup_days}
+        (exceptions, *_), _ = query("exceptions", {"now": now, **limits})
         _, deliveries = query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1})
         found = sum(count for kind, count in exceptions.items() if kind != "value")
         counts = {"exceptions": found, "deliveries": deliveries}

@@ -1,7 +1,7 @@
 """Loading of settings: which value is in force.
 
 Precedence: command line, AISLE_* variables, sections of the device, sections of the store, top level of settings.toml.
-On each level the user's file overrides the site's.
+On each level the user's file overrides the site's. `parse_settings_file` orders several sections of one device.
 """
 
 from __future__ import annotations

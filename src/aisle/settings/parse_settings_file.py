@@ -43,7 +43,7 @@ _HOST_KEYS = (
     *("base_url", "token_file", "token_header", "ca_file", "allow_plain_http", "time_zone"),
     *(name for name in Settings._fields if name.startswith("keep_")),
 )
-"""Settings that one courier uses for all terminals of a host."""
+"""Settings that one courier, or `aisle purge`, uses for the whole host."""
 
 _FORBIDDEN_KEYS = {"store": ("store", "terminal"), "device": ("terminal", *_HOST_KEYS)}
 """Keys that a section must not have: those that select the section, and those of the whole host."""

@@ -13,7 +13,8 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.geometry import Size
 
-from aisle.jobs.view import CHANGED_S, Frame, ListView, is_desk_size
+from aisle.jobs.screen_sizes import is_desk_size
+from aisle.jobs.view import CHANGED_S, Frame, ListView
 from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator
@@ -21,7 +22,7 @@ from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
 from aisle.tui.frame_screen import FrameScreen
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
-from aisle.tui.themes import default_theme, style_folder, themes
+from aisle.tui.themes import default_theme, style_folder, theme_in_force, themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +149,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     def _theme_name(self, setting: str) -> str:
         """Return the name of the theme for the setting of a frame."""
-        return "colourless" if self._is_colourless else setting or self._theme_without_setting
+        return theme_in_force(setting, self._theme_without_setting, is_colourless=self._is_colourless)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return values for the themes of Textual, which lack the variables of our style sheets."""
@@ -366,9 +367,9 @@ def run_app(
     """
     kind = AisleDriver
     if browser_size:
-        from aisle.tui.web_driver import WebDriver
+        from aisle.tui.browser_driver import BrowserDriver
 
-        kind = WebDriver
+        kind = BrowserDriver
     plain = not (browser_size or supports_utf8())
     try:
         frame = session.start(None if browser_size else terminal_size())

@@ -32,8 +32,8 @@ from aisle.scan.line_grouping import LineGrouper
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui.key_of_escape_sequence import parse_key
 from aisle.tui.mouse import MOUSE_OFF, MOUSE_ON, MouseInput, parse_mouse
+from aisle.tui.output_thread import TerminalWriter
 from aisle.tui.terminal_diff import TerminalDiff
-from aisle.tui.terminal_writer import TerminalWriter
 
 ONE_KEY_S: Final = 0.15
 """Seconds of silence after which one letter acts without Enter. A scanner sends its next character much sooner."""

@@ -185,6 +185,11 @@ def themes() -> list[Theme]:
     ]
 
 
+def theme_in_force(setting: str, without_setting: str, *, is_colourless: bool) -> str:
+    """Return the name of the theme for a frame's setting: none without colours, else the set one, else another."""
+    return "colourless" if is_colourless else setting or without_setting
+
+
 def default_theme(*, has_soft_colours: bool, is_browser: bool) -> str:
     """Return the theme without a setting: a browser has no colours of its own, and `--rich` has softer ones."""
     return "dark" if is_browser else "rich" if has_soft_colours else "terminal"

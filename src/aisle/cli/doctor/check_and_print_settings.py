@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from aisle.cli.doctor.report import Finding, format_count, ok, wrong
-from aisle.cli.service_client import read_token
+from aisle.client.token_file import read_token
 from aisle.errors import SettingsError
 from aisle.safe_text import clean
 from aisle.session.profile_from_settings import profile_from_settings

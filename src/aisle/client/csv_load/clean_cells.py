@@ -49,7 +49,7 @@ _THOUSANDS = re.compile(
 )
 """Digits with thousands separators."""
 CLEAR_WORDS = frozenset({"(empty)", "(blank)", "(leeg)", "(leer)", "(vide)"})
-"""Cells that delete the present value; an empty cell keeps it."""
+"""Cells that delete the present value; an empty cell keeps it (`checked_rows.CsvTable._parse_row`)."""
 
 
 class CleanedCell(NamedTuple):

@@ -28,7 +28,7 @@ from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.backoff_and_list_pauses import ListBackoffs
-from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull import sync_progress
 from aisle.courier.pull.full_sync_stages import (
@@ -102,7 +102,7 @@ class FullSync:
     """Reading of whole lists."""
 
     single_reads: SingleReads
-    link: LinkState
+    link: ServiceLink
     operator_notices: OperatorNotices
     _: KW_ONLY
     sleep: Sleep

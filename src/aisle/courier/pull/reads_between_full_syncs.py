@@ -16,7 +16,7 @@ from aisle.client.client import pages_by_count
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S, ListBackoffs, MissingLists
-from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
@@ -99,7 +99,7 @@ class ContinuousSync:
 
     single_reads: SingleReads
     full_sync: FullSync
-    link: LinkState
+    link: ServiceLink
     operator_notices: OperatorNotices
     _: KW_ONLY
     retire: Callable[[Sequence[str]], None]

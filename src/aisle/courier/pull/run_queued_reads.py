@@ -11,7 +11,7 @@ from math import inf
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, retry_wait_s
-from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull.log_reader import LOG_LIST
 from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
@@ -54,7 +54,7 @@ class ReadQueue:
     """
 
     single_reads: SingleReads
-    link: LinkState
+    link: ServiceLink
     operator_notices: OperatorNotices
     _: KW_ONLY
     retire: Callable[[Sequence[str]], None]

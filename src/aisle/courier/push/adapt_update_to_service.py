@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.cache.order_overlay import is_line_complete, to_decimal
+from aisle.cache.order_overlay import is_line_complete
 from aisle.client.paging import Row
 from aisle.courier.service_features import Features
+from aisle.decimal_of_row import to_decimal
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.rebase_picks import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
 

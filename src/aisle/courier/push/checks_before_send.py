@@ -12,7 +12,7 @@ import apsw
 
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
 from aisle.client.paging import Row
-from aisle.courier.link_state import LinkState
+from aisle.courier.link_state import ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.push.adapt_update_to_service import (
     AdaptedOperation,
@@ -108,7 +108,7 @@ class PrePushChecks:
     orders: OrderReader
     reconciler: Reconciler
     observations: ObservedBehaviour
-    link: LinkState
+    link: ServiceLink
     operator_notices: OperatorNotices
     cache: apsw.Connection
 

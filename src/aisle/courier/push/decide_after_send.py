@@ -16,7 +16,7 @@ from aisle.client import Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, StatusError
 from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
-from aisle.courier.link_state import REQUEST_ERRORS, LinkState, bounded_pause
+from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink, bounded_pause
 from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.request_failure_messages import reason_of
@@ -118,7 +118,7 @@ class SendDecider:
     """Decisions on operations of the push loop."""
 
     outbox: OperationQueue
-    link: LinkState
+    link: ServiceLink
     events: PushCallbacks
     token_store: TokenStore
     clock: Callable[[], float]

@@ -19,7 +19,7 @@ from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.errors import ClientError
 from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.request_encoding import encode_body, get_operation
-from aisle.courier.link_state import LinkState
+from aisle.courier.link_state import ServiceLink
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.request_failure_messages import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.wake_event import Sleep, WakeEvent
@@ -58,7 +58,7 @@ class ImmediateRequests:
 
     outbox: apsw.Connection
     client: Client
-    link: LinkState
+    link: ServiceLink
     _: KW_ONLY
     assignments: AssignmentSource
     token_store: TokenStore

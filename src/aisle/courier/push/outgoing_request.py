@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
 from aisle.client.paging import Row
 from aisle.contract.request_encoding import encode_body, encode_json, encode_segment, get_operation
 from aisle.courier.push.references_to_find_operations import REFERENCE, with_entry_references, with_missing_references
 from aisle.courier.service_features import Features
+from aisle.decimal_of_row import to_decimal
 from aisle.errors import ContractError
 from aisle.outbox.excess import parse_excess
 from aisle.outbox.operation_record import (

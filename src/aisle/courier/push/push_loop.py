@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
-from aisle.courier.link_state import LinkState, bounded_pause
+from aisle.courier.link_state import ServiceLink, bounded_pause
 from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.courier.push.decide_after_send import (
     KEY_MARGIN_S,
@@ -62,7 +62,7 @@ class PushLoop:
 
     outbox: OperationQueue
     client: Client
-    link: LinkState
+    link: ServiceLink
     events: PushCallbacks
     token_store: TokenStore
     _: KW_ONLY

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse
@@ -30,6 +29,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
     sent_order,
 )
 from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_references
+from aisle.decimal_of_row import to_decimal
 from aisle.outbox.observed_behaviour import (
     BY_SOURCE_SUFFIX,
     CONTAINS,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import LOOKUPS, ListBackoffs
-from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.push.decide_arrival_from_lookup import (
     ABSENT,
     BY_LOG,
@@ -99,7 +99,7 @@ class Reconciler:
     lookup: Lookup
     outbox: OperationQueue
     observations: ObservedBehaviour
-    link: LinkState
+    link: ServiceLink
     events: ReconcilerEvents
     _: KW_ONLY
     push_settings: PushSettings

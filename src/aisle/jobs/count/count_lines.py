@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count.count_state import MAX_PRODUCTS, MAX_UNDO, CountLine, CountState, ExpectedStock, UndoStep
 from aisle.jobs.job import Query
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import Msg, msg, raw
 from aisle.search_text import normalise_text

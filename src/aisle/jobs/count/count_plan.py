@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count import finish_count
 from aisle.jobs.count.count_state import CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import GOOD, INFO, WRONG
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key

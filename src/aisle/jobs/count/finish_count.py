@@ -10,7 +10,7 @@ from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Sen
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_window
-from aisle.jobs.stock_change_and_count_writes import log_writes, new_log_entry
+from aisle.jobs.log_writes import log_writes, new_log_entry
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
 from aisle.scan.inputs import SCROLL_KEYS
 

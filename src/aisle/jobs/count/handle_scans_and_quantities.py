@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import parse_and_judge_quantities, quantity_or_record
+from aisle.jobs import implausible_quantities, quantity_or_record
 from aisle.jobs.count import count_lines, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
+from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Context, Query, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY
 from aisle.jobs.quantity_or_record import distinct_labels, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Command, Match, Scan
@@ -104,7 +104,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
     if isinstance(event, Scan):
         first = event.matches[0]
         more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
-        if is_plausibility_asked(state) and parse_and_judge_quantities.is_implausible(
+        if is_plausibility_asked(state) and implausible_quantities.is_implausible(
             more, item.expected, context.policy.large_quantity
         ):
             return _ask_quantity(state, item, value + more)
@@ -354,9 +354,9 @@ def _ask_if_plausible(
     counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
     limit = context.policy.large_quantity
     if scanned == 1:
-        is_far = parse_and_judge_quantities.is_implausible_scan(value, max(line.expected, counted), limit)
+        is_far = implausible_quantities.is_implausible_scan(value, max(line.expected, counted), limit)
     else:
-        is_far = parse_and_judge_quantities.is_implausible(value, line.expected, limit, counted, scanned or None)
+        is_far = implausible_quantities.is_implausible(value, line.expected, limit, counted, scanned or None)
     return _ask_quantity(state, line, value) if is_far else None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import find_and_report_refusals, name_goods_and_locations
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
-from aisle.jobs.stock_change_and_count_writes import log_writes, stock_change_entry
+from aisle.jobs.log_writes import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 

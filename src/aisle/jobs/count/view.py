@@ -8,8 +8,8 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
+from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import money_message
-from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,

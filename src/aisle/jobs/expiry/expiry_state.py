@@ -6,9 +6,9 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Context, Policy
 from aisle.jobs.list_cursor_and_search import ListOptions
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Msg, msg

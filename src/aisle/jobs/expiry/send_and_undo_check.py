@@ -11,6 +11,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.expiry.expiry_state import (
     CHECK,
     DISCOUNT,
@@ -27,7 +28,6 @@ from aisle.jobs.expiry.expiry_state import (
 )
 from aisle.jobs.expiry.report_refused_checks import find_refusal, refusal_message
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
 from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
 

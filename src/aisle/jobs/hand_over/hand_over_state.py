@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.list_cursor_and_search import ListOptions
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
 from aisle.jobs.supervisor.order_rows import BoardOrder
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals
 from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
 from aisle.jobs.list_cursor_and_search import ListOptions
@@ -12,7 +13,6 @@ from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match

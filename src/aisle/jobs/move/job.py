@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, parse_and_judge_quantities, quantity_or_record
+from aisle.decimal_of_row import to_decimal
+from aisle.jobs import find_and_report_refusals, implausible_quantities, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -35,7 +36,6 @@ from aisle.jobs.move import (
     view,
 )
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -481,7 +481,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         return take_goods.ask_again(state, state.pending_scan)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case parse_and_judge_quantities.DROP_QUANTITY:
+        case implausible_quantities.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)

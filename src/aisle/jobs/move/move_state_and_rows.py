@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import Match

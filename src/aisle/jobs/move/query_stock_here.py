@@ -5,16 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Query
 from aisle.jobs.move.goods_in_hand import free_goods
-from aisle.jobs.move.move_state_and_rows import (
-    ZERO,
-    Goods,
-    MoveState,
-    StockLine,
-    parse_stock_lines,
-)
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.jobs.move.move_state_and_rows import ZERO, Goods, MoveState, StockLine, parse_stock_lines
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow

@@ -5,7 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import parse_and_judge_quantities
+from aisle.decimal_of_row import to_decimal
+from aisle.jobs import implausible_quantities
+from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, query_stock_here
 from aisle.jobs.move.move_state_and_rows import (
@@ -21,7 +23,6 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_unlocated_stock,
 )
-from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -281,7 +282,7 @@ def set_quantity(
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
         return ask_exceeding(state, goods, quantity)
-    if not is_confirmed and parse_and_judge_quantities.is_implausible(
+    if not is_confirmed and implausible_quantities.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
         choices = (MoveChoice("amount", goods.product, quantity, goods.line), MoveChoice(DROP_QUANTITY))
@@ -463,7 +464,7 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
     is_same = pending is not None and (match.kind, match.key) == (PRODUCT, pending.key)
     if part is None or not is_same or not is_plausibility_asked(state):
         return None
-    if not parse_and_judge_quantities.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
+    if not implausible_quantities.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
         return None
     return set_quantity(state, part, state.choices[0].quantity + match.quantity)
 

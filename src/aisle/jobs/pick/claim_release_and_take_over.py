@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aisle.jobs.claim import Claim, is_later, parse_claim
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
-from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
 from aisle.jobs.pick import (
     goods_in_hand,
     offered_choices,

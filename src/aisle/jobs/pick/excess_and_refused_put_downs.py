@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_line import same_location

@@ -6,17 +6,11 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Close, Context, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import goods_in_hand, operations
-from aisle.jobs.pick.pick_state import (
-    PUT_DOWN_BY_OTHER,
-    GoodsToReturn,
-    PickState,
-    UndoStep,
-    add_undo_step,
-)
+from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, UndoStep, add_undo_step
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:

@@ -37,8 +37,10 @@ from aisle.jobs.pick import (
     pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
-    typed_quantities_skips_and_undo,
+    start_and_apply_shortage,
+    typed_quantities_and_skips,
     unanswered_question,
+    undo,
     view,
 )
 from aisle.jobs.pick.goods_for_other_pickers import (
@@ -330,7 +332,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
             for_others = goods_for_others(state)
             return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
         case Command("u"):
-            return typed_quantities_skips_and_undo.undo_step(state, context)
+            return undo.undo_step(state, context)
         case Scan():
             return Turn(state, (Close(event_for_below=event),))
     return Turn(state, (), Verdict(INFO, returned_message(state)))
@@ -360,9 +362,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Rows(LIVE_POOLS_QUERY.id, rows):
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(undo_sent_count.BOOKED_QUERY, rows, _):
-            return typed_quantities_skips_and_undo.take_booked(state, rows)
+            return undo.take_booked(state, rows)
         case Rows(find_and_report_refusals.REFUSED_QUERY, rows, _):
-            return typed_quantities_skips_and_undo.undo_count(state, rows, context)
+            return undo.undo_count(state, rows, context)
         case Rows(excess_and_refused_put_downs.REFUSED_QUERY, rows, _):
             return excess_and_refused_put_downs.report_refused_put_down(state, rows, context)
         case Rows(merge_changed_orders.ASSIGNED_QUERY, rows, _):
@@ -421,7 +423,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the result of the shortage job to the current stop. The orders are only refreshed, not queried at once: the
     cache would not have the new operations yet."""
-    turn = typed_quantities_skips_and_undo.apply_shortage(state, answer, context)
+    turn = start_and_apply_shortage.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
 
@@ -445,7 +447,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
     if tote:
-        return typed_quantities_skips_and_undo.ask_tote_or_quantity(state, value, tote)
+        return typed_quantities_and_skips.ask_tote_or_quantity(state, value, tote)
     found = quantity_or_record.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     is_about_goods = unanswered_question.is_about_goods(state)
     if found and _is_record(state, rows, value, code, found):
@@ -455,7 +457,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
             text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
             turn = turn._replace(verdict=turn.verdict._replace(text=text))
         return turn
-    if asked := typed_quantities_skips_and_undo.set_checked_total(state, value, found):
+    if asked := typed_quantities_and_skips.set_checked_total(state, value, found):
         return asked
     if (
         not found
@@ -463,7 +465,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
         and value > current_and_next_stop.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reply(state if is_about_goods else state._replace(choices=()), WRONG, "count.unknown", code=code)
-    return typed_quantities_skips_and_undo.check_quantity(state, value, found, context)
+    return typed_quantities_and_skips.check_quantity(state, value, found, context)
 
 
 def _is_record(
@@ -507,11 +509,11 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Scan(matches):
             return handle_scan(state, matches, context)
         case Quantity(value, code):
-            return typed_quantities_skips_and_undo.enter_quantity(state, value, code, context)
+            return typed_quantities_and_skips.enter_quantity(state, value, code, context)
         case Command("u") if excess_and_refused_put_downs.is_excess_asked(state):
             return reply(state, WRONG, "pick.put_back_first")
         case Command("u") if state.is_pack_asked:
-            return typed_quantities_skips_and_undo.drop_pack(state)
+            return typed_quantities_and_skips.drop_pack(state)
         case Command("u") if state.only_order and not state.choices:
             return reply(state._replace(only_order=""), INFO, "session.dropped")
         case Command("u") if unanswered_question.is_about_last_input(state):
@@ -519,13 +521,13 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
             return unanswered_question.repeat_goods_question(state)
         case Command("n"):
-            return typed_quantities_skips_and_undo.skip_stop(state)
+            return typed_quantities_and_skips.skip_stop(state)
         case Command("s"):
-            return typed_quantities_skips_and_undo.start_shortage(state)
+            return start_and_apply_shortage.start_shortage(state)
         case Command("i") if view.customer_notes(state):
             return Turn(state, (start_note(view.customer_notes(state)),))
         case Command("u"):
-            return typed_quantities_skips_and_undo.undo_step(state, context)
+            return undo.undo_step(state, context)
         case Command("w") if state.is_postponed:
             return unanswered_question.ask_postponed(state)
         case UnknownCode(code) | Text(code):
@@ -556,7 +558,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)
     if state.is_pack_asked:
-        return typed_quantities_skips_and_undo.drop_pack(state)
+        return typed_quantities_and_skips.drop_pack(state)
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
         return reply(state._replace(take_over_choices=(), only_order=""), INFO, "session.dropped")
     if state.to_return:
@@ -598,20 +600,20 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label}
             return Turn(state, (Start("count", count_args),))
         case "set":
-            return typed_quantities_skips_and_undo.set_quantity(state, choice.quantity, context)
+            return typed_quantities_and_skips.set_quantity(state, choice.quantity, context)
         case "amount":
-            total = typed_quantities_skips_and_undo.set_checked_total(state, choice.quantity, ())
-            return total or typed_quantities_skips_and_undo.check_quantity(state, choice.quantity, (), context)
+            total = typed_quantities_and_skips.set_checked_total(state, choice.quantity, ())
+            return total or typed_quantities_and_skips.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
             return put_down_at_location.put_down(
                 state, choice.key, context, includes_others=choice.kind == "put_others"
             )
         case "take_rest":
-            return typed_quantities_skips_and_undo.pick_rest(state, choice.key, context)
+            return typed_quantities_and_skips.pick_rest(state, choice.key, context)
         case location_questions.PICKED_FROM:
             return pick_scanned_goods.pick_at_location(state, choice, context)
         case "take_here":
-            return typed_quantities_skips_and_undo.change_location(state, choice.key, choice.pool)
+            return typed_quantities_and_skips.change_location(state, choice.key, choice.pool)
         case "reopen":
             return pick_scanned_goods.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Event, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,

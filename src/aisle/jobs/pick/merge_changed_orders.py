@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
+from aisle.jobs.claim import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Start, Turn, reply
-from aisle.jobs.parse_claims_and_report_taken_assignments import is_later
 from aisle.jobs.pick import (
     claim_release_and_take_over,
     current_and_next_stop,

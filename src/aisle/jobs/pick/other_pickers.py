@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aisle.jobs.claim import Claim, parse_claim
 from aisle.jobs.job import Context
-from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, parse_claim
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.claim_release_and_take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
 from aisle.jobs.pick.excess_and_refused_put_downs import is_excess_asked

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.jobs.parse_and_judge_quantities import to_decimal
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import name_goods_and_locations
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write, reply
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick import (
     excess_and_refused_put_downs,
     goods_for_other_pickers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import (
     Args,
@@ -25,7 +26,6 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import turn_page
 from aisle.jobs.look_up_product import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
     NearbyStock,

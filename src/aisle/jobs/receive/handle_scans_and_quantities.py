@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import parse_and_judge_quantities
+from aisle.decimal_of_row import to_decimal
+from aisle.jobs import implausible_quantities
+from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Context, Effect, Query, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state_and_differences import (
     ZERO,
     DeliveryLine,
@@ -224,7 +225,7 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
     state = add_undo_step(state._replace(choices=(), pending_scan=None), asked)
     quantity = quantity_in_hand(state, product_number)
     surplus = asked_quantity - quantity
-    if parse_and_judge_quantities.is_implausible(
+    if implausible_quantities.is_implausible(
         asked_quantity, max(*announced_and_received(state, product_number), quantity), context.policy.large_quantity
     ):
         asked_quantity = surplus = ZERO  # implausible: these goods do not exist
@@ -258,7 +259,7 @@ def _ask_if_plausible(
     """Return the question about an implausible quantity without a known announcement; None if it is plausible."""
     announced, received = announced_and_received(state, goods.product)
     before, limit = max(received, quantity_in_hand(state, goods.product)), context.policy.large_quantity
-    if not parse_and_judge_quantities.is_implausible(quantity, announced, limit, before, added):
+    if not implausible_quantities.is_implausible(quantity, announced, limit, before, added):
         return None
     state = _with_question(state, goods, quantity)
     state = state._replace(choices=(*state.choices, ReceiveChoice(DROP_QUANTITY)))

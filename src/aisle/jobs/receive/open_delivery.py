@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import list_cursor_and_search
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Start, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.receive import handle_scans_and_quantities, view
 from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveChoice,

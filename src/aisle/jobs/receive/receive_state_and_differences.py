@@ -1,4 +1,4 @@
-"""State of receiving a delivery, its arithmetic, and the operations it sends.
+"""State of receiving a delivery, its differences, the split of goods over its lines, and the operations it sends.
 
 Interface: Delivery order; Create store product logs with `is_from_receipt` and the delivery as `reference`. Quantities
 are Decimals in base units.
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import stock_change_and_count_writes
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
+from aisle.jobs import log_writes
 from aisle.jobs.job import PARTLY_RECEIVED, Context, LocalNote, Turn, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.store_time import due_on_day_message, past_due_message
 from aisle.jobs.view import Msg
 from aisle.scan.grammar_and_meaning_types import Match
@@ -427,7 +427,7 @@ def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int
         "reference": delivery,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
-        "source": stock_change_and_count_writes.LOG_SOURCE,
+        "source": log_writes.LOG_SOURCE,
     }
     if entry.line:
         row["line_number"] = entry.line

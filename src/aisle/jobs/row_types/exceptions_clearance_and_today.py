@@ -22,6 +22,17 @@ class ExceptionsRow(TypedDict):
     recounts: int
     excess_receipts: int
     entries_to_review: int
+    uncollected: int
+    """Picked orders that wait too long for their customers."""
+
+
+class PickedOrdersRow(TypedDict):
+    """Orders that wait for their customers, and the first one of them."""
+
+    picked: int
+    uncollected: int
+    order_number: str
+    customer_name: str
 
 
 class DifferencesRow(TypedDict):

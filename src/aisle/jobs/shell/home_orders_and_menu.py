@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, list_cursor_and_search
+from aisle.jobs.claim import parse_claim
 from aisle.jobs.job import (
     Changed,
     Closed,
@@ -26,8 +28,6 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
-from aisle.jobs.parse_and_judge_quantities import to_decimal
-from aisle.jobs.parse_claims_and_report_taken_assignments import parse_claim
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress

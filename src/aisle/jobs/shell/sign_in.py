@@ -8,8 +8,8 @@ from unicodedata import category
 
 from aisle.barcode_lookup_keys import normalise_code
 from aisle.barcode_numbers import has_valid_check_digit
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn, reply
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.shell.pin import is_pin_shaped
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg, raw

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions, not_found_message, product_prompt
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
 from aisle.jobs.look_up_product import code_rows
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.parse_product_rows import Product, parse_product
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow

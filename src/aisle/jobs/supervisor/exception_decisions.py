@@ -24,6 +24,7 @@ from aisle.settings.setting_definitions import STUCK_MINUTES
 
 EXCEPTION_KINDS = (
     "unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts", "entries_to_review",
+    "uncollected",
 )  # fmt: skip
 """Kinds of exceptions, in the order of their numbers."""
 

@@ -51,7 +51,7 @@ from aisle.jobs.supervisor.exception_decisions import (
     write_at_store,
 )
 from aisle.jobs.supervisor.log_list import change_message, entry_label, superseded_message, why_message
-from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, BoardOrder, parse_order_row
+from aisle.jobs.supervisor.order_rows import STUCK_COLUMNS, UNCOLLECTED_COLUMNS, BoardOrder, parse_order_row
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -98,6 +98,7 @@ _KIND_NAMES = {
     "recounts": "exceptions.recounts",
     "excess_receipts": "exceptions.excess_receipts",
     "entries_to_review": "exceptions.entries_to_review",
+    "uncollected": "exceptions.uncollected",
 }
 
 _KIND_TEXTS = {
@@ -109,6 +110,7 @@ _KIND_TEXTS = {
     "recounts": "exceptions.about_recounts",
     "excess_receipts": "exceptions.about_excess_receipts",
     "entries_to_review": "exceptions.about_entries_to_review",
+    "uncollected": "exceptions.about_uncollected",
 }
 
 
@@ -253,6 +255,17 @@ class StuckOrderList(ExceptionList):
 
     def open_row(self, state: ExceptionsState, row: BoardOrder, context: Context) -> Result:
         return _open_order(state, row.number)
+
+
+class UncollectedOrderList(StuckOrderList):
+    """List of picked orders that wait too long for their customers."""
+
+    name = "exceptions.uncollected"
+    query_name = "uncollected"
+    columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in UNCOLLECTED_COLUMNS)
+
+    def arguments(self, state: ExceptionsState, context: Context) -> Args:
+        return {"now": context.now, "pickup_days": context.policy.pickup_days}
 
 
 _NEGATIVE_STOCK_TEXTS = {
@@ -515,7 +528,14 @@ def _undo_approval(state: ExceptionsState, context: Context) -> Result:
 
 
 SUMMARY, DIFFERENCES = Summary(), DifferenceList()
-_OTHER_LISTS = (NegativeStockList(), StuckOrderList(), RecountList(), ExcessReceiptList(), EntryToReviewList())
+_OTHER_LISTS = (
+    NegativeStockList(),
+    StuckOrderList(),
+    RecountList(),
+    ExcessReceiptList(),
+    EntryToReviewList(),
+    UncollectedOrderList(),
+)
 LISTS: dict[str, ExceptionList] = {page.query_name: page for page in (DIFFERENCES, *_OTHER_LISTS)}
 
 
@@ -526,7 +546,8 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     state_type = ExceptionsState
     steps: tuple[str, ...] = (
         "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
-        "exceptions.excess_receipts", "exceptions.entries_to_review", "exceptions.one", "exceptions.many",
+        "exceptions.excess_receipts", "exceptions.entries_to_review", "exceptions.uncollected",
+        "exceptions.one", "exceptions.many",
     )  # fmt: skip
     journalled = False
     topics = ("order", "product", "log", "person", "recount", "delivery", "outbox")
@@ -603,5 +624,6 @@ def _close_question(turn: Result) -> Result:
 
 
 def _summary_queries(context: Context) -> tuple[Effect, ...]:
-    stuck = {"now": context.now, "minutes": context.policy.stuck_minutes}
-    return (Query("summary", "exceptions", stuck, is_live=True), Query("features", "features", {}, is_live=True))
+    policy = context.policy
+    limits = {"now": context.now, "minutes": policy.stuck_minutes, "pickup_days": policy.pickup_days}
+    return (Query("summary", "exceptions", limits, is_live=True), Query("features", "features", {}, is_live=True))

@@ -13,15 +13,15 @@ from datetime import datetime, timedelta
 from functools import reduce
 from typing import NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.adjust_state_and_reasons import Reason
 from aisle.jobs.job import Args, Close, Context, Json, Query, Rows, Turn, money_message
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
+from aisle.jobs.log_writes import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
-from aisle.jobs.stock_change_and_count_writes import LOG_SOURCE
 from aisle.jobs.store_time import store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.pick.operations import add_reason, claim_write, order_write, reject_write
 from aisle.jobs.view import Msg, msg
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.jobs import parse_claims_and_report_taken_assignments
+from aisle.jobs import report_lost_assignments
 from aisle.jobs.job import Args, Changed, Closed, Context, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.pages_and_page_job import Page, PageJob
 from aisle.jobs.printed_pick_list import printed_pick_list
@@ -51,7 +51,7 @@ class OrdersJob(PageJob[OrdersState]):
 
     def handle_changed(self, state: OrdersState, event: Changed, context: Context) -> Result:
         board = BOARD.query_with_cursor(state, context)
-        return Turn(state, (board, *parse_claims_and_report_taken_assignments.query_claims(state.claims_for_others)))
+        return Turn(state, (board, *report_lost_assignments.query_claims(state.claims_for_others)))
 
     def query_again(self, state: OrdersState, context: Context) -> Result:
         size = BOARD.page_size(context)
@@ -66,9 +66,7 @@ class OrdersJob(PageJob[OrdersState]):
             return self.query_again(state, context)
         state = state._replace(marked=(), is_marking=False) if event.answer else state
         state = state._replace(
-            claims_for_others=parse_claims_and_report_taken_assignments.with_new_claims(
-                state.claims_for_others, event.answer
-            )
+            claims_for_others=report_lost_assignments.with_new_claims(state.claims_for_others, event.answer)
         )
         return Turn(state, (BOARD.query_with_cursor(state, context),))
 
@@ -86,9 +84,7 @@ class OrdersJob(PageJob[OrdersState]):
             case Rows("order_counts", rows):
                 return Turn(BOARD.with_options(state, counts=tuple(row["count"] for row in rows)))
             case Rows("assigned_orders"):
-                kept, verdict = parse_claims_and_report_taken_assignments.report_lost_claims(
-                    state.claims_for_others, answer
-                )
+                kept, verdict = report_lost_assignments.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows("saved_views", rows):
                 views = tuple(SavedView(row["name"], parse_filter(row["filter"])) for row in rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from aisle.jobs import list_cursor_and_search, list_page_base_class, parse_claims_and_report_taken_assignments
+from aisle.jobs import list_cursor_and_search, list_page_base_class, report_lost_assignments
 from aisle.jobs.job import Args, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage, cells_of_rows, columns_with_values
@@ -79,7 +79,7 @@ class OrdersState(NamedTuple):
     is_window_loading: bool = False
     """True while the rows of a window that followed the cursor have not come yet."""
     is_loaded: bool = False
-    claims_for_others: tuple[parse_claims_and_report_taken_assignments.ClaimForOther, ...] = ()
+    claims_for_others: tuple[report_lost_assignments.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     new_above: int = 0
     """Orders that came above the window since it was at the beginning."""

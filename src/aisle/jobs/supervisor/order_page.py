@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from aisle.jobs import name_goods_and_locations, parse_claims_and_report_taken_assignments
+from aisle.jobs import name_goods_and_locations, report_lost_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import open_record
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
@@ -66,7 +66,7 @@ class OrderState(NamedTuple):
     """True if the screen is that of a desk."""
     undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
-    claims_for_others: tuple[parse_claims_and_report_taken_assignments.ClaimForOther, ...] = ()
+    claims_for_others: tuple[report_lost_assignments.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
     opened_at: str = ""
     """Time at which the page was opened and the order requested from the service."""
@@ -522,14 +522,14 @@ class OrderJob(PageJob[OrderState]):
             state,
             (
                 *self.queries(state, context),
-                *parse_claims_and_report_taken_assignments.query_claims(state.claims_for_others),
+                *report_lost_assignments.query_claims(state.claims_for_others),
             ),
         )
 
     def handle_closed(self, state: OrderState, event: Closed, context: Context) -> Result:
         if event.job == "order_actions":
             undo = tuple((event.answer or {}).get("undo") or ()) or state.undo
-            given = parse_claims_and_report_taken_assignments.with_new_claims(state.claims_for_others, event.answer)
+            given = report_lost_assignments.with_new_claims(state.claims_for_others, event.answer)
             state = state._replace(undo=undo, claims_for_others=given)
             state = state._replace(is_choosing_line=False, short_line=0, page=0) if event.answer else state
         return Turn(state, self.queries(state, context))
@@ -537,9 +537,7 @@ class OrderJob(PageJob[OrderState]):
     def handle_rows(self, state: OrderState, answer: Rows, context: Context) -> Result:
         match answer:
             case Rows("assigned_orders"):
-                kept, verdict = parse_claims_and_report_taken_assignments.report_lost_claims(
-                    state.claims_for_others, answer
-                )
+                kept, verdict = report_lost_assignments.report_lost_claims(state.claims_for_others, answer)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows("state", rows):
                 return Turn(state._replace(order=parse_order_row(rows[0], context) if rows else None))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Context
 from aisle.jobs.list_page_base_class import Column
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, past_due_message, seconds_since, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
@@ -173,3 +173,14 @@ STUCK_COLUMNS = (
     *DETAIL_COLUMNS,
 )
 """Columns of stuck orders: first the idle time and the claimant."""
+
+UNCOLLECTED_COLUMNS = (
+    _NUMBER,
+    _IDLE._replace(title=msg("exceptions.uncollected"), sort="idle"),
+    _PUT_DOWN_AT,
+    _CUSTOMER,
+    _PROGRESS,
+    _PICKUP,
+    *DETAIL_COLUMNS,
+)
+"""Columns of orders that nobody collects: first the time since when they wait, and where they are."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, money_message
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.view import Msg, msg, raw
 from aisle.store_product_settings import BASE_VALUES, CODES, DAY, FIELD_BY_NAME, FLAG, IS_NEAREST, MONEY, YES
 

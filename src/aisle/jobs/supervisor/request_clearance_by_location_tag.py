@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_numbers import has_valid_check_digit
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import list_cursor_and_search, list_page_base_class
 from aisle.jobs.job import (
     Args,
@@ -32,7 +33,6 @@ from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_with_unit
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
 from aisle.jobs.stored_messages import read_message

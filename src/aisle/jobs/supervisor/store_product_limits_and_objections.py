@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, money_message
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.stored_messages import is_stored_message, read_message

@@ -105,6 +105,14 @@ def _entries_to_review(answer: Rows, context: Context) -> TileFigure:
     return TileFigure(answer.total, next(notes, raw("")))
 
 
+def _picked_orders(answer: Rows, context: Context) -> TileFigure:
+    """Return how many orders wait for their customers, and how many of them for too long."""
+    row = answer.rows[0]
+    if row["uncollected"]:
+        return TileFigure(row["picked"], msg("tile.uncollected", count=row["uncollected"]))
+    return TileFigure(row["picked"], msg("tile.order_of", order=row["order_number"], who=row["customer_name"]))
+
+
 SOURCES: dict[str, TileSource] = {
     "late": TileSource(msg("exceptions.late"), "late", _orders_query("late"), _late_orders, _open_orders("late")),
     "stuck": TileSource(
@@ -126,7 +134,13 @@ SOURCES: dict[str, TileSource] = {
         msg("tile.short"), "warning", _orders_query("short"), _order_and_customer, _open_orders("short")
     ),
     "ready": TileSource(
-        msg("tile.ready"), "ready", _orders_query("picked"), _order_and_customer, _open_orders("picked")
+        msg("tile.ready"),
+        "ready",
+        lambda id_, context: Query(
+            id_, "picked_orders", {"now": context.now, "pickup_days": context.policy.pickup_days}, is_live=True
+        ),
+        _picked_orders,
+        _open_orders("picked"),
     ),
     "differences": TileSource(
         msg("tile.differences"),

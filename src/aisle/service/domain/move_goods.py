@@ -1,6 +1,6 @@
 """Moves goods at once between locations, pools and order lines (README: Movement, Move to an order line).
 
-Moves that a clearance assigns to people: `handlers/movements_and_clearances`.
+Moves that a clearance assigns to people: `handlers/clearances_and_assignments`.
 """
 
 from __future__ import annotations

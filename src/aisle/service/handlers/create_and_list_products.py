@@ -25,7 +25,7 @@ from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers.list_page import joined_rows, parse_page
 from aisle.service.http.parameter_values import check_code
-from aisle.service.http.request_body import PRICE_FIELDS
+from aisle.service.http.validate_body import PRICE_FIELDS
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 Body = dict[str, Any]

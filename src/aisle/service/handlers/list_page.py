@@ -20,7 +20,7 @@ from aisle.service.db.database_interface import ResultTooLong, Row
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.parameter_values import MAX_PAGE_NUMBER, parse_integer
-from aisle.service.operation_context import Context, OperationCall, ParamValues
+from aisle.service.operation_context import Context, OperationCall, ParamValues, split_wire_id
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -234,3 +234,8 @@ def list_envelope(
 
 def _filter_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def after_seq(call: OperationCall) -> int:
+    """Return the number of the row after which a list begins."""
+    return split_wire_id(call.query["after"])[0] if "after" in call.query else 0

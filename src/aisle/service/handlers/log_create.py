@@ -16,11 +16,10 @@ from aisle.service.domain.counts_and_adjustments import (
     CountDifference,
     adjust_free,
     adjust_held,
-    close_recounts,
     count_free,
     count_held,
-    find_fulfilled_recounts,
 )
+from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
 from aisle.service.domain.json_fragments import parse_json_object, pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter

@@ -15,12 +15,13 @@ from aisle.service.auth.tokens import ROLES
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
     changes_lost_writes_and_audit,
+    clearances_and_assignments,
     create_and_list_products,
     deliveries,
     locations_and_their_stock,
     log_create,
     log_list,
-    movements_and_clearances,
+    movements_and_put_backs,
     order_create,
     order_list,
     order_update,
@@ -108,7 +109,7 @@ HANDLERS: dict[str, Handler] = {
     "create-customer-orders-several-stores": _integration_handler(order_create.create_orders),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        movements_and_clearances.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        clearances_and_assignments.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
     "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
     "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
@@ -133,7 +134,7 @@ HANDLERS: dict[str, Handler] = {
     "create-prices": _integration_handler(product_attributes_prices_and_deletion.create_prices),
     "create-discount-prices": _integration_handler(product_attributes_prices_and_deletion.create_discount_prices),
     "create-product-free-fields": _catalogue_handler(product_attributes_prices_and_deletion.create_product_free_fields),
-    "create-movement": Handler(movements_and_clearances.create_movement),
+    "create-movement": Handler(movements_and_put_backs.create_movement),
     "retrieve-store": Handler(stores.retrieve_store),
     "review-logs": _handler_for_supervisors(log_create.review_logs),
     "write-locations": _handler_for_supervisors(locations_and_their_stock.write_locations),
@@ -155,8 +156,8 @@ HANDLERS: dict[str, Handler] = {
     "list-named-orders": Handler(order_list.list_orders_by_number),
     "retrieve-log-entry": Handler(log_list.retrieve_log_entry),
     "mark-deliveries": _handler_for_supervisors(deliveries.mark_deliveries),
-    "list-put-backs": Handler(movements_and_clearances.list_put_backs),
-    "list-assignments": Handler(movements_and_clearances.list_assignments),
+    "list-put-backs": Handler(movements_and_put_backs.list_put_backs),
+    "list-assignments": Handler(clearances_and_assignments.list_assignments),
     "list-tokens": _admin_handler(tokens_and_sign_in.list_tokens),
     "create-token": _admin_handler(tokens_and_sign_in.create_token, has_secrets=True),
     "revoke-token": _admin_handler(tokens_and_sign_in.revoke_token),

@@ -20,7 +20,7 @@ from aisle.service.domain.refuse_superseded_replays import (
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, forbidden, unprocessable
 from aisle.service.handlers.create_and_list_products import Body, load_products
-from aisle.service.http.request_body import PRICE_FIELDS
+from aisle.service.http.validate_body import PRICE_FIELDS
 from aisle.service.operation_context import Context, OperationCall, Store
 
 MergeStoreProduct = Callable[[Body, Body, Body], Body]

@@ -20,16 +20,16 @@ from starlette.types import Message, Receive, Scope, Send
 from aisle.errors import StorageError
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db.database_interface import Database
-from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal, to_json_bytes
+from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
 from aisle.service.handlers.registry import served_operations
 from aisle.service.http.endpoint import OperationEndpoint, refusal_response
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from aisle.service.http.health_and_metrics import (
     METRICS_PATH,
-    DatabaseProbe,
     RequestHandler,
     answer_health,
     metrics_page,
+    ready_page,
 )
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
 from aisle.service.http.parameter_values import query_values
@@ -62,9 +62,10 @@ class App:
 
     def __init__(self, database: Database, options: ServiceOptions) -> None:
         self.endpoint = OperationEndpoint(database, options)
-        self._probe = DatabaseProbe(database)
         self._building = asyncio.Lock()
-        router = Router(self._build_routes(options.metrics), redirect_slashes=False, default=_respond_not_found)
+        router = Router(
+            self._build_routes(database, options.metrics), redirect_slashes=False, default=_respond_not_found
+        )
         self.middleware = RequestMiddleware(router, options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,14 +76,14 @@ class App:
         """Announce the end of this process: `ready` answers 503, and every answer closes its connection."""
         self.is_shutting_down = True
 
-    def _build_routes(self, metrics: Metrics | None) -> list[BaseRoute]:
+    def _build_routes(self, database: Database, metrics: Metrics | None) -> list[BaseRoute]:
         """Return all routes; those of operations come first. Documentation and health need no token."""
         pages: dict[str, RequestHandler] = {
             SCHEMA_PATH: self._schema,
             DOCS_PATH: _docs_page,
             f"{DOCS_PATH}/{{name}}": _docs_asset,
             HEALTH_PATH: answer_health,
-            READY_PATH: self._ready,
+            READY_PATH: ready_page(database, lambda: self.is_shutting_down),
         }
         if metrics:
             pages[METRICS_PATH] = metrics_page(self.endpoint, metrics)
@@ -102,16 +103,6 @@ class App:
         async with self._building:
             document = await asyncio.to_thread(_document)
         return Response(document, media_type=JSON_TYPE)
-
-    async def _ready(self, request: Request) -> Response:
-        """Confirm that this process accepts requests."""
-        if self.is_shutting_down:
-            raise Refusal(503, "This process is leaving.")
-        if not await self._probe.is_answering():
-            raise Refusal(503, "The database does not answer.")
-        if not await self._probe.can_be_written():
-            raise Refusal(503, "The database cannot be written to.")
-        return Response(SUCCESS, media_type=JSON_TYPE)
 
 
 class PathEndpoint:

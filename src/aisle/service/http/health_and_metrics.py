@@ -1,4 +1,4 @@
-"""Pages for operators: whether this process runs, whether its database can be read and written, and the metrics."""
+"""Pages for operators: `health` (this process runs), `ready` (it accepts requests), and the metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aisle.contract.operations import define
 from aisle.service.db.database_interface import Database, DatabaseFailed, Transaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
-from aisle.service.errors import JSON_TYPE, SUCCESS
+from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.operation_context import CHAIN, Context, OperationCall
@@ -45,6 +45,22 @@ RequestHandler = Callable[[Request], Awaitable[Response]]
 async def answer_health(request: Request) -> Response:
     """Confirm that this process runs, without asking the database."""
     return Response(SUCCESS, media_type=JSON_TYPE)
+
+
+def ready_page(database: Database, is_leaving: Callable[[], bool]) -> RequestHandler:
+    """Return the page that confirms that this process accepts requests: its database can be read and written."""
+    probe = DatabaseProbe(database)
+
+    async def answer_ready(request: Request) -> Response:
+        if is_leaving():
+            raise Refusal(503, "This process is leaving.")
+        if not await probe.is_answering():
+            raise Refusal(503, "The database does not answer.")
+        if not await probe.can_be_written():
+            raise Refusal(503, "The database cannot be written to.")
+        return Response(SUCCESS, media_type=JSON_TYPE)
+
+    return answer_ready
 
 
 def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import (
-    MARGIN_CELLS,
-    MIN_DESK_COLUMNS,
-    PAGING_TEXT_IDS,
-    DetailView,
-    KeyHint,
-    Line,
-    MapLocation,
-    Msg,
-    SidePane,
-    msg,
-    numbered_rows,
-)
+from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
+from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, KeyHint, Line, MapLocation, Msg, SidePane, msg, numbered_rows
 from aisle.text_cells import fit_middle, width, wrap
 from aisle.tui.layout.chart_view import CHART_ROWS, axis_chart_lines
 from aisle.tui.layout.choices_and_key_hints import (

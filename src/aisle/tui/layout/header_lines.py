@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import MIN_MARGIN_COLUMNS, Frame, Msg, Step, Tab, View, msg
+from aisle.jobs.screen_sizes import MIN_MARGIN_COLUMNS
+from aisle.jobs.view import Frame, Msg, Step, Tab, View, msg
 from aisle.text_cells import width
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, progress_bar

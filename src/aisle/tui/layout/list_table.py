@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aisle.jobs.view import MARGIN_CELLS, MIN_DESK_COLUMNS, ListView, Row, raw
+from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_DESK_COLUMNS
+from aisle.jobs.view import ListView, Row, raw
 from aisle.text_cells import width, wrap
 from aisle.tui.layout.choices_and_key_hints import (
     excess_cells,

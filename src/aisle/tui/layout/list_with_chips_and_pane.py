@@ -6,27 +6,16 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-from aisle.jobs.view import (
+from aisle.jobs.screen_sizes import (
     MARGIN_CELLS,
     MIN_DESK_COLUMNS,
     MIN_PANE_COLUMNS,
     MIN_SIDE_COMMAND_COLUMNS,
-    PAGE_HINTS,
     PANE_ROWS,
-    Chip,
-    DetailView,
-    ListView,
-    Msg,
-    msg,
 )
+from aisle.jobs.view import PAGE_HINTS, Chip, DetailView, ListView, Msg, msg
 from aisle.tui.layout import detail_view
-from aisle.tui.layout.choices_and_key_hints import (
-    UNLIMITED_ROWS,
-    choice_flow,
-    choice_items,
-    command_flow,
-    hint_lines,
-)
+from aisle.tui.layout.choices_and_key_hints import UNLIMITED_ROWS, choice_flow, choice_items, command_flow, hint_lines
 from aisle.tui.layout.list_table import (
     EMPTY_CELL,
     MEDIUM_CELLS,

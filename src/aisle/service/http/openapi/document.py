@@ -31,7 +31,6 @@ from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
 from aisle.service.handlers.multi_store_list import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
 from aisle.service.http.parameter_values import MAX_CODE_LENGTH, MAX_PAGE_NUMBER, MAX_TEXT_LENGTH
-from aisle.service.http.request_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
 from aisle.service.http.request_headers import (
     CLOCK_AHEAD,
     CONFIRMED_KEYS,
@@ -41,6 +40,7 @@ from aisle.service.http.request_headers import (
     REPLAY,
     HeaderRule,
 )
+from aisle.service.http.validate_body import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
 from aisle.service.operation_context import ParamValues
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}

@@ -22,8 +22,8 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
+from aisle.outbox.reversals_of_refused import as_left, changes_of
 from aisle.outbox.stored_reasons import store_text
-from aisle.outbox.withdraw_reversals_of_refused import as_left, changes_of
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, STORE, enqueue, intents
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
-from aisle.jobs.parse_claims_and_report_taken_assignments import Claim, is_later, parse_claim
+from aisle.jobs.claim import Claim, is_later, parse_claim
+from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows, Start
 from aisle.jobs.pick.excess_and_refused_put_downs import EXCESS_QUERY
 from aisle.jobs.view import INFO, WRONG
 from aisle.scan.grammar_and_meaning_types import LOCATION, Back, Choice, Command, Quantity
@@ -150,8 +150,9 @@ def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> Non
     hand.feed(Opened({"order_number": "1042"}))
     full = line(1, "P1", 2, picked_quantity=2, moved_quantity=2)
     short = line(2, "P2", 2, picked_quantity=1, moved_quantity=1, is_picked=True)
-    assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "batch.picked"
-    assert (hand.choices(), hand.claims) == (["pick.choice_hand_over_order"], [])
+    hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known))
+    assert hand.effects[-1:] == [Close(start=Start("hand_over", {"order_number": "1042"}))]
+    assert hand.claims == []
 
 
 def test_what_is_begun_stays_claimed_and_what_is_picked_is_not_claimed() -> None:

@@ -1,29 +1,8 @@
-"""Quantities: parsed from rows, and judged if they are plausible."""
+"""Judges if a quantity is so large that it must be confirmed."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
-
-MAX_DIGITS = 30
-"""Most digits before or after the decimal point of a number that can be used in calculations and be written out."""
-
-
-def to_decimal(value: Any, default: Decimal = Decimal(0)) -> Decimal:
-    """Return a number of the store's data as Decimal. Missing, invalid and extreme values give the default."""
-    if value is None or isinstance(value, bool):
-        return default
-    try:
-        found = value if isinstance(value, Decimal) else Decimal(str(value))
-    except ArithmeticError:
-        return default
-    return found if found.is_finite() and -MAX_DIGITS <= found.adjusted() <= MAX_DIGITS else default
-
-
-def to_decimal_or_none(value: Any) -> Decimal | None:
-    """Return the same; None if it is missing."""
-    return None if value is None else to_decimal(value)
-
 
 IMPLAUSIBLE_FACTOR = Decimal(10)
 """Factor above the expected quantity from which a confirmation is asked."""

@@ -20,7 +20,7 @@ from textual.app import App
 from aisle.scan.inputs import ADDRESS_KEY, Key
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver
-from aisle.tui.terminal_writer import TerminalWriter
+from aisle.tui.output_thread import TerminalWriter
 
 _PIECE_BYTES: Final = 48 << 10
 """Bytes of a file in one message; a multiple of three, so that the pieces' Base64 has no padding but at the end."""
@@ -52,7 +52,7 @@ class _PacketWriter(TerminalWriter):
             self._put(encode_packet(b"D", data))
 
 
-class WebDriver(AisleDriver):
+class BrowserDriver(AisleDriver):
     """AisleDriver on two pipes."""
 
     reports_pages = True

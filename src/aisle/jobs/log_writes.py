@@ -1,4 +1,4 @@
-"""Writes of stock changes and counts, as entries for the log of products. Interface: Create store product logs."""
+"""Writes of log entries: changes of stock, and counts. Interface: Create store product logs."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, Write
-from aisle.jobs.parse_and_judge_quantities import to_decimal
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, picked_change

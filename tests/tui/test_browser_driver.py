@@ -25,7 +25,7 @@ from aisle.terminal_packets import (
     encode_packet,
     parse_size,
 )
-from aisle.tui.web_driver import WebDriver, _PacketWriter
+from aisle.tui.browser_driver import BrowserDriver, _PacketWriter
 from tests.terminal.harness import python
 
 PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=20)), max_size=8)
@@ -56,7 +56,7 @@ def test_a_size_is_a_size() -> None:
 
 @pytest.mark.parametrize("size", [0, 5, 48 << 10, 200_000])
 async def test_a_file_is_sent_in_pieces_that_fit_together(size: int, tmp_path: Path) -> None:
-    driver, content = WebDriver(App[None]()), os.urandom(size)
+    driver, content = BrowserDriver(App[None]()), os.urandom(size)
     with (tmp_path / "packets").open("w") as file:
         driver._messages = _PacketWriter(file, lambda: None)
         driver._messages.start()

@@ -1,0 +1,158 @@
+"""Undoes the last step of a pick: a count, goods put down or put back, a stop moved, lines restored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aisle.jobs import find_and_report_refusals
+from aisle.jobs.count import undo_sent_count
+from aisle.jobs.job import Context, Turn, Write
+from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message
+from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, operations, pick_state, put_down_at_location
+from aisle.jobs.pick.pick_state import PickState, UndoStep
+from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
+from aisle.jobs.pick.set_and_restore_picked_quantities import restore_lines, restore_sources
+from aisle.jobs.view import Msg, msg, undo_verdict
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import MyEntriesRow
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
+
+Result = Turn[PickState]
+
+
+def undo_step(state: PickState, context: Context) -> Result:
+    """Undo the last step that can be undone."""
+    while state.history:
+        last = state.history[-1]
+        if last.sent_count and last.sent_count.changes:
+            return Turn(state, (undo_sent_count.query_booked(last.sent_count.changes, context),))
+        state = state._replace(history=state.history[:-1])
+        if last.sent_count:
+            return Turn(state, (), undo_sent_count.no_undo_verdict(last.sent_count))
+        if last.returned:
+            return put_down_at_location.undo_return(state, last, context)
+        if last.sources_before:
+            turn = _undo_move_stop(state, last)
+        else:
+            turn = _undo_put_down(state, last, context) if last.put_down else _undo_lines(state, last, context)
+        if turn:
+            return turn
+    return reject_input(state, "pick.nothing_to_undo")
+
+
+def take_booked(state: PickState, rows: tuple[MyEntriesRow, ...]) -> Result:
+    """Take over the differences that the service booked for a count; query which entries it refused."""
+    step = state.history[-1] if state.history else None
+    if step is None or step.sent_count is None:
+        return Turn(state)
+    refused = find_and_report_refusals.query_refused_since(change.counted_at for change in step.sent_count.changes)
+    booked = step._replace(sent_count=undo_sent_count.with_booked(step.sent_count, rows))
+    return Turn(state._replace(history=(*state.history[:-1], booked)), (refused,))
+
+
+def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Reverse the changes of a count sent from here, except those that the service refused."""
+    sent = state.history[-1].sent_count if state.history else None
+    if sent is None:
+        return Turn(state)
+    writes, verdict = undo_sent_count.undo_count(sent, rows, context)
+    state = state._replace(history=state.history[:-1], choices=() if writes else state.choices)
+    return Turn(state, writes, verdict)
+
+
+def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
+    takes, first = restore_sources(state, step)
+    if first is None:
+        return None
+    restored = current_and_next_stop.with_lines(
+        state._replace(is_quantity_open=False, choices=(), location="", only_order=""), takes
+    )
+    line = first.order, first.line
+    at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
+    return Turn(
+        current_and_next_stop.go_to_line(restored, at),
+        (),
+        undo_verdict(msg("pick.move_stop_undone", label=first.label, place=first.location)),
+    )
+
+
+def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result | None:
+    restored, writes = operations.undo_put_down(state, step, context.store, context.user)
+    if not writes:
+        return None
+    restored = restored._replace(choices=(), only_order="")
+    text = goods_message(
+        "pick.put_down_undone", "pick.put_down_undone_many", _goods_in_hand_again(state, restored), place=step.location
+    )
+    if state.is_batch:
+        orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]
+        text = msg("pick.for_tote", tote=_tote_letters(state, orders), what=text)
+    return Turn(restored, writes, undo_verdict(text))
+
+
+def _goods_in_hand_again(before: PickState, after: PickState) -> list[GoodsAmount]:
+    pairs = zip(before.lines, after.lines, strict=True)
+    return [
+        GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
+        for take, now in pairs
+        if take.moved != now.moved
+    ]
+
+
+def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | None:
+    restored, touched = restore_lines(state, step.lines_before)
+    if not touched:
+        return None
+    take = restored.lines[touched[-1]]
+    keys = {(each.order, each.line) for each in step.lines_before}
+    named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
+    was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
+    now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
+    where = at_location(_undone_location(state, restored, touched[-1]))
+    text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
+    if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
+        _, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
+        text = msg("pick.closed_again", label=take.label, done=now, of=of)
+    elif was == now:
+        text = msg("pick.reopened", label=take.label)
+    if state.is_batch:
+        text = msg(
+            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in named)), what=text
+        )
+    writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
+    first = next((index for index in touched if restored.lines[index].is_open), -1)
+    next_state = (
+        current_and_next_stop.go_to_line(restored, first)._replace(is_quantity_open=True)
+        if first >= 0
+        else current_and_next_stop.go_to_next_stop(restored._replace(is_quantity_open=False))
+    )
+    return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
+
+
+def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:
+    """Return the location of a pick that was undone, and how much of it was booked at none."""
+    count = sum(
+        sign * expected_and_held_stock.picked_of_no_location(each, each.lines[index])
+        for sign, each in ((1, state), (-1, restored))
+    )
+    place = restored.lines[index].location
+    return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place
+
+
+def _leave_held_goods(state: PickState) -> PickState:
+    """Move the stop back from a location where all goods are held for other orders: no page sends a picker to them."""
+    step, take = state.history[-1] if state.history else None, state.current_line
+    if step is None or take is None or not expected_and_held_stock.is_all_held(state, take):
+        return state
+    takes, first = restore_sources(state, step)
+    moved = {(each.order, each.line) for each in step.sources_before}
+    if first is None or (take.order, take.line) not in moved:
+        return state
+    restored = current_and_next_stop.with_lines(state._replace(history=state.history[:-1], location=""), takes)
+    at = next(index for index, each in enumerate(restored.lines) if (each.order, each.line) == (take.order, take.line))
+    return current_and_next_stop.go_to_line(restored, at)
+
+
+def _tote_letters(state: PickState, orders: Any) -> str:
+    return " ".join(dict.fromkeys(pick_state.tote_letter(state, order) for order in orders))

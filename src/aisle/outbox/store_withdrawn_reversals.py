@@ -1,0 +1,112 @@
+"""Withdraws what a job has queued to reverse an operation that the service refused, and stores what is left of both.
+
+What the reversals are: `reversals_of_refused`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aisle.decimal_of_row import to_decimal
+from aisle.jobs.job import Json, Write
+from aisle.named_tuple_json import to_text
+from aisle.outbox.excess import (
+    is_excess,
+    is_kept_in_location,
+    reduce_excess,
+)
+from aisle.outbox.operation_record import (
+    Operation,
+)
+from aisle.outbox.operation_states import CLOSE, REFUSE
+from aisle.outbox.operation_table import encode_evidence
+from aisle.outbox.replay_after_restore import RestoreReplay
+from aisle.outbox.reversals_of_refused import (
+    UNREVERSED,
+    as_left,
+    body_left,
+    changes_of,
+    line_key,
+    sources_of,
+    without_reversals,
+)
+from aisle.outbox.stored_reasons import store_message
+
+if TYPE_CHECKING:
+    from aisle.operation_body_types import LineExcess
+    from aisle.outbox.reversals_of_refused import Changes
+
+
+_LATER_OF_JOB = """
+SELECT * FROM operation WHERE n > ? AND job_id = ? AND state NOT IN ('rejected', 'closed') ORDER BY n
+"""
+
+_REFUSED_OF_JOB = """
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? ORDER BY n DESC
+"""
+"""Refused operations of a job, the youngest first."""
+
+
+class WithdrawnReversals(RestoreReplay):
+    """Queue from which reversals of refused operations are withdrawn."""
+
+    def _withdraw_reversals(self, op: Operation, changes: Changes, write: Write | None = None) -> tuple[Changes, Json]:
+        """Withdraw what the same job has queued to reverse refused changes of an operation.
+
+        Return the changes that nothing reversed, and the body that is left of a new `write` of that job.
+        """
+        later = self._select(_LATER_OF_JOB, op.n, op.job_id) if op.job_id and changes else []
+        bodies, left = without_reversals(changes, sources_of(op), [*later, *([write] if write else [])])
+        for each, body in zip(later, bodies, strict=False):
+            if body == each.body:
+                continue
+            if body is None:
+                self._withdraw(each.op_id)
+            else:
+                self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), each.op_id))
+        return left, bodies[-1] if write else None
+
+    def _withdraw(self, op_id: str) -> None:
+        """Close an operation that only reverses what the service refused."""
+        self._apply_event(op_id, REFUSE, why=store_message("stored_reason.undoes_refused"))
+        self._apply_event(op_id, CLOSE)
+
+    def _keep_what_is_left(self, op: Operation, changes: Changes, left: Changes) -> None:
+        """Store what is left of a refused operation; close it if nothing is."""
+        if left == changes:
+            return
+        if left and is_excess(op):
+            reduce_excess(self._db, op, *left.values())
+            return
+        body = body_left(op, left)
+        evidence = encode_evidence({**self.get(op.op_id).evidence, UNREVERSED: body})
+        self._db.execute("UPDATE operation SET evidence = ? WHERE op_id = ?", (evidence, op.op_id))
+        if body is None:
+            self._apply_event(op.op_id, CLOSE)
+
+    def _without_refused(self, write: Write, job_id: str) -> Write | None:
+        """Return a new write without what reverses refused operations of its job; None if nothing is left of it.
+
+        The person does not know of these refusals yet. Who knows of excess of a pick puts that back first.
+        """
+        for refused in map(as_left, self._select(_REFUSED_OF_JOB, job_id) if job_id else ()):
+            changes = changes_of(refused)
+            if changes.keys().isdisjoint(changes_of(write)) or is_kept_in_location(refused):
+                continue
+            left, body = self._withdraw_reversals(refused, changes, write)
+            self._keep_what_is_left(refused, changes, left)
+            if body is None:
+                return None
+            write = write._replace(body=body)
+        return write
+
+    def _withdraw_excess(self, op: Operation, lines: Sequence[LineExcess]) -> list[LineExcess]:
+        """Return the excess without what its picker has taken back before it was known."""
+        kept: list[LineExcess] = []
+        for line in lines:
+            key = line_key(op.body["orders"]["order_number"], int(line["line_number"]))
+            left = self._withdraw_reversals(op, {key: to_decimal(line["left"])})[0].get(key)
+            if left:
+                kept.append({**line, "left": left})
+        return kept

@@ -1,0 +1,117 @@
+"""Reports of what the courier did: trouble with the link and its end, a restored service, undos and counts without
+effect.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from aisle.jobs.find_and_report_refusals import refusal_verdict, with_reported
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
+from aisle.session.courier_connection import LASTING_STATES
+from aisle.session.job_context import SessionContext
+from aisle.session.profile_in_force import ProfileInForce
+from aisle.session.shown_verdict_and_bells import Verdicts
+from aisle.session.store_connection import StoreConnection
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import UnusedCountsRow
+
+
+class LinkReports:
+    """Reports of the link, a restore and undos, each once the screen is free for it."""
+
+    def __init__(
+        self, context: SessionContext, profile: ProfileInForce, store: StoreConnection, verdicts: Verdicts
+    ) -> None:
+        self._context = context
+        self._profile = profile
+        self._store = store
+        self._verdicts = verdicts
+        self._unreported_link = ""
+        """Message on the link that waits until the screen is free for it."""
+        self._undos_since = ""
+        """Time from which undos are reported that changed nothing."""
+        self._reported_undos: tuple[str, ...] = ()
+        self._reported_counts: tuple[str, ...] = ()
+        """Counts of which this session reported that they are not used."""
+
+    def report(self) -> None:
+        """Report what is new."""
+        self._report_link(self._store.notifications.link_message())
+        self._report_restore()
+        self._report_undos_after_counts()
+        self._report_unused_counts()
+
+    def _report_link(self, link_message: str) -> None:
+        """Report trouble with the link, or its end, once the screen is free for it."""
+        is_over = link_message in ("open", "going") and self._unreported_link in LASTING_STATES
+        self._unreported_link = "" if is_over else link_message or self._unreported_link
+        if self._unreported_link and not self._verdicts.is_busy:
+            self._verdicts.notify(self._link_verdict(self._unreported_link))
+            self._unreported_link = ""
+
+    def _link_verdict(self, link_message: str) -> Verdict:
+        match link_message:
+            case "refused":
+                return Verdict(WRONG, self._access_refused_message())
+            case "open":
+                return Verdict(INFO, msg("session.access_restored"))
+            case "going":
+                return Verdict(INFO, msg("session.courier_works_again"))
+            case "stuck":
+                return Verdict(WRONG, msg("session.courier_stuck"))
+            case _:
+                return Verdict(WRONG, msg("session.program_outdated"))
+
+    def _access_refused_message(self) -> Msg:
+        """Return why the service refuses this host."""
+        notifications, profile = self._store.notifications, self._profile.current
+        other_file = notifications.refused_token_file()
+        if reason := notifications.token_error():
+            path = other_file or notifications.token_file
+            short = reason.replace(path, os.path.basename(path)) if path else reason
+            return msg("session.no_token", why=reason, short=short)
+        if nearest := notifications.suggested_store():
+            return msg("session.no_store", store=profile.store, nearest=nearest)
+        file = other_file or os.path.basename(profile.token_file) or "token_file"
+        return msg("session.access_refused", store=profile.store, file=file)
+
+    def _report_restore(self) -> None:
+        """Report that the service was restored from a copy and what it lost is sent again."""
+        count = self._store.notifications.resent_after_restore()
+        if count is not None and not self._verdicts.is_busy:
+            text = msg("session.restored", count=count) if count else msg("session.restored_whole")
+            self._verdicts.notify(Verdict(INFO, text))
+            self._store.notifications.acknowledge_restore()
+
+    def _report_undos_after_counts(self) -> None:
+        """Report an undo that changed nothing because somebody counted the goods before it arrived."""
+        user, self._undos_since = self._context.user.user, self._undos_since or self._context.current().now
+        if not user or self._verdicts.is_busy:
+            return
+        rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._undos_since})
+        fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
+        if fresh:
+            self._reported_undos = with_reported(self._reported_undos, fresh)
+            self._verdicts.show(refusal_verdict(fresh[-1], "session.undo_after_count"))
+
+    def _report_unused_counts(self) -> None:
+        """Report a count that the service does not use, because it had a later one of the same goods."""
+        user, since = self._context.user.user, self._undos_since
+        if not user or self._verdicts.is_busy:
+            return
+        rows, _ = self._store.reader.query("unused_counts", {"user": user, "since": since})
+        fresh = [row for row in rows if row["key"] not in self._reported_counts]
+        if fresh:
+            self._reported_counts = tuple(row["key"] for row in rows)
+            self._verdicts.show(Verdict(WRONG, _unused_count_message(fresh[-1])))
+
+
+def _unused_count_message(row: UnusedCountsRow) -> Msg:
+    label, counted, later = row["label"], row["counted_quantity"], row["later_quantity"]
+    if later is None:
+        return msg("session.count_not_used", label=label, counted=counted)
+    name = row["user_name"]
+    return msg("session.count_not_used_later", label=label, counted=counted, name=name, later=later)
