@@ -29,7 +29,7 @@ from aisle.session.screen_size_and_terminal import list_height
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
-from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.layout.styled_lines import base_role, plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.run_length import tries
@@ -173,8 +173,8 @@ class Walker:
 def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
     """The keys on the screen, without colour and without UTF-8."""
     lines = layout_screen(frame, *size, is_ascii=True).lines
-    found = {text.strip() for line in lines for text, role in line if role in KEYS}
-    cursor = {text.partition(">")[0].strip() for line in lines for text, role in line if role == "cursor"}
+    found = {text.strip() for line in lines for text, role in line if base_role(role) in KEYS}
+    cursor = {text.partition(">")[0].strip() for line in lines for text, role in line if base_role(role) == "cursor"}
     return (found | cursor) - {""}
 
 

@@ -30,8 +30,9 @@ def test_reports(data: str, mouse: MouseInput | None) -> None:
 
 HINTS: StyledLine = [(" ", ""), ("n", "hint-key"), (" ", ""), ("Next", "hint"), ("   ", ""), ("b", "hint-key"),
                      (" ", ""), ("Back", "hint")]  # fmt: skip
-ROW: StyledLine = [(" 2", "row-key"), (" ", ""), ("4104", "cell"), ("  ", ""), ("Tom", "cell-dim"), ("│", "rule"),
-                   ("1", "choice-key"), (" ", ""), ("Claim", "choice")]  # fmt: skip
+ROW: StyledLine = [(" 2", "row-key:1"), (" ", ""), ("4104", "cell:1"), ("  ", ""), ("Tom", "cell-dim:1"), ("│", "rule"),
+                   ("1", "choice-key"), (" ", ""), ("Claim", "choice"), (" ", ""), ("Note", "row")]  # fmt: skip
+DETAIL: StyledLine = [("2", "row-key"), (" ", ""), ("Price", "row"), ("  ", ""), ("2.95", "row-dim")]
 
 
 @pytest.mark.parametrize(
@@ -44,19 +45,21 @@ ROW: StyledLine = [(" 2", "row-key"), (" ", ""), ("4104", "cell"), ("  ", ""), (
         (HINTS, 0, None),
         (HINTS, 8, None),
         (HINTS, 40, None),
-        (ROW, 1, ClickTarget("row-key", "2")),
-        (ROW, 4, ClickTarget("row-key", "2")),
-        (ROW, 10, ClickTarget("row-key", "2")),
+        (ROW, 1, ClickTarget("row", "1")),
+        (ROW, 4, ClickTarget("row", "1")),
+        (ROW, 10, ClickTarget("row", "1")),
+        (ROW, 21, None),
+        (DETAIL, 0, ClickTarget("row-key", "2")),
+        (DETAIL, 10, ClickTarget("row-key", "2")),
         (ROW, 13, ClickTarget("choice-key", "1")),
         (ROW, 16, ClickTarget("choice-key", "1")),
-        ([(" 2›SUP-2   open", "cursor")], 9, ClickTarget("row-key", "2")),
-        ([("  ›SUP-2   open", "cursor")], 9, ClickTarget("row", "", "  ›SUP-2   open")),
+        ([("  ›SUP-2   open", "cursor:1")], 9, ClickTarget("row", "1")),
         ([("2", "choice-key"), ("›Stuck", "cursor")], 3, ClickTarget("choice-key", "2")),
         ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 4, ClickTarget("chip", "0")),
         ([(" ", ""), (" all 42 ", "chip-on"), (" ", ""), (" late 7 ", "chip")], 12, ClickTarget("chip", "1")),
         ([(" Today ", "tab"), (" ", ""), (" Orders 7 ", "tab-on")], 9, ClickTarget("tab", "1")),
         ([("title", "title")], 1, None),
-        ([("4104", "cell"), ("Tom", "cell-dim")], 5, ClickTarget("row", "", "4104Tom")),
+        ([("Pickup", "head-on:pickup")], 3, ClickTarget("head", "pickup")),
         pytest.param([("Tom", "cell-dim")], 1, None, marks=pytest.mark.drawn),
         ([], 1, None),
     ],

@@ -8,13 +8,10 @@ from typing import Final
 from textual.errors import NoWidget
 from textual.screen import Screen
 
-from aisle.jobs.view import Frame, ListView
+from aisle.jobs.view import Frame, ListView, View
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
 from aisle.tui.frame_screen import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_LABEL, ClickTarget, MouseInput
-
-MIN_SAME_CHARACTERS: Final = 4
-"""Characters of a row's name that have to stand in the clicked line."""
 
 _KEY_LABEL: Final = re.compile(rf"F\d{{1,2}}|{re.escape(PALETTE_LABEL)}")
 """Labels of keys that are pressed, not typed."""
@@ -48,21 +45,17 @@ class ClickTranslator:
             return [] if is_double else [Key(f"{TAB_KEY}{frame.tabs[int(target.key)].name}")]
         if _KEY_LABEL.fullmatch(target.key):
             return [] if is_double else [Key(target.key.lower())]
-        row = _clicked_row(target, frame.view) if isinstance(frame.view, ListView) else None
-        if row is not None:
-            select = Key(f"{ROW_KEY}{row}")
-            return [select, Key("enter")] if is_double else [select]
-        return [] if is_double or target.kind == "row" else [typed_line(target.key, at)]
+        if target.kind == "row":
+            return _choose_row(int(target.key), frame.view, is_double=is_double)
+        return [] if is_double else [typed_line(target.key, at)]
 
 
-def _clicked_row(target: ClickTarget, view: ListView) -> int | None:
-    """Return the index of the clicked row in the list, None if no row was clicked."""
-    if target.kind == "row-key":
-        return view.first + int(target.key) - 1
-    if target.kind != "row" or int(target.key) >= len(view.rows):
-        return None
-    name = next((str(value) for _, value in view.rows[int(target.key)].cells[0].args), "")
-    return view.first + int(target.key) if name[:MIN_SAME_CHARACTERS] in target.text else None
+def _choose_row(place: int, view: View, *, is_double: bool) -> list[DecodedInput]:
+    """Return the inputs that select a row of the list, and open it after a double click."""
+    if not isinstance(view, ListView) or place >= len(view.rows):
+        return []  # the page has changed
+    select = Key(f"{ROW_KEY}{view.first + place}")
+    return [select, Key("enter")] if is_double else [select]
 
 
 def _target(mouse: MouseInput, screen: Screen[None]) -> ClickTarget | None:

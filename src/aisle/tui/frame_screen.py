@@ -17,7 +17,7 @@ from aisle.jobs.view import Frame
 from aisle.text_cells import width
 from aisle.tui.layout.screen import layout_parts
 from aisle.tui.layout.styled_lines import StyledLine, base_role, line_width
-from aisle.tui.mouse import ClickTarget, click_target, is_row
+from aisle.tui.mouse import ClickTarget, click_target
 from aisle.tui.themes import style_folder
 
 CLASS_PREFIX: Final = "line--"
@@ -72,16 +72,14 @@ class LinesWidget(Widget):
         return None
 
     def click_target(self, x: int, y: int) -> ClickTarget | None:
-        """Return the key that a click on a cell stands for. The further lines of a row belong to its first line."""
+        """Return what a click on a cell stands for. The second line of a row of details belongs to its first."""
         if y >= len(self._lines):  # the page has changed, and its new layout is still to come
             return None
         target, above = click_target(self._lines[y], x), y
-        while target is None and above > 0 and any(role in ("cell-dim", "row-dim") for _, role in self._lines[above]):
+        while target is None and above > 0 and any(role == "row-dim" for _, role in self._lines[above]):
             above -= 1
             target = click_target(self._lines[above], x)
-        if target is None or target.kind != "row":
-            return target
-        return target._replace(key=str(sum(map(is_row, self._lines[:y]))))
+        return target
 
     def on_resize(self) -> None:
         """Draw the lines again for the new width."""

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aisle.scan.inputs import PALETTE_KEY
 from aisle.text_cells import width
-from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, role_argument
+from aisle.tui.layout.styled_lines import LATE, QUIET, READY, WARNING, StyledLine, base_role, role_argument
 
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1006h"
 MOUSE_OFF: Final = "\x1b[?1006l\x1b[?1000l"
@@ -20,8 +20,6 @@ PALETTE_LABEL: Final = PALETTE_KEY.title()
 """Key of the palette as a desk shows it."""
 
 _REPORT: Final = re.compile(r"\x1b\[<(\d{1,3});(\d{1,5});(\d{1,5})M")
-_CURSOR_ROW: Final = re.compile(r"\s*(\d+)[›>]")
-"""Number of the row with the cursor."""
 _ACTIONS: Final = {0: "click", 64: "wheel_up", 65: "wheel_down"}
 _MODIFIERS: Final = 4 | 8 | 16
 
@@ -47,14 +45,12 @@ class MouseInput(NamedTuple):
 
 
 class ClickTarget(NamedTuple):
-    """Key that a click stands for, or a row without a number."""
+    """What a click stands for: a key, or something that has none."""
 
     kind: str
-    """`choice-key`, `hint-key` or `row-key`; `row` for a row without a number; `chip`, `tab` or `head`."""
+    """`choice-key`, `hint-key` or `row-key` for a key; `row` of a list, `chip`, `tab` or `head`."""
     key: str
-    """Key to type; the number of rows above it for a row without a number; the index of a chip or tab; a sort order."""
-    text: str = ""
-    """Text of the line of a row without a number."""
+    """Key to type; the place of a row in its window; the index of a chip or tab; a sort order."""
 
 
 def parse_mouse(data: str) -> MouseInput | None:
@@ -68,33 +64,24 @@ def parse_mouse(data: str) -> MouseInput | None:
 
 
 def click_target(line: StyledLine, x: int) -> ClickTarget | None:
-    """Return the key that belongs to the text at column `x` of a line; a `row` has no key yet."""
+    """Return what a click at column `x` of a line chooses; None if nothing."""
     end = 0
     for at, (text, role) in enumerate(line):
         end += width(text)
-        family = role.partition("-")[0]
-        if x < end and family in ("chip", "tab"):
-            return ClickTarget(family, str(sum(other.startswith(family) for _, other in line[:at])))
-        if x < end and role.startswith("head") and role_argument(role):
-            return ClickTarget("head", role_argument(role))
-        if x < end and role == "cursor" and at and line[at - 1][1] == "choice-key":
-            return ClickTarget("choice-key", line[at - 1][0])
-        if x < end and role == "cursor":
-            number = _CURSOR_ROW.match(text)
-            return ClickTarget("row-key", number[1]) if number else ClickTarget("row", "", _text(line))
         if x < end:
-            kind = _KEY_ROLES.get(role)
-            keys = [text.strip() for text, role in line[: at + 1] if role == kind]
-            if kind and keys and keys[-1]:
-                return ClickTarget(kind, keys[-1])
-            return ClickTarget("row", "", _text(line)) if kind == "row-key" and is_row(line) else None
+            return _target_of_span(line, at, base_role(role), role_argument(role))
     return None
 
 
-def is_row(line: StyledLine) -> bool:
-    """Return True for the first line of a row of a list."""
-    return any(role in ("cell", "cursor") for _, role in line)
-
-
-def _text(line: StyledLine) -> str:
-    return "".join(text for text, _ in line)
+def _target_of_span(line: StyledLine, at: int, role: str, argument: str) -> ClickTarget | None:
+    """Return what a span stands for: what its role names, or the key that stands left of its text."""
+    family = role.partition("-")[0]
+    if family in ("chip", "tab"):
+        return ClickTarget(family, str(sum(other.startswith(family) for _, other in line[:at])))
+    if argument:
+        return ClickTarget("head" if family == "head" else "row", argument)
+    if role == "cursor" and at and line[at - 1][1] == "choice-key":
+        return ClickTarget("choice-key", line[at - 1][0])
+    kind = _KEY_ROLES.get(role)
+    keys = [text.strip() for text, other in line[: at + 1] if other == kind]
+    return ClickTarget(kind, keys[-1]) if kind and keys and keys[-1] else None

@@ -13,7 +13,15 @@ from aisle.tui.layout.choices_and_key_hints import (
     excess_cells,
 )
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import WARNING, StyledLine, pad_line, progress_bar, tone_of
+from aisle.tui.layout.styled_lines import (
+    WARNING,
+    StyledLine,
+    pad_line,
+    progress_bar,
+    role_argument,
+    tone_of,
+    with_argument,
+)
 from aisle.tui.layout.table_columns import (
     NUMBER_PATTERN,
     column_widths,
@@ -159,7 +167,7 @@ def _table_without_cursor(
         line = [*_row_lead(view, row, index, gutter), *line[1:]]
         has_bar = row.progress >= 0 and share >= MIN_BAR_CELLS
         bar = progress_bar(row.progress, share, box.writer) if has_bar else []
-        lines.append([*pad_line(line, used + gap), *bar] if has_bar else line)
+        lines.append(with_argument([*pad_line(line, used + gap), *bar] if has_bar else line, index - view.first))
     return DrawnTable([head_line] if heads else [], lines, gutter)
 
 
@@ -343,9 +351,10 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
     for index, texts in enumerate(with_distinct_cells(cells, [space, *columns], box.writer), first):
         tones = [tone_of(cell) for cell in rows[index - first].cells]
         name: StyledLine = [*_row_lead(view, rows[index - first], index, gutter), (texts[0], tones[0] or "cell")]
+        name = with_argument(name, index - view.first)
         lines.append(_cursor_line(name, gutter, box) if index == view.cursor else name)
-        rest_roles = ("cell-dim", "cell-dim")
-        lines.append(table_line(texts[1:], columns, right, 2, gutter, rest_roles, box.writer, tones[1:]))
+        below = table_line(texts[1:], columns, right, 2, gutter, ("cell-dim", "cell-dim"), box.writer, tones[1:])
+        lines.append(with_argument(below, index - view.first))
     return lines
 
 
@@ -378,7 +387,8 @@ def _cursor_line(line: StyledLine, gutter: int, box: LayoutBox) -> StyledLine:
     text = "".join(text for text, _ in line)
     sign = ">" if box.writer.is_ascii else "›"
     at = gutter - 1 if text[:1].strip() or text[: gutter - 1].strip() else 0
-    return pad_line([(text[:at] + sign + text[at + 1 :], "cursor")], box.cells, "cursor")
+    row = next((role_argument(role) for _, role in line if role), "")
+    return pad_line([(text[:at] + sign + text[at + 1 :], f"cursor:{row}")], box.cells, f"cursor:{row}")
 
 
 def _distinct_columns(cells: list[list[str]], width: int, gap: int) -> list[int]:

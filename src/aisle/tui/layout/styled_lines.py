@@ -29,7 +29,8 @@ ROLES = (
 )  # fmt: skip
 """All roles; each is a component class of a widget (`line--title`), with its colours in `styles/roles.tcss`.
 
-A heading that sorts has its sort order after a colon (`head:pickup`).
+After a colon stands what a click chooses: of a heading its sort order (`head:pickup`), of a row of a list its place in
+the window (`cell:3`).
 """
 
 
@@ -41,6 +42,11 @@ def base_role(role: str) -> str:
 def role_argument(role: str) -> str:
     """Return the argument of a role, empty for none."""
     return role.partition(":")[2]
+
+
+def with_argument(line: StyledLine, argument: object) -> StyledLine:
+    """Return a line whose roles have this argument."""
+    return [(text, f"{role}:{argument}" if role else "") for text, role in line]
 
 
 class StyledScreen(NamedTuple):
