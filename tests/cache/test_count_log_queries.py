@@ -328,3 +328,71 @@ def test_a_count_of_this_host_that_waits_is_a_count_since_a_move(desk: Desk) -> 
     assert [(row["product_number"], row["counted_quantity"]) for row in rows] == [("P1", 8)]
     desk.outbox.refuse(op_id, store_text("no"))
     assert not desk.reads.query("counts_since", args)[1]
+
+
+def counted(id_: int, quantity: int, minute: int, user: str, **more: Any) -> dict[str, Any]:
+    """A count of P1 (50 expected) at A-1, in a minute after eleven."""
+    at, fields = f"2026-11-20T11:{minute:02}:00Z", {"counted_quantity": quantity, "expected_quantity": 50}
+    return logged(id_, "P1", moved_on=at, app_user_name=user, stock_pool="1", quantity=quantity - 50, **fields) | more
+
+
+def late(id_: int, quantity: int, minute: int, **more: Any) -> dict[str, Any]:
+    """The entry by which our service takes a count of that minute back."""
+    at = f"2026-11-20T11:{minute:02}:00Z"
+    return logged(id_, "P1", moved_on=at, source="late", stock_pool="1", quantity=quantity) | more
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({}, [(48, "Ben")]),
+        ({"location_code": "a-1"}, [(48, "Ben")]),
+        ({"app_user_name": "U9"}, [(48, "U9")]),
+        ({"location_code": ""}, []),
+        ({"location_code": "A-2"}, []),
+        ({"stock_pool": "2"}, []),
+        ({"moved_on": "2026-11-20T11:04:00Z"}, []),
+        ({"product_number": "P2"}, []),
+    ],
+)
+def test_later_count_of_goods_names_who_made_it(
+    desk: Desk, change: dict[str, Any], found: list[tuple[int, str]]
+) -> None:
+    desk.cache.write_people([service_rows.person("U2", "Ben")])
+    desk.cache.write_logs([counted(7, 48, 5, "U2") | change], "2026-11-13")
+    goods = [["P1", "A-1", 1, "2026-11-20T12:04:00+01:00"], ["P1", "A-1", 1, "2026-11-20T11:06:00Z"]]
+    rows, _ = desk.reads.query("later_counts", {"goods": goods})
+    assert [(row["counted_quantity"], row["user_name"]) for row in rows] == found
+
+
+def test_later_count_of_this_host_is_found_before_it_is_sent(desk: Desk) -> None:
+    desk.note(count("P1", 48, 50))
+    rows, _ = desk.reads.query("later_counts", {"goods": [["P1", "A-1", 0, "2026-11-20T11:58:00Z"]]})
+    assert [row["counted_quantity"] for row in rows] == [48]
+    assert desk.reads.query("later_counts", {"goods": [["P1", "A-1", 0, "2026-11-20T11:59:30Z"]]}) == ([], 0)
+
+
+UNDO_OF_BEN = logged(9, "P1", reference=f"{UNDO_PREFIX}7", app_user_name="U2", moved_on="2026-11-20T11:20:00Z")
+UNUSED: dict[str, tuple[list[dict[str, Any]], list[int | None]]] = {
+    "later count stands": ([], [48]),
+    "later count is undone": ([UNDO_OF_BEN | {"quantity": 2}], [None]),
+    "taken back elsewhere": ([late(8, 1, 4, location_code="A-2")], []),
+    "taken back in another pool": ([late(8, 1, 4, stock_pool="2")], []),
+    "of another product": ([late(8, 1, 4, product_number="P2")], []),
+}
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_count_that_the_service_does_not_use_is_known(desk: Desk, name: str) -> None:
+    """It reached the service after a later count, which may be undone meanwhile."""
+    more, found = UNUSED[name]
+    at = "2026-11-20T11:04:00Z"
+    desk.confirm(desk.note(count("P1", 49, 50, scanned_datetime=at)), '{"data": [6]}')
+    entries = [counted(6, 49, 4, "U1"), late(8, 1, 4), counted(7, 48, 5, "U2")]
+    desk.cache.write_logs(list({each["id"]: each for each in [*entries, *more]}.values()), "2026-11-13")
+    rows, _ = desk.reads.query("unused_counts", {"user": "U1", "since": "2026-11-20T11:00:00Z"})
+    assert [row["later_quantity"] for row in rows] == found
+    days = {row["counted_quantity"]: row for row in desk.rows() if row["counted_quantity"]}
+    assert days[Decimal(49)]["is_not_used"] is bool(found)
+    assert days[Decimal(48)]["unused_before"] == (49 if found else None)
+    assert "6" not in [row["key"] for row in desk.reads.query("differences", {})[0]]

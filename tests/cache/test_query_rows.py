@@ -183,6 +183,8 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "excess_receipts": {"order_number": ""},
     "expiry_checks": {"day": "2026-12-31"},
     "counts_since": {"goods": [["P1", "A", 0]]},
+    "later_counts": {"goods": [["P1", "A", 0, "2026-01-01T00:00:00Z"]]},
+    "unused_counts": {"user": "U1", "since": "2026-01-01T00:00:00Z"},
     "order_history": {"order_number": "O2"},
     "log": {"location_code": "", "product_number": "", "since": ""},
     "unexpected_product": {"orders": [], "products": ["P2"]},
@@ -192,11 +194,13 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
 WITHOUT_ROWS = {
     "absent_order",
     "counts_since",
+    "later_counts",
     "needing_person",
     "open_work",
     "refused_operations",
     "today_terminals",
     "undos_after_counts",
+    "unused_counts",
 }
 """Queries without rows in this store; other tests have them."""
 

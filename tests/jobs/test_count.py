@@ -70,6 +70,9 @@ def product(number: str, quantity: int | str, **more: Any) -> Row:
     }
 
 
+STANDING = {"is_not_used": False, "unused_before": None}
+"""Fields of a booked count that the service uses."""
+
 FIVE = {"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]}
 
 
@@ -104,6 +107,8 @@ class Hand:
         self.recounts: tuple[dict[str, Any], ...] = ()
         self.refused: tuple[Row, ...] = ()
         """What the service refused."""
+        self.later: tuple[Row, ...] = ()
+        """Counts that others made after those of this job."""
         self.booked: tuple[Row, ...] = ()
         """Entries of the day as the service booked them."""
         self.products = products or {}
@@ -154,6 +159,8 @@ class Hand:
             row["total"] = len(rows or ())
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
+        if query.name == "later_counts":
+            return Rows(query.id, self.later, len(self.later))
         if query.name == "my_entries":
             return Rows(query.id, self.booked, len(self.booked))
         if query.name == "refused_operations":
@@ -1252,7 +1259,7 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: s
     hand.type(1)
     row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
     difference = None if booked is None else Decimal(booked)
-    entry = {**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None}
+    entry = {**row, "counted_quantity": Decimal(3), "difference": difference, "later_count": None, **STANDING}
     hand.booked = ({**entry, "outcome": outcome},)
     assert hand.say("u") == "count.sent_undone"
     assert hand.verdict
@@ -1277,6 +1284,7 @@ def test_an_undo_leaves_goods_that_somebody_counted_since(superseded: tuple[str,
             "product_number": each,
             "difference": Decimal(-2),
             "later_count": Decimal(4) if each in superseded else None,
+            **STANDING,
         }
         for each in ("P1", "P2")
     )
@@ -1286,6 +1294,85 @@ def test_an_undo_leaves_goods_that_somebody_counted_since(superseded: tuple[str,
     assert [entry["product_number"] for entry in hand.entries[before:]] == [
         each for each in ("P1", "P2") if each not in superseded
     ]
+
+
+LATER = {"product_number": "P1", "location_code": "A-1", "pool": 1, "counted_quantity": Decimal(4), "user_name": "Ben"}
+LATER_AT = "2026-11-20T10:05:00Z"
+
+
+def counted_by_two(*others: str) -> Hand:
+    """A count of P1 and others, after which Ben counted P1."""
+    hand = Hand({"A-1": [product(number, 5) for number in ("P1", *others)]})
+    hand.place("A-1")
+    for number in ("P1", *others):
+        hand.scan(number, "3")
+    hand.later = ({**LATER, "at": LATER_AT},)
+    hand.places["A-1"] = [product("P1", 4), *(product(number, 5) for number in others)]
+    return hand
+
+
+def test_later_count_is_shown_at_the_open_count_with_the_new_stock() -> None:
+    hand = counted_by_two()
+    hand.feed(Changed("log", ""))
+    step = hand.job.view(hand.state)
+    assert isinstance(step, Step)
+    texts = [line.text for line in step.lines]
+    assert msg("count.counted_later", name="Ben", counted=Decimal(4), at=LATER_AT) in texts
+    assert msg("count.counted_so_far_of", counted=Decimal(3), expected=Decimal(4)) in texts
+    hand.later = ()
+    hand.scan("P1")
+    assert hand.say("d") == "count.sent", "it is counted again, after Ben"
+
+
+def test_count_with_a_later_one_is_not_sent() -> None:
+    hand = counted_by_two()
+    assert hand.say("d") == "count.left_out"
+    assert not hand.entries
+    assert hand.state.phase == "start"
+
+
+def test_count_with_a_later_one_is_left_out_of_the_others() -> None:
+    hand = counted_by_two("P2")
+    assert hand.say("d") == "count.differ_value"
+    assert hand.verdict
+    assert hand.verdict.detail == msg("count.left_out", label="Product P1", name="Ben", counted=Decimal(4))
+    hand.later = ()
+    assert hand.type(1) == "count.sent_differing"
+    assert [entry["product_number"] for entry in hand.entries] == ["P2"]
+
+
+def test_count_that_gets_a_later_one_during_the_review_is_not_sent() -> None:
+    hand = counted_by_two("P2")
+    later, hand.later = hand.later, ()
+    hand.say("d")
+    hand.later = later
+    assert hand.type(1) == "count.sent_differing"
+    assert hand.verdict
+    assert hand.verdict.detail == msg("count.left_out", label="Product P1", name="Ben", counted=Decimal(4))
+    assert [entry["product_number"] for entry in hand.entries] == ["P2"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told", "detail", "entries"),
+    [
+        ({"is_not_used": True}, "count.not_used_nothing_to_undo", None, 0),
+        ({"unused_before": Decimal(9)}, "count.sent_undone", msg("count.earlier_stays_unused", counted=Decimal(9)), 1),
+    ],
+)
+def test_an_undo_says_which_count_is_not_used(fields: Row, told: str, detail: Msg | None, entries: int) -> None:
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.say("d")
+    hand.type(1)
+    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
+    count = {"counted_quantity": Decimal(3), "difference": Decimal(-2), "later_count": None, "outcome": "confirmed"}
+    hand.booked = ({**row, **count, **STANDING, **fields},)
+    before = len(hand.entries)
+    assert hand.say("u") == told
+    assert hand.verdict
+    assert hand.verdict.detail == detail
+    assert len(hand.entries) - before == entries
 
 
 def test_a_recount_is_compared_with_the_stock_read_last() -> None:

@@ -93,8 +93,8 @@ def test_undo_of_a_count_made_from_here_reverses_what_the_service_booked(booked:
     said = "2026-11-20T09:00:00Z"
     hand.feed(Closed("count", {"what": "A-1", "changes": [["P1", "A-1", 0, Decimal(-7), said]]}))
     row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(said), "pool": 1}
-    booked_row = {**row, "counted_quantity": Decimal(1), "difference": Decimal(booked)}
-    hand.booked = ({**booked_row, "outcome": "confirmed", "later_count": None},)
+    booked_row = {**row, "counted_quantity": Decimal(1), "difference": Decimal(booked), "unused_before": None}
+    hand.booked = ({**booked_row, "outcome": "confirmed", "later_count": None, "is_not_used": False},)
     assert hand.feed(Command("u")) == "count.sent_undone"
     (write,) = [each for each in hand.effects if isinstance(each, Write) and "storeproductlog" in each.body]
     assert write.body["storeproductlog"][0]["quantity"] == -Decimal(booked)

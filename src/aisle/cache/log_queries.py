@@ -18,7 +18,15 @@ from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.log_and_difference_writer import standing_counts
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
-from aisle.cache.log_undo_queries import count_after, is_undo, is_undone, later_count, undone_entries
+from aisle.cache.log_undo_queries import (
+    count_after,
+    is_taken_back,
+    is_undo,
+    is_undone,
+    later_count,
+    undone_entries,
+    unused_count_before,
+)
 from aisle.cache.parse_stored_row import parse_row, round_sum
 from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.product_names_and_prices import prices_of, product_names
@@ -126,10 +134,19 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
-    later = (later_count(cache, row, undone) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
-    return [
-        {**row, "undone": is_undone(row, undone), "later_count": count} for row, count in zip(shown, later, strict=True)
-    ], len(filtered)
+    return [_entry_of_day(cache, row, undone) for row in shown], len(filtered)
+
+
+def _entry_of_day(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> MyEntriesRow:
+    """Return a row of the day's list with what became of the entry since."""
+    is_confirmed = row["outcome"] == OUTCOME_CONFIRMED
+    return {
+        **row,
+        "undone": is_undone(row, undone),
+        "later_count": later_count(cache, row, undone) if is_confirmed else None,
+        "is_not_used": is_confirmed and is_taken_back(cache, row),
+        "unused_before": unused_count_before(cache, row) if is_confirmed else None,
+    }
 
 
 @declare_query("counts_since", "since goods", whole_topics("log", OUTBOX))
@@ -138,17 +155,21 @@ def counts_since(context: QueryContext, args: Args) -> QueryResult[CountsSinceRo
 
     Counts that are undone are left out; those of this host count before they are sent.
     """
-    cache, outbox, store = context.cache, context.outbox, context.store_folder.store
-    since = to_utc_text(str(args["since"]))
-    undone = undone_entries(cache, outbox, since)
-    begin = datetime.fromisoformat(since).timestamp() - LATEST_START_S
-    sent = list(local_rows(fetch(outbox, _LOCAL_ENTRIES, begin, store, "", "")))
+    cache, since = context.cache, to_utc_text(str(args["since"]))
+    undone = undone_entries(cache, context.outbox, since)
+    sent = local_entries(context, since)
     rows: list[CountsSinceRow] = []
     for product, location, pool in args["goods"]:
         found = count_after(cache, str(product), str(location), int(pool), since, undone, sent)
         if found is not None:
             rows.append({"product_number": product, "location_code": location, "counted_quantity": found})
     return rows, len(rows)
+
+
+def local_entries(context: QueryContext, since: str) -> list[EntryRow]:
+    """Return the log entries of this host since then (ISO 8601 UTC)."""
+    begin, store = datetime.fromisoformat(since).timestamp() - LATEST_START_S, context.store_folder.store
+    return list(local_rows(fetch(context.outbox, _LOCAL_ENTRIES, begin, store, "", "")))
 
 
 def _matching_log_entry(row: EntryRow, logged: Mapping[str, EntryRow]) -> str:

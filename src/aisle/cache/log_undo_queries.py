@@ -14,8 +14,9 @@ import apsw
 
 from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_entry_rows import local_rows, log_row
-from aisle.cache.log_schema import UNDO_MARK
+from aisle.cache.log_schema import LATE_SOURCE, UNDO_MARK
 from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.superseded_counts import have_common_pool
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.host.database import fetch
 from aisle.jobs.store_time import to_utc_text
@@ -30,6 +31,23 @@ _LATER_COUNTS = """
 SELECT key, at, raw FROM log INDEXED BY log_counted
 WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"') ORDER BY at
 """
+_LATE_ENTRIES = f"""
+SELECT key, at, raw FROM log INDEXED BY log_at
+WHERE at = ? AND product_number = ? AND raw ->> 'source' = '{LATE_SOURCE}'
+"""  # noqa: S608 - a word of our own
+_LATE_COUNT_BEFORE = f"""
+SELECT key, at, raw FROM (
+  SELECT key, at, product_number, raw FROM log INDEXED BY log_counted
+  WHERE product_number = ?1 AND at < ?2 AND instr(raw, '"counted_quantity"')
+  AND lower(ifnull(raw ->> 'location_code', '')) = lower(?3)
+  AND (?4 = 0 OR CAST(ifnull(raw ->> 'stock_pool', 0) AS INTEGER) IN (0, ?4))
+  AND ifnull(raw ->> 'customer_order_number', '') = '' ORDER BY at DESC LIMIT 1
+) c WHERE EXISTS (
+  SELECT 1 FROM log l INDEXED BY log_at
+  WHERE l.at = c.at AND l.product_number = c.product_number AND l.raw ->> 'source' = '{LATE_SOURCE}'
+)
+"""  # noqa: S608 - a word of our own
+"""The last count of these goods before a time, if something at its time came late."""
 _UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
 _LOCAL_UNDO_ENTRIES = f"""
 SELECT * FROM operation INDEXED BY operation_logs
@@ -42,9 +60,6 @@ WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body
 _ENTRIES_BY_NUMBER_OR_TIME = (
     "SELECT key, at, raw FROM log WHERE key = ?1 UNION SELECT key, at, raw FROM log WHERE at = ?2"
 )
-
-LATE_SOURCE = "late"
-"""Source of an entry by which our own service takes back what came after a later count."""
 
 
 def undone_entries(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:
@@ -99,15 +114,31 @@ def count_after(
     `pool`: 0 for any; `sent`: entries of this host, which the log may lack yet. A count without location is one of the
     whole store.
     """
+    found = last_count_after(cache, product, ("", location), pool, at, undone, sent)
+    return found["counted_quantity"] if found else None
+
+
+def last_count_after(
+    cache: apsw.Connection,
+    product: str,
+    locations: Sequence[str],
+    pool: int,
+    at: str,
+    undone: set[str],
+    sent: Sequence[EntryRow] = (),
+) -> EntryRow | None:
+    """Return the last count of a product at these locations after this time that is not undone (see `count_after`)."""
     logged = _counts_in_log(cache, product, at)
     waiting = (row for row in sent if (row["product_number"], row["at"] > at) == (product, True) and _may_stand(row))
-    found = None
-    for row in sorted((*logged, *waiting), key=lambda row: row["at"]):
-        is_there = row["location_code"].casefold() in ("", location.casefold())
-        is_same_pool = not pool or not row["pool"] or pool == row["pool"]
-        if is_there and is_same_pool and not is_undone(row, undone):
-            found = row["counted_quantity"]
-    return found
+    codes = {location.casefold() for location in locations}
+    standing = [
+        row
+        for row in (*logged, *waiting)
+        if row["location_code"].casefold() in codes
+        and have_common_pool(pool, row["pool"])
+        and not is_undone(row, undone)
+    ]
+    return max(standing, key=lambda row: row["at"], default=None)
 
 
 def _counts_in_log(cache: apsw.Connection, product: str, at: str) -> Iterator[EntryRow]:
@@ -155,6 +186,15 @@ def booked_for_undo(cache: apsw.Connection, outbox: apsw.Connection, undo: LogEn
     return Booked(_change_with_late_part(cache, booked), later_count(cache, booked, undone))
 
 
+def unused_count_before(cache: apsw.Connection, row: EntryRow) -> Decimal | None:
+    """Return the count of the same goods before this one, if the service does not use it because of this one."""
+    if row["counted_quantity"] is None:
+        return None
+    found = fetch(cache, _LATE_COUNT_BEFORE, row["product_number"], row["at"], row["location_code"], row["pool"])
+    before = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found]
+    return next((each["counted_quantity"] for each in before if is_taken_back(cache, each)), None)
+
+
 def _entries_of_moment(outbox: apsw.Connection, moment: str) -> list[EntryRow]:
     """Return the entries of this host that state this time; none if it is the number of an entry."""
     if "T" not in moment:
@@ -182,10 +222,18 @@ def _change_with_late_part(cache: apsw.Connection, booked: EntryRow) -> Decimal 
     """Return the change of stock by an entry, with what the service took back because the entry came late."""
     if booked["difference"] is None:
         return None
-    place = booked["product_number"], booked["location_code"], booked["pool"]
-    late = (
-        row["difference"] or Decimal(0)
-        for row in _logged_at(cache, "", booked["at"])
-        if row["source"] == LATE_SOURCE and (row["product_number"], row["location_code"], row["pool"]) == place
-    )
-    return booked["difference"] + sum(late, Decimal(0))
+    return booked["difference"] + late_part(cache, booked)
+
+
+def late_part(cache: apsw.Connection, booked: EntryRow) -> Decimal:
+    """Return what the service took back of an entry in the log, because it had a later count; 0 for nothing."""
+    found = fetch(cache, _LATE_ENTRIES, booked["at"], booked["product_number"])
+    late = (log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found)
+    place = booked["location_code"].casefold(), booked["pool"]
+    same = (row["difference"] or Decimal(0) for row in late if (row["location_code"].casefold(), row["pool"]) == place)
+    return sum(same, Decimal(0))
+
+
+def is_taken_back(cache: apsw.Connection, row: EntryRow) -> bool:
+    """Return True if an entry of the log is a count that the service does not use, because it had a later one."""
+    return row["counted_quantity"] is not None and bool(late_part(cache, row))

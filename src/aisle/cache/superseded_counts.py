@@ -43,15 +43,17 @@ def _pool_of(entry: Row) -> int:
 
 def last_superseding(count: Count, standing: Iterable[Count]) -> Count | None:
     """Return the last of these counts if it supersedes a count; None without one."""
-    later = [each for each in standing if each.at > count.at and _is_same(each, count)] if count.at else []
+    later = [each for each in standing if each.at > count.at and is_same_goods(each, count)] if count.at else []
     return max(later, key=lambda each: each.at, default=None)
 
 
-def _is_same(one: Count, other: Count) -> bool:
-    return one.goods == other.goods and _have_common_pool(one.pool, other.pool)
+def is_same_goods(one: Count, other: Count) -> bool:
+    """Return True if two counts are of the same goods."""
+    return one.goods == other.goods and have_common_pool(one.pool, other.pool)
 
 
-def _have_common_pool(one: int, other: int) -> bool:
+def have_common_pool(one: int, other: int) -> bool:
+    """Return True if these are the same pool, or one of them is any pool (0)."""
     return not one or not other or one == other
 
 
@@ -65,4 +67,4 @@ def superseded_keys(counts: Iterable[Count], standing: Iterable[Count]) -> list[
 
 
 def _last_time(pool: int, last: Mapping[int, str]) -> str:
-    return max((at for other, at in last.items() if _have_common_pool(pool, other)), default="")
+    return max((at for other, at in last.items() if have_common_pool(pool, other)), default="")

@@ -67,11 +67,13 @@ class Entry(NamedTuple):
     is_undone: bool = False
     later_count: Decimal | None = None
     """Quantity of a later count there, which stands instead of this one; None without one."""
+    is_not_used: bool = False
+    """True if the service does not use this count, because it had a later one."""
 
     @property
     def can_be_undone(self) -> bool:
         """True if the service has the entry, it changed stock, was not undone, and nobody counted since."""
-        stands = not self.is_undone and self.later_count is None
+        stands = not self.is_undone and self.later_count is None and not self.is_not_used
         return bool(self.id and self.difference and self.state == "confirmed" and stands)
 
 
@@ -109,7 +111,9 @@ def _format_amount(entry: Entry) -> Msg:
 def _state_message(entry: Entry) -> Msg:
     if entry.is_undone:
         return msg("operation_state.undone")
-    return msg(STATE_WORDS[entry.state] if entry.later_count is None else "my_entries.counted_again")
+    if entry.later_count is not None:
+        return msg("my_entries.counted_again")
+    return msg("my_entries.not_used" if entry.is_not_used else STATE_WORDS[entry.state])
 
 
 class EntryList(ListPage[MyEntriesState, Entry]):
@@ -191,6 +195,7 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
         why=str(row.get("why") or ""),
         is_undone=bool(row.get("undone")),
         later_count=to_decimal_or_none(row.get("later_count")),
+        is_not_used=bool(row.get("is_not_used")),
     )
 
 

@@ -1,8 +1,11 @@
-"""Reports of what the courier did: trouble with the link and its end, a restored service, undos without effect."""
+"""Reports of what the courier did: trouble with the link and its end, a restored service, undos and counts without
+effect.
+"""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from aisle.jobs.find_and_report_refusals import refusal_verdict, with_reported
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
@@ -11,6 +14,9 @@ from aisle.session.job_context import SessionContext
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import UnusedCountsRow
 
 
 class LinkReports:
@@ -28,12 +34,15 @@ class LinkReports:
         self._undos_since = ""
         """Time from which undos are reported that changed nothing."""
         self._reported_undos: tuple[str, ...] = ()
+        self._reported_counts: tuple[str, ...] = ()
+        """Counts of which this session reported that they are not used."""
 
     def report(self) -> None:
         """Report what is new."""
         self._report_link(self._store.notifications.link_message())
         self._report_restore()
         self._report_undos_after_counts()
+        self._report_unused_counts()
 
     def _report_link(self, link_message: str) -> None:
         """Report trouble with the link, or its end, once the screen is free for it."""
@@ -87,3 +96,22 @@ class LinkReports:
         if fresh:
             self._reported_undos = with_reported(self._reported_undos, fresh)
             self._verdicts.show(refusal_verdict(fresh[-1], "session.undo_after_count"))
+
+    def _report_unused_counts(self) -> None:
+        """Report a count that the service does not use, because it had a later one of the same goods."""
+        user, since = self._context.user.user, self._undos_since
+        if not user or self._verdicts.is_busy:
+            return
+        rows, _ = self._store.reader.query("unused_counts", {"user": user, "since": since})
+        fresh = [row for row in rows if row["key"] not in self._reported_counts]
+        if fresh:
+            self._reported_counts = tuple(row["key"] for row in rows)
+            self._verdicts.show(Verdict(WRONG, _unused_count_message(fresh[-1])))
+
+
+def _unused_count_message(row: UnusedCountsRow) -> Msg:
+    label, counted, later = row["label"], row["counted_quantity"], row["later_quantity"]
+    if later is None:
+        return msg("session.count_not_used", label=label, counted=counted)
+    name = row["user_name"]
+    return msg("session.count_not_used_later", label=label, counted=counted, name=name, later=later)

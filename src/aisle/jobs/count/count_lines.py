@@ -247,7 +247,7 @@ def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> Co
     changed = item._replace(
         counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False, is_typed=False
     )
-    changed = changed._replace(latest=None, **(item.latest or was)._asdict())
+    changed = changed._replace(latest=None, later=None, **(item.latest or was)._asdict())
     return replace_line(state, index, changed)._replace(
         current_index=index, history=(*state.history, before)[-MAX_UNDO:]
     )
@@ -269,7 +269,7 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
             restored = restored._replace(is_recounted=False, needs_recount=False, is_typed=False)
             latest = item.latest or expected_stock(item)
             if before.counted is None:
-                restored = restored._replace(latest=None, **latest._asdict())
+                restored = restored._replace(latest=None, later=None, **latest._asdict())
             elif before.stock:
                 restored = restored._replace(latest=latest, **before.stock._asdict())
             state = replace_line(state, index, restored)._replace(history=state.history[:-1], current_index=index)

@@ -38,6 +38,25 @@ class ExpectedStock(NamedTuple):
     is_expected_unknown: bool
 
 
+class LaterCount(NamedTuple):
+    """Count that somebody made of the same goods after this one."""
+
+    name: str
+    counted: Decimal
+    at: str
+    """ISO 8601 UTC."""
+
+
+class LeftOut(NamedTuple):
+    """Counted lines that are not sent, because their goods have a later count."""
+
+    label: str
+    """Product of the first one."""
+    line_count: int
+    later: LaterCount
+    """Later count of the first one."""
+
+
 class CountLine(NamedTuple):
     """Count of one product in one pool at one location. Quantities are in base units."""
 
@@ -67,6 +86,8 @@ class CountLine(NamedTuple):
     """True if the counted quantity was typed and nothing was scanned since."""
     latest: ExpectedStock | None = None
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
+    later: LaterCount | None = None
+    """Count that somebody made of these goods since; None without one."""
 
     @property
     def difference(self) -> Decimal:
@@ -175,6 +196,8 @@ class CountState(NamedTuple):
     """True if the target that is counted came from the list."""
     untaken: str = ""
     """Label of a scan whose question was not answered; the next verdict says that it is not taken."""
+    left_out: LeftOut | None = None
+    """Lines left out because of a later count; the next verdict says so."""
 
     @property
     def current_line(self) -> CountLine | None:

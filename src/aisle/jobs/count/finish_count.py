@@ -5,17 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.count import count_lines, count_state
+from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_window
 from aisle.jobs.log_writes import log_writes, new_log_entry
-from aisle.jobs.view import ASK, GOOD, INFO, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
 from aisle.scan.inputs import SCROLL_KEYS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
+    from aisle.jobs.row_types.log import LaterCountsRow
     from aisle.operation_body_types import LogEntry
 
 Result = Turn[CountState]
@@ -36,6 +37,7 @@ def reset_count(state: CountState) -> CountState:
         ordered_recounts=state.ordered_recounts,
         has_moved_on=state.has_moved_on,
         untaken=state.untaken,
+        left_out=state.left_out,
     )
 
 
@@ -98,15 +100,34 @@ def finish_counting(state: CountState, context: Context) -> Result:
     state = state._replace(current_index=-1, recount_quantity=None, first_row=0, question_start=start)
     if state.has_unread_lines:
         return Turn(state, (Query(QUERY_ALL, "location", {"location_code": state.location}),))
-    return next_question(state, context)
+    return ask_questions(state, context)
 
 
 def handle_all_lines(state: CountState, row: LocationRow | None, context: Context) -> Result:
     """Handle all stock lines of the location, and ask about those not found."""
     state = state._replace(has_unread_lines=False)
-    return next_question(
-        count_lines.with_new_expected(state, count_lines.parse_location_lines(row)) if row else state, context
-    )
+    state = count_lines.with_new_expected(state, count_lines.parse_location_lines(row)) if row else state
+    return ask_questions(state, context)
+
+
+def ask_questions(state: CountState, context: Context) -> Result:
+    """Ask what is open at the end of a count, once it is known which goods somebody counted later."""
+    query = later_counts.query_later(state, later_counts.QUERY_BEFORE_QUESTIONS)
+    return Turn(state, query) if query else next_question(state, context)
+
+
+def handle_later(state: CountState, id_: str, rows: tuple[LaterCountsRow, ...], context: Context) -> Result:
+    """Handle the later counts of the goods, and go on with what waits for them."""
+    state = later_counts.with_later(state, rows)
+    match id_:
+        case later_counts.QUERY_BEFORE_QUESTIONS:
+            turn = next_question(later_counts.leave_out(state), context)
+        case later_counts.QUERY_BEFORE_SENDING:
+            turn = send_count(later_counts.leave_out(state), context)
+        case _:
+            return Turn(state)
+    is_opening = any(isinstance(effect, Query) for effect in turn.effects)  # its answer has a verdict of its own
+    return turn if is_opening else later_counts.report_left_out(turn)
 
 
 def next_question(state: CountState, context: Context) -> Result:
@@ -220,7 +241,8 @@ def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
 
 def answer_summary(state: CountState, number: int, context: Context) -> Result:
     if number == 1:
-        return send_count(state, context)
+        query = later_counts.query_later(state, later_counts.QUERY_BEFORE_SENDING)
+        return Turn(state, query) if query else send_count(state, context)
     if number == 3:
         return reply(resume_counting(state), INFO, "count.go_on")
     items = tuple(item._replace(needs_recount=bool(item.difference), is_recounted=False) for item in state.lines)
@@ -251,7 +273,7 @@ def send_count(state: CountState, context: Context) -> Result:
     label = state.label if state.mode == "product" else state.location or state.label
     next_target = state.next_target or (state.plan[0] if state.plan else None)
     if not state.counted_lines:
-        turn = end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
+        turn = _end_without_sending(state, label)
         return turn if next_target is None else begin_count(reset_count(state), next_target)
     entries = [_log_entry(state, item, context.user) for item in _store_total_last(state.counted_lines)]
     effects = log_writes(entries, context, is_count=True)
@@ -261,6 +283,14 @@ def send_count(state: CountState, context: Context) -> Result:
     state = state._replace(sent=sent, last_sent=_sent_count(sent.label, state))
     turn = end_count(state, verdict) if next_target is None else begin_count(reset_count(state), next_target)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
+
+
+def _end_without_sending(state: CountState, label: str) -> Result:
+    """End a count of which nothing is sent: nothing is counted, or all of it was counted later by others."""
+    if state.left_out is None:
+        return end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
+    told = later_counts.left_out_message(state.left_out)
+    return end_count(state._replace(left_out=None), Verdict(WRONG, told))
 
 
 def _sent_count(label: str, state: CountState) -> SentCount:

@@ -10,6 +10,7 @@ from aisle.jobs.count import (
     count_plan,
     finish_count,
     handle_scans_and_quantities,
+    later_counts,
     undo_sent_count,
 )
 from aisle.jobs.count.count_state import CountLine, CountState
@@ -44,6 +45,8 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
             return _describe_single_product(state, row)
         case "scanned":
             return handle_scans_and_quantities.handle_product(state, row, context)
+        case later_counts.LATER_QUERY | later_counts.QUERY_BEFORE_QUESTIONS | later_counts.QUERY_BEFORE_SENDING:
+            return finish_count.handle_later(state, id_, rows, context)
         case undo_sent_count.BOOKED_QUERY:
             return undo_sent_count.take_booked(state, rows)
         case find_and_report_refusals.REFUSED_QUERY:
@@ -106,7 +109,7 @@ def _report_begun(state: CountState, text: Msg) -> Result:
     """Report the opened count, and the one sent just before."""
     if state.sent:
         text = msg("count.sent_and", what=state.sent.label, differing=state.sent.differing_count, next=text)
-    return Turn(state, (), Verdict(GOOD, text))
+    return later_counts.report_left_out(Turn(state, (), Verdict(GOOD, text)))
 
 
 def _open_product(state: CountState, row: ProductRow | None, context: Context) -> Result:

@@ -14,6 +14,7 @@ from aisle.jobs.count import (
     count_state,
     finish_count,
     handle_scans_and_quantities,
+    later_counts,
     undo_sent_count,
     view,
 )
@@ -163,7 +164,7 @@ class CountJob(Job[CountState]):
                 ):  # a number typed next may be meant for the page that has closed
                     state = state._replace(has_moved_on=True)
                 return Turn(finish_count.fill_last_page(state, context), _refresh(state))
-            case Changed("product" | "location" | "recount" | "outbox"):
+            case Changed("product" | "location" | "recount" | "log" | "outbox"):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
             return undo_sent_count.undo_sent(state, context)
@@ -258,6 +259,10 @@ def _refresh(state: CountState) -> tuple[Effect, ...]:
         return (RECOUNTS_QUERY,)
     if state.mode == "location" and state.location:
         if state.only_product or state.has_unread_lines:
-            return (count_lines.query_location("location", state.location, state.only_product),)
-        return (Query("location", "location", {"location_code": state.location}),)
-    return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
+            query = count_lines.query_location("location", state.location, state.only_product)
+        else:
+            query = Query("location", "location", {"location_code": state.location})
+        return (query, *later_counts.query_later(state))
+    if state.mode != "product":
+        return ()
+    return (Query("product", "product", {"product_number": state.product}), *later_counts.query_later(state))

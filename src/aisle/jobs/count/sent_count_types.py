@@ -38,5 +38,9 @@ class SentCount(NamedTuple):
     listed_key: str = ""
     counted_since: Decimal | None = None
     """Last count of the same goods that somebody made since, so that these are not undone; None without one."""
+    has_unused: bool = False
+    """True if the service does not use a count of it, because it had a later one; that has nothing to undo."""
+    unused_before: Decimal | None = None
+    """Count of the same goods that is not used because of this one, and stays so; None without one."""
     is_waiting: bool = False
     """True while the service has not confirmed it: what it books is known later, and only then reversed."""

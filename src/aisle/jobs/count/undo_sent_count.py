@@ -60,16 +60,27 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
 
 def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
     """Return a sent count with the differences that the service booked, without goods that were counted since."""
-    booked, counted_since, is_waiting = [], None, False
-    for change in sent.changes:
-        row = entry_of(change, rows)
-        is_waiting = is_waiting or bool(row and row["outcome"] != "confirmed")
-        if row and row["later_count"] is not None:
-            counted_since = row["later_count"]
-        else:
-            difference = row["difference"] if row and row["counted_quantity"] is not None else None
-            booked.append(change if difference is None else change._replace(quantity=difference))
-    return sent._replace(changes=tuple(booked), counted_since=counted_since, is_waiting=is_waiting)
+    found = [(change, entry_of(change, rows)) for change in sent.changes]
+    known = [row for _, row in found if row]
+    remaining = [(change, row) for change, row in found if not row or _can_be_undone(row)]
+    unused_before = [row["unused_before"] for _, row in remaining if row and row["unused_before"] is not None]
+    return sent._replace(
+        changes=tuple(_as_booked(change, row) for change, row in remaining),
+        counted_since=next((row["later_count"] for row in reversed(known) if row["later_count"] is not None), None),
+        has_unused=any(row["is_not_used"] for row in known),
+        unused_before=next(iter(unused_before), None),
+        is_waiting=any(row["outcome"] != "confirmed" for row in known),
+    )
+
+
+def _can_be_undone(row: MyEntriesRow) -> bool:
+    return row["later_count"] is None and not row["is_not_used"]
+
+
+def _as_booked(change: StockChange, row: MyEntriesRow | None) -> StockChange:
+    """Return the change of stock that the service booked; the expected one if that is unknown."""
+    difference = row["difference"] if row and row["counted_quantity"] is not None else None
+    return change if difference is None else change._replace(quantity=difference)
 
 
 def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
@@ -118,15 +129,23 @@ def undo_count(
         return (), find_and_report_refusals.refusal_verdict(refused)
     if not remaining.changes and remaining.counted_since is not None:
         return (), counted_since_verdict(remaining.counted_since)
+    if not remaining.changes and remaining.has_unused:
+        return (), Verdict(WRONG, msg("count.not_used_nothing_to_undo", what=sent.label))
     entries = [
         stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
         for each in remaining.changes
         if each.quantity
     ]
-    verdict = undo_verdict(_undo_message(remaining))
-    if remaining.counted_since is not None:
-        verdict = verdict._replace(detail=msg("my_entries.later_count", counted=remaining.counted_since))
-    return log_writes(entries, context), verdict
+    return log_writes(entries, context), undo_verdict(_undo_message(remaining))._replace(detail=_undo_detail(remaining))
+
+
+def _undo_detail(sent: SentCount) -> Msg | None:
+    """Return what an undo leaves as it is: goods counted since, or a count that this one had replaced."""
+    if sent.counted_since is not None:
+        return msg("my_entries.later_count", counted=sent.counted_since)
+    if sent.unused_before is not None:
+        return msg("count.earlier_stays_unused", counted=sent.unused_before)
+    return msg("count.some_not_used") if sent.has_unused else None
 
 
 def _undo_message(sent: SentCount) -> Msg:

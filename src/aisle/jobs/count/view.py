@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.count import count_lines, count_state
+from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import money_message
@@ -193,6 +193,7 @@ def _count(state: CountState) -> Step:
         lines += [
             Line("product", count_lines.label_with_pools(state, state.current_index)),
             Line("quantity", _quantity_text(state, item)),
+            *later_counts.later_lines(item),
         ]
     elif not state.lines:
         lines.append(
@@ -238,9 +239,10 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
             if state.is_blind or line.is_expected_unknown
             else msg("count.expected", expected=line.expected)
         )
-    if state.is_blind or not line.expected:
+    expected = line.latest.expected if line.later and line.latest else line.expected
+    if state.is_blind or not expected:
         return msg("count.counted_so_far", counted=line.counted)
-    return msg("count.counted_so_far_of", counted=line.counted, expected=line.expected)
+    return msg("count.counted_so_far_of", counted=line.counted, expected=expected)
 
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:

@@ -43,6 +43,37 @@ class MyEntriesRow(EntryRow):
     undone: bool
     later_count: Decimal | None
     """Quantity of a later count of the same pool there; None without one."""
+    is_not_used: bool
+    """True for a count that the service does not use, because it had a later one. It changes no stock."""
+    unused_before: Decimal | None
+    """Quantity of the count before this one that is not used because of this one; None without one."""
+
+
+class LaterCountsRow(TypedDict):
+    """Last count of goods after the one asked about."""
+
+    product_number: str
+    location_code: str
+    pool: int
+    """Pool asked about; 0 for any."""
+    counted_quantity: Decimal
+    at: str
+    """ISO 8601 UTC."""
+    user_name: str
+
+
+class UnusedCountsRow(TypedDict):
+    """Count that the service does not use, because it had a later one of the same goods."""
+
+    key: str
+    label: str
+    """Name of the product."""
+    location_code: str
+    counted_quantity: Decimal
+    later_quantity: Decimal | None
+    """Quantity of the later count; None if that is undone."""
+    user_name: str
+    """Person who made the later count; empty if that is undone."""
 
 
 class CountsSinceRow(TypedDict):

@@ -1,0 +1,102 @@
+"""Queries of counts that have a later one: those that are not sent yet, and those that the service does not use.
+
+Our own service keeps the later of two counts of the same goods, whichever it gets first. It then takes back what the
+earlier one changes, by an entry of its own at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.cache.list_window import QueryResult
+from aisle.cache.log_entry_rows import log_row
+from aisle.cache.log_queries import local_entries
+from aisle.cache.log_schema import LATE_SOURCE
+from aisle.cache.log_undo_queries import is_taken_back, last_count_after, undone_entries
+from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.people_and_rights_queries import person_name
+from aisle.cache.product_names_and_prices import product_names
+from aisle.cache.query_context import QueryContext
+from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.host.database import fetch
+from aisle.host.notify_sockets import OUTBOX
+from aisle.jobs.job import Args
+from aisle.jobs.store_time import to_utc_text
+from aisle.named_tuple_json import to_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.log import EntryRow, LaterCountsRow, UnusedCountsRow
+
+_TIMES_OF_COUNTS = """
+SELECT DISTINCT e.value ->> 'scanned_datetime'
+FROM operation o INDEXED BY operation_logs, json_each(o.body, '$.storeproductlog') e
+WHERE operation = 'create-store-product-logs' AND created_at >= ? AND app_user = ? AND state = 'done'
+AND query ->> 'is_counted_quantity'
+"""
+_COUNTS_WITH_LATE_ENTRY = f"""
+SELECT DISTINCT c.key, c.at, c.raw FROM json_each(?) e
+CROSS JOIN log l INDEXED BY log_at ON l.at = e.value AND l.raw ->> 'source' = '{LATE_SOURCE}'
+JOIN log c INDEXED BY log_at ON c.at = l.at AND c.product_number = l.product_number AND c.app_user_name = ?
+ORDER BY c.at, c.key
+"""  # noqa: S608 - a word of our own
+
+
+@declare_query("later_counts", "goods", whole_topics("log", OUTBOX))
+def later_counts(context: QueryContext, args: Args) -> QueryResult[LaterCountsRow]:
+    """Return the last standing count after each of the `goods` (product, location, pool or 0, time) that has one.
+
+    Counts of this host count before they are sent. The rows are in the order of the goods.
+    """
+    cache, outbox = context.cache, context.outbox
+    goods = [(str(product), str(code), int(pool), to_utc_text(str(at))) for product, code, pool, at in args["goods"]]
+    since = min((at for *_, at in goods), default="")
+    if not since:
+        return [], 0
+    undone = undone_entries(cache, outbox, since)
+    sent = local_entries(context, since)
+    rows: list[LaterCountsRow] = []
+    for product, location, pool, at in goods:
+        found = last_count_after(cache, product, (location,), pool, at, undone, sent)
+        if found:
+            rows.append(
+                {
+                    "product_number": product,
+                    "location_code": location,
+                    "pool": pool,
+                    "counted_quantity": found["counted_quantity"] or Decimal(0),
+                    "at": found["at"],
+                    "user_name": person_name(cache, found["app_user_name"]),
+                }
+            )
+    return rows, len(rows)
+
+
+@declare_query("unused_counts", "user since", whole_topics("log"))
+def unused_counts(context: QueryContext, args: Args) -> QueryResult[UnusedCountsRow]:
+    """Return the counts of a person, sent from this host `since` then, that the service does not use, oldest first."""
+    cache, user = context.cache, str(args["user"])
+    since = datetime.fromisoformat(str(args["since"])).timestamp()
+    times = [to_utc_text(str(at)) for (at,) in fetch(context.outbox, _TIMES_OF_COUNTS, since, user) if at]
+    found = fetch(cache, _COUNTS_WITH_LATE_ENTRY, to_text(times), user) if times else []
+    entries = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found]
+    counts = [row for row in entries if is_taken_back(cache, row)]
+    names = product_names(cache, (row["product_number"] for row in counts))
+    return [_unused_count(context, row, names) for row in counts], len(counts)
+
+
+def _unused_count(context: QueryContext, row: EntryRow, names: Mapping[str, str]) -> UnusedCountsRow:
+    """Return the row of a count that is not used, with who made the later one."""
+    cache, product, at = context.cache, row["product_number"], row["at"]
+    undone = undone_entries(cache, context.outbox, at)
+    later = last_count_after(cache, product, (row["location_code"],), row["pool"], at, undone)
+    return {
+        "key": row["key"],
+        "label": names.get(product, product),
+        "location_code": row["location_code"],
+        "counted_quantity": row["counted_quantity"] or Decimal(0),
+        "later_quantity": later["counted_quantity"] if later else None,
+        "user_name": person_name(cache, later["app_user_name"]) if later else "",
+    }

@@ -1,0 +1,86 @@
+"""Later counts of the goods that are counted: they are shown at once, and the earlier count is not sent.
+
+A count that is not sent yet has no effect if somebody has counted the same goods since.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aisle.jobs.count import count_lines
+from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut
+from aisle.jobs.job import Query, Turn
+from aisle.jobs.view import Line, Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.count.count_state import CountLine
+    from aisle.jobs.row_types.log import LaterCountsRow
+
+LATER_QUERY = "later"
+"""Id of the query for later counts while products are counted."""
+
+QUERY_BEFORE_QUESTIONS, QUERY_BEFORE_SENDING = "later_asked", "later_sent"
+"""Ids of the same query before the questions at the end of a count, and before it is sent."""
+
+
+def query_later(state: CountState, id_: str = LATER_QUERY) -> tuple[Query, ...]:
+    """Return the query for counts that somebody made after those of this job; none if nothing is counted."""
+    goods = [[item.product, item.location, item.pool, item.counted_at] for item in state.counted_lines]
+    return (Query(id_, "later_counts", {"goods": goods}),) if goods else ()
+
+
+def with_later(state: CountState, rows: tuple[LaterCountsRow, ...]) -> CountState:
+    """Return the state with the later counts of its lines."""
+    found = {
+        (row["location_code"], row["product_number"], row["pool"]): LaterCount(
+            row["user_name"], row["counted_quantity"], row["at"]
+        )
+        for row in rows
+    }
+    items = (
+        item._replace(later=found.get((item.location, item.product, item.pool)) if item.counted is not None else None)
+        for item in state.lines
+    )
+    return state._replace(lines=tuple(items))
+
+
+def leave_out(state: CountState) -> CountState:
+    """Return the state without the counts that have a later one; their stock stays as it is."""
+    outdated = [item for item in state.counted_lines if item.later]
+    if not outdated:
+        return state
+    first = outdated[0]
+    assert first.later is not None, "only lines with a later count are left out"
+    items = tuple(_without_count(item) if item.later else item for item in state.lines)
+    return state._replace(lines=items, left_out=LeftOut(first.label, len(outdated), first.later))
+
+
+def _without_count(line: CountLine) -> CountLine:
+    latest = line.latest or count_lines.expected_stock(line)
+    line = line._replace(counted=None, is_left_as_is=True, needs_recount=False, latest=None, later=None)
+    return line._replace(**latest._asdict())
+
+
+def report_left_out(turn: Turn[CountState]) -> Turn[CountState]:
+    """Add to the verdict which counts are left out; a turn without one leaves that to a later turn."""
+    left = turn.state.left_out
+    if left is None or turn.verdict is None:
+        return turn
+    told = turn.verdict._replace(detail=left_out_message(left))
+    return turn._replace(state=turn.state._replace(left_out=None), verdict=told)
+
+
+def left_out_message(left: LeftOut) -> Msg:
+    """Return the message for counts that are left out, because somebody counted the same goods later."""
+    later, count = left.later, left.line_count
+    if count == 1:
+        return msg("count.left_out", label=left.label, name=later.name, counted=later.counted)
+    return msg("count.left_out_many", count=count, label=left.label, name=later.name, counted=later.counted)
+
+
+def later_lines(line: CountLine | None) -> tuple[Line, ...]:
+    """Return the note that somebody counted the goods of a line after it was counted here."""
+    if line is None or line.later is None:
+        return ()
+    name, counted, at = line.later
+    return (Line("note", msg("count.counted_later", name=name, counted=counted, at=at)),)
