@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from aisle.scan.grammar_and_meaning_types import UnknownCode
