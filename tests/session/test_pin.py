@@ -36,11 +36,11 @@ FEATURES = "idempotency=30d, people, sign-in"
 class Desk:
     """A terminal of Fred, a courier's doorbell, and the courier's hands at the files."""
 
-    def __init__(self, home: StoreFolder, trace: str = "") -> None:
+    def __init__(self, home: StoreFolder, trace: str = "", user: str = "U6") -> None:
         self.home = home
         self.cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         self.outbox: apsw.Connection = open_outbox(home.folder)
-        self.session: Session = open_session(home, Settings(terminal="desk", user="U6", trace=trace))
+        self.session: Session = open_session(home, Settings(terminal="desk", user=user, trace=trace))
         self.session.start()
         self.session.resize(80, 24)
 
@@ -99,7 +99,12 @@ def home(aisle_home: Path) -> Iterator[StoreFolder]:
     """Three orders, a supervisor with a PIN, and the link to a service that knows it."""
     home = StoreFolder(aisle_home, "embedded", "0001")
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-    cache.write_people([{**service_rows.person("U6", "Fred Harper", "supervisor"), "has_pin": True}])
+    cache.write_people(
+        [
+            {**service_rows.person("U6", "Fred Harper", "supervisor"), "has_pin": True},
+            service_rows.person("U1", "Anna Berg", "staff"),
+        ]
+    )
     cache.write_products([service_rows.product("P1", "Oat drink")])
     cache.write_orders([service_rows.order(f"410{n}", service_rows.line(1, "P1", 3)) for n in (1, 2, 3)], True, 1.0)
     cache.set_link(LinkRow(state="live", last_ok=time.time(), features=FEATURES))
@@ -462,3 +467,15 @@ def test_a_scan_is_no_try(desk: Desk) -> None:
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.scan_not_accepted"
     assert fetch(desk.outbox, "SELECT 1 FROM request") == []
+
+
+@pytest.mark.parametrize("user", ["U1", "nobody known"])
+@pytest.mark.parametrize("state", ["live", "offline"])
+@pytest.mark.every_case
+def test_only_a_supervisor_may_do_what_is_a_supervisors(home: StoreFolder, user: str, state: str) -> None:
+    with closing(Desk(home, user=user)) as desk:
+        desk.link(state)
+        frame = desk.rejects("4101")
+        assert frame.verdict
+        assert (frame.verdict.kind, frame.verdict.text.id) == (WRONG, "clearance.role_denied")
+        assert not desk.rows()

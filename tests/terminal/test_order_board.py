@@ -35,7 +35,7 @@ def at_the_desk(picker: Pick, shop: Shop, orders: int) -> Picker:
     for number in range(1, orders + 1):
         shop.add_order(f"SUP-{number}", [(row["product_number"], 3) for row in goods], customer_name="Ms Okafor")
     app = picker(columns=80, rows=24)
-    app.sign_in("anna")
+    app.sign_in("grace")
     app.shows("live", "SUP-1")
     return app
 

@@ -143,7 +143,13 @@ def user_token(context: QueryContext, args: Args) -> QueryResult[UserTokenRow]:
     """Return the token of the `user`, as far as known, at `now`."""
     outbox, user = context.outbox, str(args["user"])
     rights = load_person_rights(context.cache, user)
-    row: UserTokenRow = {"wanted": rights.needs_pin, "asked": rights.issues_user_tokens, "there": False, "waiting": 0}
+    row: UserTokenRow = {
+        "wanted": rights.needs_pin,
+        "denied": rights.service_known and not rights.may_supervise,
+        "asked": rights.issues_user_tokens,
+        "there": False,
+        "waiting": 0,
+    }
     if user:
         now = datetime.fromisoformat(str(args["now"])).timestamp()
         row["there"] = has_token(outbox, principal_of(user), now)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.host.notify_sockets import user_token_name
 from aisle.jobs.job import Event, Start, SwitchStore
 from aisle.jobs.shell import pin
-from aisle.jobs.view import ASK, INFO, ListView, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Meaning, Text, UnknownCode
 from aisle.scan.inputs import Line
 from aisle.session.answer_job_queries import raw_input
@@ -108,7 +108,10 @@ class PinCheck:
     # Supervisor actions
 
     def require_pin(self, event: Event, feed: Callable[[], JobResult]) -> JobResult:
-        """Run `feed`; if that needs a PIN, undo it and open the page of the PIN instead."""
+        """Run `feed`; if that needs a PIN, undo it and open the page of the PIN instead.
+
+        Undo and refuse what only a supervisor may do if the person is known to be none.
+        """
         before = self._page.stack.snapshot()
         result = feed()
         has_writes = any(write.needs_supervisor for entry in result.events for write in entry.writes)
@@ -118,6 +121,9 @@ class PinCheck:
         if not (has_writes or notes or has_requests or switches):
             return result
         row = self.token_state()
+        if row["denied"]:
+            self._page.stack.restore(before)
+            return JobResult((), (), (), (), Verdict(WRONG, msg("clearance.role_denied")), ())
         is_needed = row["wanted"] or (has_requests and row["asked"])
         has_token = self.has_token
         if not is_needed or (has_token and self._pin.valid_until > self._context.at):

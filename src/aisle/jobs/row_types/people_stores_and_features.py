@@ -114,6 +114,8 @@ class UserTokenRow(TypedDict):
 
     wanted: bool
     """True if this person needs a PIN to act as a supervisor."""
+    denied: bool
+    """True if this person may not act as a supervisor."""
     asked: bool
     """True if the service issues tokens at all."""
     there: bool
