@@ -22,6 +22,7 @@ from aisle.jobs.job import (
     Opened,
     Policy,
     Query,
+    Refresh,
     Resumed,
     Rows,
     Start,
@@ -1322,6 +1323,17 @@ def test_later_count_is_shown_at_the_open_count_with_the_new_stock() -> None:
     hand.later = ()
     hand.scan("P1")
     assert hand.say("d") == "count.sent", "it is counted again, after Ben"
+
+
+def test_log_is_read_at_the_begin_and_when_the_counted_goods_change() -> None:
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    assert hand.effects.count(Refresh("logs")) == 1
+    hand.feed(Changed("product", "P1"))
+    assert hand.effects.count(Refresh("logs")) == 1, "nothing is counted yet"
+    hand.scan("P1")
+    hand.feed(Changed("product", "P1"))
+    assert hand.effects.count(Refresh("logs")) == 2
 
 
 def test_count_with_a_later_one_is_not_sent() -> None:

@@ -207,3 +207,48 @@ def test_receiver_is_told_who_has_the_delivery_open() -> None:
     store.at_work = ("ann", "ben", "cleo")
     hand.feed(Changed("delivery", "D-2"))
     assert told(hand) == "Cleo is receiving this delivery too"
+
+
+def received_by_ben(hand: Hand, quantity: int) -> None:
+    """Ben has received so many of P5 by now."""
+    hand.store.deliveries["D-2"][0]["received"] = Decimal(quantity)
+    hand.feed(Changed("delivery", "D-2"))
+
+
+def test_question_about_too_many_says_what_is_still_to_come_now() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=13")
+    assert told(hand) == "13 of Product P5? Only 12 are still to come."
+    received_by_ben(hand, 5)
+    assert told(hand) == "13 of Product P5? Only 7 are still to come."
+    answer(hand, "receive.choice_announced_quantity")
+    assert told(hand) == "7 in hand; 12 of 12 · Product P5"
+    assert in_hand(hand) == 7
+
+
+@pytest.mark.parametrize(
+    ("received", "verdict", "choices"),
+    [(12, "receive.all_received", 2), (5, "receive.more_than_announced", 3), (0, "receive.taken_more", 0)],
+)
+def test_question_about_too_many_follows_what_others_receive(received: int, verdict: str, choices: int) -> None:
+    """Others receive all, some, or correct what they received."""
+    hand = Hand()
+    hand.store.deliveries["D-2"][0].update(received=Decimal(2), quantity=Decimal(12))
+    hand.say("D-2", "P5", "=12")
+    hand.store.deliveries["D-2"][0]["quantity"] = Decimal(12 if received else 20)
+    received_by_ben(hand, received or 2)
+    assert (hand.verdict, len(hand.view.choices)) == (verdict, choices)
+
+
+@pytest.mark.parametrize(("received", "is_asked"), [(0, False), (5, True)])
+def test_consent_to_more_holds_until_others_receive_more(received: int, is_asked: bool) -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=13", "y")
+    received_by_ben(hand, received)
+    assert (hand.say("A-1") == "receive.received_meanwhile") == is_asked
+    assert len(hand.sent) == int(not is_asked)
+    if is_asked:
+        hand.say("y")
+        hand.say("A-1")
+    assert hand.entries() == [("P5", 10, 13, "A-1")]
+    assert hand.say("P5") == "receive.taken_more", "what is booked here needs no new consent"

@@ -38,7 +38,7 @@ from aisle.jobs.supervisor.order_filter import (
     query_arguments,
     with_value,
 )
-from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg, raw
+from aisle.jobs.view import WRONG, DetailView, ListView, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -81,6 +81,7 @@ class World:
 
     def __init__(self, orders: list[dict[str, Any]] | None = None) -> None:
         self.orders = [order_row(n) for n in range(10)] if orders is None else orders
+        self.is_log_unread = False
         self.answered = ""
         """When the service has said that it has no such order."""
 
@@ -119,7 +120,8 @@ class World:
                     }
                 ]
             case "exceptions":
-                rows = [{**dict.fromkeys(EXCEPTION_KINDS, 3), "value": Decimal(9)}]
+                figures = {"value": Decimal(9), "is_log_unread": self.is_log_unread}
+                rows = [{**dict.fromkeys(EXCEPTION_KINDS, 3), **figures}]
             case "features":
                 rows = [{"features": ["reviews", "recounts"]}]
             case "short_reasons":
@@ -476,6 +478,27 @@ def test_a_list_without_exceptions_asks_for_no_number(kind: str) -> None:
     state = ExceptionsState(kind, counts=((kind, 0),), is_loaded=True)
     assert ExceptionsJob().view(state).prompt.id == "unconfirmed.prompt_none"
     assert ExceptionsJob().view(state._replace(is_loaded=False)).prompt.id.startswith("exceptions.prompt")
+
+
+def test_exceptions_of_a_log_that_was_never_read_are_unknown() -> None:
+    world = World()
+    world.is_log_unread = True
+    hand = Hand("exceptions", world=world)
+    unknown: dict[str, Msg] = {}
+    known: dict[str, Msg] = {}
+    for figures in (unknown, known):
+        for first in (0, 4, 8):
+            view = hand.job.view(hand.state._replace(first=first))
+            assert isinstance(view, ListView)
+            figures.update({row.key: row.cells[1] for row in view.rows})
+        world.is_log_unread = False
+        hand.does(Changed("log", ""))
+    assert {key for key in known if known[key] != unknown[key]} == {"differences", "entries_to_review"}
+    state = ExceptionsState("differences", counts=(("differences", 0),), is_loaded=True, is_log_unread=True)
+    view = ExceptionsJob().view(state)
+    assert isinstance(view, ListView)
+    assert view.empty == msg("stores.loading")
+    assert view.prompt.id != "unconfirmed.prompt_none"
 
 
 @pytest.mark.parametrize(("status", "works"), [("open", True), ("partial", True), ("picked", False)])

@@ -103,6 +103,16 @@ def test_a_date_at_the_pace_of_a_scanner_is_asked(aisle_home: Path, page: str, c
         assert waiting(session) == []
 
 
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("form", ["17{}", "15{}", "(17){}", "]C117{}", "]C1(15){}"])
+def test_label_with_the_date_alone_is_the_date(aisle_home: Path, form: str, pace: float) -> None:
+    day = date.today() + timedelta(days=20)
+    with on_page(aisle_home, "expiry.date") as session:
+        frame = Scanner(session).send(f"{form.format(day.strftime('%y%m%d'))}\r", pace)
+        assert told(frame)[1].startswith("expiry.saved"), shown(frame)
+        assert waiting(session) == ["update-store-products"]
+
+
 @pytest.mark.parametrize("text", ["2012", "7.12", "+9", "7 dec"])
 def test_a_typed_date_is_taken_at_once(aisle_home: Path, text: str) -> None:
     with on_page(aisle_home, "expiry.date") as session:

@@ -92,3 +92,24 @@ def test_a_typed_number_of_the_store_is_a_value(store: StoreFolder) -> None:
         say(session, f"?{BARCODES[0]}", "e", "1")
         frame = say(session, "4101")
         assert frame.verdict is None or frame.verdict.text.id != "my_entries.not_this"
+
+
+@pytest.mark.parametrize("pace", [0.025, 0.04])
+@pytest.mark.parametrize("code", ["5", "12", "4101", "9520", "8001"])
+def test_a_number_of_the_store_that_comes_a_little_slower_is_asked(store: StoreFolder, code: str, pace: float) -> None:
+    with _writer(store) as cache:
+        cache.write_locations([service_rows.location(each, 9) for each in ("5", "12", "9520")])
+    with at(store, user="U1") as session:
+        say(session, f"?{BARCODES[0]}", "e", "1")
+        frame = scanned(session, code, pace)
+        assert frame.view.name == "store_product.value"
+        assert frame.verdict is not None
+        assert frame.verdict.text.id == "input.record_or_value", said(frame)
+        frame = say(session, "y")
+        assert frame.verdict is None or frame.verdict.text.id != "input.record_or_value"
+
+
+def test_a_number_that_comes_a_little_slower_and_is_of_nothing_is_a_value(store: StoreFolder) -> None:
+    with at(store, user="U1") as session:
+        say(session, f"?{BARCODES[0]}", "e", "1")
+        assert scanned(session, "6", 0.04).view.name == "store_product.confirm"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "products")
 """Lists of the first sync that pages show, in the order of the sync."""
 
+LOG_LIST = "logs"
+"""Name of the store's log among the lists that were never read."""
 
 _TABLE_BY_LIST = {
     "headers": "orders",
@@ -66,7 +68,7 @@ def unread_lists(cache: apsw.Connection) -> tuple[str, ...]:
     It is empty after a full sync, except for lists that the service has never allowed to be read.
     """
     completed, cursor, logs = fetch(cache, _SYNC_STATE)[0]
-    log = () if logs else ("logs",)
+    log = () if logs else (LOG_LIST,)
     if completed:
         missing = [each.name for each in missing_lists(cache)[0] if each.name in LISTS_SHOWN]
         first_row = "SELECT 1 FROM {} LIMIT 1"

@@ -234,6 +234,7 @@ def parse_gs1_date(value: str) -> str:
         return ""
 
 
+_AIM_PREFIX: Final = re.compile(r"\][A-Za-z]\d")
 _EXPIRY_IDENTIFIERS: Final = ("17", "7003", "15", "16")
 """Identifiers of dates after which goods are not sold, best first."""
 
@@ -241,6 +242,13 @@ _EXPIRY_IDENTIFIERS: Final = ("17", "7003", "15", "16")
 def _parse_expiry(values: Mapping[str, str]) -> str:
     """Return the first such date; a time after it is left out."""
     return next((parse_gs1_date(values[ai][:6]) for ai in _EXPIRY_IDENTIFIERS if ai in values), "")
+
+
+def parse_expiry_label(text: str) -> str:
+    """Return the expiry date of a label that has dates alone (`17261214`, `(17)261214`); empty for any other text."""
+    message = parse_message(_AIM_PREFIX.sub("", text.strip()))
+    has_dates_alone = bool(message.values) and all(ai in _DATE_IDENTIFIERS for ai in message.values)
+    return _parse_expiry(message.values) if has_dates_alone and not message.fault else ""
 
 
 def nearest_century(day: date, today: date) -> date:

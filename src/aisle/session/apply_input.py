@@ -20,6 +20,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Choice,
     Command,
     CursorKey,
+    Match,
     Meaning,
     Quantity,
     RefusedInput,
@@ -378,6 +379,12 @@ class InputHandler:
             self._refuse_until_answered(line, meaning)
         elif not confirmed and isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
+        elif (
+            not confirmed
+            and isinstance(meaning, Quantity)
+            and (record := self._short_codes.record_or_value(line, meaning))
+        ):
+            self._ask_for_number(line, meaning, record)
         elif self._scanned_or_typed.is_fast_choice(line, meaning):
             self._refuse_line(line, "input.type_choice")
         elif self._scanned_or_typed.is_scanned_answer(line, meaning):
@@ -411,8 +418,10 @@ class InputHandler:
         is_refused = isinstance(meaning, RefusedInput) and meaning.reason == LOCATION_OR_TYPED
         return is_refused and last.text.strip(" ").casefold() == line.text.strip(" ").casefold()
 
-    def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
+    def _ask_for_number(self, line: Line, quantity: Quantity, record: Match | None = None) -> None:
         """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is an unknown code.
+
+        `record`: what has this number, if the pace could also be a person's.
 
         Refuse it while `y` or `x` answers another question: its answer must stay what the screen says.
         """
@@ -422,9 +431,9 @@ class InputHandler:
         if set(YES + DROP) & set(self._page.accepts().choice_letters):
             self._refuse_line(line, "input.answer_first")
             return
-        if not self._page.question.is_asked and self._is_meant_for_refused_scan(line):
+        if record is None and not self._page.question.is_asked and self._is_meant_for_refused_scan(line):
             return
-        self._page.asked_number = AskedNumber(line.text, quantity, self._page.identity)
+        self._page.asked_number = AskedNumber(line.text, quantity, self._page.identity, record=record)
         self._event_runner.answer(self._page.asked_number.question, quantity, line.text)
 
     def _is_meant_for_refused_scan(self, line: Line) -> bool:

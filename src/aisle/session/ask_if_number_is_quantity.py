@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from aisle.jobs.choice_letters import DROP, YES, quantity_prompt
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, DetailView, ListView, Msg, Step, Verdict, View, msg, without_row_numbers
-from aisle.scan.grammar_and_meaning_types import Quantity
+from aisle.scan.grammar_and_meaning_types import Match, Quantity
 
 CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
 """Message id of the question whether a number at the pace of a scanner is a quantity."""
@@ -19,7 +20,10 @@ CONFIRM_FAST_NUMBER: Final = "input.confirm_fast_number"
 AFTER_REFUSED_SCAN: Final = "input.number_after_refused_scan"
 """Message id of the question whether a number was meant for the scan that was refused before it."""
 
-NUMBER_QUESTIONS: Final = (CONFIRM_FAST_NUMBER, AFTER_REFUSED_SCAN)
+RECORD_OR_VALUE: Final = "input.record_or_value"
+"""Message id of the question whether a number is a value, or was scanned as that of something in the store."""
+
+NUMBER_QUESTIONS: Final = (CONFIRM_FAST_NUMBER, AFTER_REFUSED_SCAN, RECORD_OR_VALUE)
 
 
 class AskedNumber(NamedTuple):
@@ -31,6 +35,8 @@ class AskedNumber(NamedTuple):
     page: tuple[Any, ...] = ()
     label: str = ""
     """Name of the goods that it would count, after a refused scan; empty for a number at the pace of a scanner."""
+    record: Match | None = None
+    """What has this number, if it came a little slower than by a scanner."""
 
     @property
     def question(self) -> Verdict:
@@ -38,6 +44,8 @@ class AskedNumber(NamedTuple):
         text = self.text.strip(" ")
         if self.label:
             return Verdict(ASK, msg(AFTER_REFUSED_SCAN, text=text, label=self.label))
+        if self.record:
+            return Verdict(ASK, msg(RECORD_OR_VALUE, text=text, record=name_of(self.record)))
         return Verdict(ASK, msg(CONFIRM_FAST_NUMBER, text=text))
 
     @property

@@ -47,10 +47,14 @@ _NO_QUANTITY = ("input.no_quantity", "input.whole_number_only", "input.too_many_
 
 
 def is_fast(line: Line) -> bool:
-    """Return whether a number came at the pace of a scanner; the pace of one digit is the pause before its Enter."""
+    """Return whether a number came at the pace of a scanner."""
+    return bool(line.scan_number) and pause_of_number(line) < FAST_S
+
+
+def pause_of_number(line: Line) -> float:
+    """Return the pause that tells the pace of a number; that of one digit is the pause before its Enter."""
     has_one_digit = sum(char.isdecimal() for char in line.text) == 1
-    pause = line.longest_pause if has_one_digit else line.median_pause
-    return bool(line.scan_number) and pause < FAST_S
+    return line.longest_pause if has_one_digit else line.median_pause
 
 
 def is_scanned_letter(line: Line) -> bool:

@@ -22,7 +22,7 @@ from aisle.scan.inputs import SAME_SCAN_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver
 from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.scanned_or_typed import FAST_S, MIN_KNOWN_CODE, first_match, is_fast
+from aisle.session.scanned_or_typed import FAST_S, MIN_KNOWN_CODE, first_match, is_fast, pause_of_number
 from aisle.session.store_connection import StoreConnection
 from aisle.session.top_job_and_questions import Page
 
@@ -123,6 +123,18 @@ class ShortCodes:
             return None
         match = find_number(self._store.reader, quantity, self._page.preferred_kinds())
         return Scan((match,)) if match else None
+
+    def record_or_value(self, line: Line, quantity: Quantity) -> Match | None:
+        """Return the record whose number a value is that came a little slower than by a scanner.
+
+        A busy host or a wireless scanner delays the characters. Jobs that count goods ask about such numbers
+        themselves.
+        """
+        if self._page.top.job.name in (*COUNTS_SCANS, "shortage") or not line.scan_number:
+            return None
+        if pause_of_number(line) >= MAX_LABEL_PAUSE_S:
+            return None
+        return find_number(self._store.reader, quantity, self._page.preferred_kinds())
 
     def record_at_question(self, line: Line, quantity: Quantity) -> Match | None:
         """Return the record whose number came at the pace of a scanner while another number is in question."""

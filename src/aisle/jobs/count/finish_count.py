@@ -49,10 +49,12 @@ def begin_count(state: CountState, target: CountTarget, only_product: str = "") 
     if target.kind == "location":
         query = count_lines.query_location("open", target.key, only_product)
         return Turn(
-            state._replace(location=target.key, only_product=only_product), (query, Refresh("location", target.key))
+            state._replace(location=target.key, only_product=only_product),
+            (query, Refresh("location", target.key), Refresh("logs")),
         )
     query = Query("tour", "product", {"product_number": target.key})
-    return Turn(state._replace(product=target.key, label=target.label), (query, Refresh("product", target.key)))
+    state = state._replace(product=target.key, label=target.label)
+    return Turn(state, (query, Refresh("product", target.key), Refresh("logs")))
 
 
 def go_to_stop(state: CountState, index: int) -> CountState:

@@ -31,6 +31,7 @@ from aisle.jobs.job import (
     Job,
     Opened,
     Query,
+    Refresh,
     Resumed,
     Rows,
     Turn,
@@ -164,6 +165,8 @@ class CountJob(Job[CountState]):
                 ):  # a number typed next may be meant for the page that has closed
                     state = state._replace(has_moved_on=True)
                 return Turn(finish_count.fill_last_page(state, context), _refresh(state))
+            case Changed("product" | "location") if state.counted_lines:
+                return Turn(state, (*_refresh(state), Refresh("logs")))  # who counted there, if it was a count
             case Changed("product" | "location" | "recount" | "log" | "outbox"):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:

@@ -34,12 +34,17 @@ from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, UnknownCode
+from aisle.scan.gs1 import nearest_century, parse_expiry_label
 
 Result = Turn[ExpiryState]
 NONE = LETTER_OF_CHOICE["nowhere"]
 """Letter by which there are no goods, or no discount."""
 
 Actions = tuple[Action[ExpiryState], ...]
+
+
+MAX_YEARS_TYPED = 50
+"""Years from today beyond which eight digits are no typed date."""
 
 
 def parse_typed(text: str, context: Context) -> date | None:
@@ -93,6 +98,8 @@ class DatePage(ProductPage):
         return super().accepts(state)._replace(date=True)
 
     def handle_text(self, state: ExpiryState, text: str, context: Context) -> Result:
+        if label := _date_of_label(text, context):
+            return read_again(state, label, context)
         day = parse_typed(text, context)
         if day is None:
             return refuse(state, msg("expiry.no_date", text=text))
@@ -101,6 +108,8 @@ class DatePage(ProductPage):
     def handle_other_input(self, state: ExpiryState, event: Event, context: Context) -> Result:
         """Handle text. A code that nothing has may be a date that a slow link sent at once: that is asked."""
         if isinstance(event, UnknownCode):
+            if label := _date_of_label(event.code, context):
+                return read_again(state, label, context)
             return _ask_code(state, event.code, context)
         return super().handle_other_input(state, event, context)
 
@@ -109,6 +118,14 @@ class DatePage(ProductPage):
         left = back_to_list(state)
         id_ = "expiry.rest_not_checked" if is_rest else "expiry.not_checked"
         return reply(left, INFO, id_, DUE_LIST.query(left, context), label=label)
+
+
+def _date_of_label(text: str, context: Context) -> GivenDate | None:
+    """Return the date of a label that has nothing else; None for other text, and for a date that may be typed."""
+    typed, expiry = parse_typed(text, context), parse_expiry_label(text)
+    if not expiry or (typed and abs(typed.year - today_of(context).year) < MAX_YEARS_TYPED):
+        return None
+    return GivenDate(nearest_century(date.fromisoformat(expiry), today_of(context)).isoformat(), is_label=True)
 
 
 def _say_none(state: ExpiryState, context: Context) -> Result:

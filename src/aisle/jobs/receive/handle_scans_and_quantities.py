@@ -20,11 +20,14 @@ from aisle.jobs.receive.receive_state_and_differences import (
     add_received,
     add_undo_step,
     announced_and_received,
+    consent_to,
     is_announced,
     is_announced_unknown,
+    is_excess_accepted,
     missing_quantity,
     receipt_write,
     split_over_lines,
+    with_consent,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
@@ -54,7 +57,7 @@ def scan_product(state: ReceiveState, match: Match, context: Context) -> Result:
     if is_announced(state, match.key):
         return set_quantity(state, _announced_goods(state, match.key), match.quantity, context)
     state = state._replace(pending_scan=match)
-    if match.key in state.accepted_extra:
+    if consent_to(state, match.key):
         return Turn(state, (_query_product(match.key),))
     return Turn(state, (Query("pending_goods", "product", {"product_number": match.key}), query_expecting(match)))
 
@@ -195,12 +198,7 @@ def enter_quantity(state: ReceiveState, value: Decimal, context: Context) -> Res
     item, pending = open_quantity_goods(state), state.pending_scan
     if item is None:
         return reply(state, WRONG, "receive.scan_first")
-    if (
-        value
-        and state.choices
-        and pending
-        and not (is_announced(state, pending.key) or pending.key in state.accepted_extra)
-    ):
+    if value and state.choices and pending and not (is_announced(state, pending.key) or consent_to(state, pending.key)):
         match = pending._replace(quantity=value, is_explicit=True)
         return Turn(state._replace(pending_scan=match), (query_expecting(match),))
     if not value and state.choices and not quantity_in_hand(state, item.product):
@@ -246,7 +244,7 @@ def set_quantity(
     if quantity % 1 and not goods.allows_decimals:
         return reply(state, WRONG, "pick.whole_number_only", label=goods.label, quantity=quantity)
     missing = missing_quantity(state, goods.product)
-    if goods.product in state.accepted_extra or is_announced_unknown(state, goods.product):
+    if is_excess_accepted(state, goods.product) or is_announced_unknown(state, goods.product):
         return _ask_if_plausible(state, goods, quantity, context, added) or _take_goods(state, goods, quantity, context)
     if quantity > missing:
         return _ask_exceeding(state, goods, quantity, missing)
@@ -300,7 +298,7 @@ def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, m
 def ask_received_meanwhile(state: ReceiveState) -> Result | None:
     """Return the question about goods in hand that others have made an excess since; None if all of them fit."""
     item = state.in_hand
-    if item is None or item.product in state.accepted_extra or is_announced_unknown(state, item.product):
+    if item is None or is_excess_accepted(state, item.product) or is_announced_unknown(state, item.product):
         return None
     missing = missing_quantity(state, item.product)
     if item.quantity <= missing or not is_announced(state, item.product):
@@ -310,6 +308,23 @@ def ask_received_meanwhile(state: ReceiveState) -> Result | None:
     announced, received = announced_and_received(state, item.product)
     text = msg("receive.received_meanwhile", received=received, of=announced, label=item.label, more=item.quantity)
     return asked._replace(verdict=Verdict(ASK, text))
+
+
+def ask_exceeding_again(before: ReceiveState, state: ReceiveState, context: Context) -> Result | None:
+    """Return the question about more than is announced with what is still to come now; None if that has not changed.
+
+    Goods that are no longer too many are taken.
+    """
+    pending = state.pending_scan
+    if pending is None or is_plausibility_asked(state) or not any(each.kind == "over" for each in state.choices):
+        return None
+    missing = missing_quantity(state, pending.key)
+    goods = _goods_in_question(state, pending)
+    if goods is None or missing == missing_quantity(before, pending.key):
+        return None
+    if pending.quantity > missing:
+        return _ask_exceeding(state, goods, pending.quantity, missing)
+    return _take_goods(state._replace(choices=(), pending_scan=None), goods, pending.quantity, context)
 
 
 def ask_before_booking(state: ReceiveState) -> Result | None:
@@ -324,7 +339,7 @@ def report_surplus(before: ReceiveState, state: ReceiveState) -> Verdict | None:
     products = ([state.in_hand.product] if state.in_hand and state.in_hand.quantity else []) + sorted(own)
     for product in products:
         was, now = _surplus(before, product), _surplus(state, product)
-        if now > max(ZERO, was) and product not in state.accepted_extra:
+        if now > max(ZERO, was) and not is_excess_accepted(state, product):
             announced, received = announced_and_received(state, product)
             label = next(line.label for line in state.lines if line.product == product)
             in_hand = quantity_in_hand(state, product)
@@ -343,14 +358,13 @@ def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -
     """Apply a choice about the quantity, or to take goods that were not announced."""
     match = state.pending_scan
     if choice.kind == "extra":
-        extra = (*state.accepted_extra, choice.key)
-        return Turn(state._replace(accepted_extra=extra), (_query_product(choice.key),)) if match else Turn(state)
+        return Turn(with_consent(state, choice.key), (_query_product(choice.key),)) if match else Turn(state)
     item = _goods_in_question(state, match) if match else state.in_hand
     state = state._replace(pending_scan=None)
     if item is None:
         return Turn(state)
-    if choice.kind == "over" and item.product not in state.accepted_extra:
-        state = state._replace(accepted_extra=(*state.accepted_extra, item.product))
+    if choice.kind == "over":
+        state = with_consent(state, item.product)
     return _take_goods(state, item, choice.quantity, context)
 
 

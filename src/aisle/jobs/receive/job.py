@@ -49,6 +49,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     ReceiveState,
     Result,
     announced_and_received,
+    consent_to,
     differences,
     is_announced,
     parse_delivery_row,
@@ -121,7 +122,7 @@ class ReceiveJob(Job[ReceiveState]):
         item = state.in_hand
         return (
             is_announced(state, product)
-            or product in state.accepted_extra
+            or consent_to(state, product) is not None
             or (item is not None and item.product == product)
         )
 
@@ -483,6 +484,8 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
             return _go_back(state, context)  # the question is the last input
         case Command("u") if handle_scans_and_quantities.is_goods_question_open(state):
             return handle_scans_and_quantities.drop_goods(state._replace(is_drop_warned=True))
+        case Command("u") if state.choices:
+            return _go_back(state, context)
         case Command("l" | "d") if handle_scans_and_quantities.is_goods_question_open(state):
             return handle_scans_and_quantities.repeat_question(state, None, context)
         case Command("u" | "l" | "d") if handle_scans_and_quantities.is_number_asked(state):

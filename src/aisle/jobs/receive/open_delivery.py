@@ -90,10 +90,12 @@ def report_receivers(turn: Result, rows: tuple[DeliveryRow, ...], context: Conte
 
 
 def read_again(state: ReceiveState, row: DeliveryRow, context: Context) -> Result:
-    """Take over newly read quantities, and say who has opened the delivery and what is too much by now."""
+    """Take over newly read quantities. Say who has opened the delivery and what is too much by now, and ask an open
+    question about that with the new quantity."""
     names = parse_other_receivers(row, context)
     fresh = state._replace(lines=tuple(parse_delivery_line(line) for line in row["lines"]))
-    turn = Turn(fresh, (), handle_scans_and_quantities.report_surplus(state, fresh))
+    asked = handle_scans_and_quantities.ask_exceeding_again(state, fresh, context)
+    turn = asked or Turn(fresh, (), handle_scans_and_quantities.report_surplus(state, fresh))
     return _with_receivers(turn, names, tuple(name for name in names if name not in state.other_receivers))
 
 

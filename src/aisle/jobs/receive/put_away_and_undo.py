@@ -15,6 +15,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     add_undo_step,
     announced_and_received,
     receipt_write,
+    without_consent,
 )
 from aisle.jobs.view import ASK, GOOD, WRONG, Msg, msg, undo_verdict
 
@@ -82,4 +83,4 @@ def _drop_unused_consent(state: ReceiveState, goods: GoodsInHand | None) -> Rece
     announced, received = announced_and_received(state, goods.product)
     if received + quantity_in_hand(state, goods.product) > announced:
         return state
-    return state._replace(accepted_extra=tuple(each for each in state.accepted_extra if each != goods.product))
+    return without_consent(state, goods.product)

@@ -116,6 +116,14 @@ class ReceiveChoice(NamedTuple):
     label: str = ""
 
 
+class Consent(NamedTuple):
+    """Consent to receive a product that is not announced, or more of it than is announced."""
+
+    product: str
+    received: Decimal
+    """Quantity received in all when it was given, with what was booked here since."""
+
+
 class ListedDelivery(NamedTuple):
     """Delivery in the list."""
 
@@ -173,8 +181,8 @@ class ReceiveState(NamedTuple):
     choices: tuple[ReceiveChoice, ...] = ()
     is_drop_warned: bool = False
     """True if Back was pressed while goods were in question; the next one drops them."""
-    accepted_extra: tuple[str, ...] = ()
-    """Products accepted without an announcement or above it."""
+    consents: tuple[Consent, ...] = ()
+    """Consents to products without an announcement or above it."""
     history: tuple[UndoStep, ...] = ()
     other_receivers: tuple[str, ...] = ()
     """Names of others who have the delivery open on this host."""
@@ -318,6 +326,17 @@ def excess_quantity(state: ReceiveState) -> Decimal:
     return sum((max(ZERO, line.received - line.announced) for line in lines), ZERO)
 
 
+def consent_to(state: ReceiveState, product: str) -> Consent | None:
+    """Return the consent to more of a product than is announced, or to a product that is not announced."""
+    return next((each for each in state.consents if each.product == product), None)
+
+
+def is_excess_accepted(state: ReceiveState, product: str) -> bool:
+    """Return True if the consent to a product holds: others have received none of what is announced since."""
+    consent, (announced, received) = consent_to(state, product), announced_and_received(state, product)
+    return consent is not None and (not announced or received <= consent.received)
+
+
 class Difference(NamedTuple):
     """Announced and received quantities of one product."""
 
@@ -373,6 +392,17 @@ def add_undo_step(state: ReceiveState, step: UndoStep) -> ReceiveState:
     return state._replace(history=(*state.history, step)[-MAX_UNDO:])
 
 
+def with_consent(state: ReceiveState, product: str) -> ReceiveState:
+    """Add the consent to a product, given for what is received of it by now."""
+    _, received = announced_and_received(state, product)
+    return state._replace(consents=(*without_consent(state, product).consents, Consent(product, received)))
+
+
+def without_consent(state: ReceiveState, product: str) -> ReceiveState:
+    """Remove the consent to a product."""
+    return state._replace(consents=tuple(each for each in state.consents if each.product != product))
+
+
 def split_over_lines(state: ReceiveState, goods: GoodsInHand, location: str) -> tuple[ReceiptEntry, ...]:
     """Split goods in hand over their lines: each gets what it lacks, the last one also the rest."""
     left = goods.quantity
@@ -394,9 +424,13 @@ def split_over_lines(state: ReceiveState, goods: GoodsInHand, location: str) -> 
 
 
 def add_received(state: ReceiveState, entries: Iterable[ReceiptEntry], label: str, sign: int = 1) -> ReceiveState:
-    """Add these entries to the lines, or with sign -1 subtract them."""
-    lines = list(state.lines)
+    """Add these entries to the lines and to the consents, or with sign -1 subtract them."""
+    lines, consents = list(state.lines), state.consents
     for entry in entries:
+        consents = tuple(
+            each._replace(received=each.received + sign * entry.quantity) if each.product == entry.product else each
+            for each in consents
+        )
         index = next(
             (i for i, line in enumerate(lines) if (line.product, line.number) == (entry.product, entry.line)), -1
         )
@@ -407,7 +441,7 @@ def add_received(state: ReceiveState, entries: Iterable[ReceiptEntry], label: st
         received = lines[index].received + sign * entry.quantity
         lines[index] = lines[index]._replace(received=max(ZERO, received))
     kept = (line for line in lines if line.number or line.received)
-    return state._replace(lines=tuple(kept))
+    return state._replace(lines=tuple(kept), consents=consents)
 
 
 def receipt_write(state: ReceiveState, entries: Iterable[ReceiptEntry], context: Context, sign: int = 1) -> Write:

@@ -35,6 +35,8 @@ class ExceptionsState(NamedTuple):
     kind: str = ""
     """Kind that is listed; empty for the summary."""
     counts: tuple[tuple[str, int], ...] = ()
+    is_log_unread: bool = False
+    """True while the store's log was never read: what comes from it is not known yet."""
     difference_value: Decimal = Decimal(0)
     """Sum of the absolute values of all differences."""
     search: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import list_cursor_and_search, list_page_base_class
@@ -65,6 +66,7 @@ from aisle.jobs.view import (
     Verdict,
     known_number,
     msg,
+    number_message,
     raw,
     signed_message,
 )
@@ -119,6 +121,19 @@ def _about(kind: str, value: Msg, stuck_s: str) -> Msg:
     return msg(_KIND_TEXTS[kind], value=value, seconds=stuck_s)
 
 
+_KINDS_OF_LOG = ("differences", "entries_to_review")
+"""Kinds that are found in the store's log."""
+
+
+def _count_message(state: ExceptionsState, kind: str, count: int) -> Msg:
+    """Return the number of exceptions of a kind; `?` if it is not known yet."""
+    return number_message(None if _is_unknown(state, kind) else Decimal(count))
+
+
+def _is_unknown(state: ExceptionsState, kind: str) -> bool:
+    return state.is_log_unread and kind in _KINDS_OF_LOG
+
+
 class Summary(Page[ExceptionsState]):
     """Number of exceptions of each kind."""
 
@@ -127,8 +142,9 @@ class Summary(Page[ExceptionsState]):
     def view(self, state: ExceptionsState) -> ListView:
         counts = dict(state.counts)
         value, seconds = money_message(state.difference_value), str(state.stuck_minutes * 60)
+        value = number_message(None) if state.is_log_unread else value
         rows = tuple(
-            Row(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), _about(kind, value, seconds)))
+            Row(kind, (msg(_KIND_NAMES[kind]), _count_message(state, kind, counts[kind]), _about(kind, value, seconds)))
             for kind in state.visible_kinds
             if kind in counts
         )
@@ -136,7 +152,9 @@ class Summary(Page[ExceptionsState]):
             name=self.name,
             title=msg("home.exceptions"),
             prompt=msg(
-                "unconfirmed.prompt_none" if state.is_loaded and not any(counts.values()) else "exceptions.prompt"
+                "unconfirmed.prompt_none"
+                if state.is_loaded and not state.is_log_unread and not any(counts.values())
+                else "exceptions.prompt"
             ),
             column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
             rows=rows,
@@ -190,14 +208,18 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
         return msg(_KIND_NAMES[state.kind])
 
     def prompt(self, state: ExceptionsState) -> Msg:
-        return msg("unconfirmed.prompt_none") if state.is_loaded and not state.total else self.rows_prompt(state)
+        is_none = self._is_known(state) and not state.total
+        return msg("unconfirmed.prompt_none") if is_none else self.rows_prompt(state)
 
     def rows_prompt(self, state: ExceptionsState) -> Msg:
         """Return the prompt of a list that has rows."""
         return self.prompt_text
 
     def empty_text(self, state: ExceptionsState) -> Msg:
-        return msg("exceptions.none" if state.is_loaded else "stores.loading")
+        return msg("exceptions.none" if self._is_known(state) else "stores.loading")
+
+    def _is_known(self, state: ExceptionsState) -> bool:
+        return state.is_loaded and not _is_unknown(state, state.kind)
 
     def key(self, row: Any) -> str:
         return str(row["key"])
@@ -581,6 +603,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows("summary", (row, *_)):
                 counts = tuple((kind, row[kind]) for kind in EXCEPTION_KINDS)
                 state = state._replace(counts=counts, difference_value=row["value"], is_loaded=True)
+                state = state._replace(is_log_unread=row["is_log_unread"])
                 state = state._replace(stuck_minutes=context.policy.stuck_minutes)
                 shown = tuple(count for _, count in counts) if context.is_desk else ()
                 return Turn(DIFFERENCES.with_options(state, counts=shown))

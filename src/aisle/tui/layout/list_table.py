@@ -153,7 +153,9 @@ def _table_without_cursor(
 ) -> DrawnTable:
     """Return the lines of a table. Cached, because most inputs only move the cursor."""
     gutter = _gutter_width(view, rows, first, box)
-    sized = _size_table(view, rows, _table_cells(view, gutter, box), _gaps(box), box.writer, with_heads=with_heads)
+    sized = _size_table(
+        view, rows, _table_cells(view, gutter, box), _column_gaps(box), box.writer, with_heads=with_heads
+    )
     cells, heads, columns, tones, gap = sized.cells, sized.heads, sized.columns, sized.tones, sized.gap
     cells = with_distinct_cells(cells, columns, box.writer)
     counted = _columns_with_ids(view.rows, COUNTED_ID, any)
@@ -171,7 +173,7 @@ def _table_without_cursor(
     return DrawnTable([head_line] if heads else [], lines, gutter)
 
 
-def _gaps(box: LayoutBox) -> range:
+def _column_gaps(box: LayoutBox) -> range:
     """Return the cells between columns to try: on a desk fewer before a text is shortened."""
     widest = 2 if box.cells < MEDIUM_CELLS else 3 if box.cells < WIDE_CELLS else 4
     return range(widest, 1 if box.cells >= DESK_CELLS else widest - 1, -1)
@@ -180,7 +182,7 @@ def _gaps(box: LayoutBox) -> range:
 def _table_cells(view: ListView, gutter: int, box: LayoutBox) -> int:
     """Return the cells for the columns of a table: those beside the row numbers and the least progress bar."""
     has_bars = view.has_progress_bars and box.cells >= MEDIUM_CELLS
-    return box.cells - gutter - (MIN_BAR_CELLS + _gaps(box)[0] if has_bars else 0)
+    return box.cells - gutter - (MIN_BAR_CELLS + _column_gaps(box)[0] if has_bars else 0)
 
 
 def shortened(view: ListView, box: LayoutBox) -> int:
@@ -189,7 +191,7 @@ def shortened(view: ListView, box: LayoutBox) -> int:
         return 0
     view = _drop_empty_columns(view)
     space = _table_cells(view, _gutter_width(view, view.rows, view.first, box), box)
-    return _size_table(view, view.rows, space, _gaps(box), box.writer, with_heads=True).shortened
+    return _size_table(view, view.rows, space, _column_gaps(box), box.writer, with_heads=True).shortened
 
 
 class SizedTable(NamedTuple):
