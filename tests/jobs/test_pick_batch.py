@@ -25,6 +25,7 @@ from aisle.scan.grammar_and_meaning_types import (
 )
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.pick_runner import Hand, line, order
+from tests.jobs.test_claim import refused
 
 Orders = dict[str, list[dict[str, Any]]]
 
@@ -366,13 +367,25 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
         ("location", "A-1"),
         ("product", "Product P1"),
     ]
-    assert hand.scan("P1") == "pick.picked_for_tote"
-    assert totes(hand) == {"A": 3, "C": 1}
+    assert hand.scan("P1") == "pick.put_back_first"
+    assert totes(hand) == {"A": 3, "C": 0}
     assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
     assert hand.view.name == "pick.product"
     assert [tote.letter for tote in hand.state.totes] == ["A", "C"]
     assert ("O2", 1) in hand.all_sent
     assert hand.all_sent["O2", 1] == 3
+
+
+def test_goods_that_are_too_many_are_shown_and_not_picked_for_another_tote() -> None:
+    at = {"preferred_location_code": "A-1"}
+    hand = Hand(orders={"1042": [line(1, "P1", 1, **at)], "O2": [line(1, "P1", 1, **at), line(2, "P2", 1, **at)]})
+    hand.scan("P1")
+    assert hand.feed(refused("OP", 1)) == "pick.surplus_by"
+    assert hand.scan("P1") == "pick.put_back_first"
+    assert totes(hand) == {"A": 1, "B": 0}
+    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.scan("P1") == "pick.picked_for_tote"
+    assert totes(hand) == {"A": 1, "B": 1}
 
 
 def test_finished_and_handed_over_orders_leave_nothing_in_hand() -> None:

@@ -562,3 +562,23 @@ def test_a_desk_shows_sales_and_forecast_on_one_axis_with_orders_and_the_log() -
     for words in ("6 │", "3 │", "0 └─", "W45", "W48", "░ Forecast", "4101", "Gus", "Ben Ode"):
         assert words in text, words
     assert Hand(row(history_array="[4, 6]")).view.side is None, "a handheld has no room"
+
+
+@pytest.mark.parametrize(
+    ("label", "taken"),
+    [
+        (Match(PRODUCT, "P1", expiry="2026-12-24"), True),
+        (Match(PRODUCT, "P2", expiry="2026-12-24"), False),
+        (Match(PRODUCT, "P1"), False),
+    ],
+)
+def test_date_on_the_label_of_the_product_is_the_value(label: Match, taken: bool) -> None:
+    hand = Hand(row())
+    hand.pick("expiry_date_time")
+    if taken:
+        assert hand.sent(Scan((label,)))["expiry_date_time"] == "2026-12-24T00:00:00Z"
+    else:
+        assert hand.feed(Scan((label,))) == "store_product.finish_change_first"
+    hand = Hand(row())
+    hand.pick("validate_expiry_date_time")
+    assert hand.feed(Scan((label,))) == "store_product.finish_change_first"

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
-from aisle.scan.grammar_and_meaning_types import UnknownCode
-from tests.jobs import receive_runner
+from aisle.jobs.job import Closed, Event
+from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    UnknownCode,
+)
+from tests.jobs import move_runner, pick_runner, receive_runner, test_collect_batch, test_count
+from tests.jobs.pick_runner import line, order, picked
+from tests.jobs.test_claim_goods_in_hand import BEN, LATER, SHELF
 
 UNKNOWN = UnknownCode("99999")
+UNDO = Command("u")
+
+
+def thing(key: str, kind: str = PRODUCT, quantity: int = 1) -> Scan:
+    """A code that means one thing."""
+    return Scan((Match(kind, key, f"Product {key}", Decimal(quantity), quantity != 1, key),))
 
 
 @pytest.mark.parametrize(
@@ -31,3 +52,84 @@ def test_undo_at_a_question_of_receiving_keeps_what_was_put_away(asked: str, ver
     hand.say("u")
     assert len(hand.sent) == 1
     assert not hand.state.choices
+
+
+SHORT = Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": True})
+CLAIMED = order(line(1, "P1", 5, picked_quantity=1, **SHELF), **BEN, claimed_on=LATER)
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict", "undone"),
+    [
+        (thing("P9"), "pick.not_here", "session.dropped"),
+        (thing("4102", ORDER), "pick.other_order", "session.dropped"),
+        (thing("P1", quantity=9), "pick.more_than_ordered", "session.dropped"),
+        (Quantity(Decimal(9)), "pick.total_more_than_ordered", "session.dropped"),
+        (thing("B-1", LOCATION), "pick.wrong_location", "session.dropped"),
+        (SHORT, "pick.short", "pick.not_counted"),
+        (CLAIMED, "pick.taken_over", "pick.answer_first"),
+    ],
+)
+def test_undo_at_a_question_of_a_pick_keeps_what_was_picked(question: Event, verdict: str, undone: str) -> None:
+    hand = pick_runner.Hand(line(1, "P1", 5, **SHELF), line(2, "P2", 1, **SHELF))
+    hand.books["stock_at_location B-1"] = {"pools": {"1": Decimal(4)}}
+    hand.scan("P1")
+    assert hand.feed(question) == verdict
+    before = len(hand.updates), picked(hand)
+    assert hand.feed(UNDO) == undone
+    assert (len(hand.updates), picked(hand)) == before
+
+
+@pytest.mark.parametrize(
+    ("is_rejected", "question", "undone"),
+    [(False, Back(), "session.dropped"), (True, None, "pick.put_back_first"), (True, Back(), "session.dropped")],
+)
+def test_undo_at_a_question_of_a_batch_keeps_what_was_picked(
+    is_rejected: bool, question: Event | None, undone: str
+) -> None:
+    lines = {number: [line(1, "P1", 2, **SHELF), line(2, "P2", 2, **SHELF)] for number in ("O1", "O2")}
+    hand = pick_runner.Hand(orders=lines)
+    hand.scan("P1", "3")
+    if is_rejected:
+        hand.feed(order(*lines["O1"], number="O1", is_rejected=True))
+    if question is not None:
+        hand.feed(question)
+    before = len(hand.updates), picked(hand)
+    assert hand.feed(UNDO) == undone
+    assert (len(hand.updates), picked(hand)) == before
+
+
+@pytest.mark.parametrize("question", [thing("P9"), thing("4102", ORDER), Command("t"), Back()])
+def test_undo_at_a_question_of_collecting_orders_keeps_the_orders(question: Event) -> None:
+    hand = test_collect_batch.Hand()
+    for number in ("4101", "4102"):
+        hand.scan(number)
+    hand.orders["4103"].update(BEN)
+    hand.feed(question)
+    assert hand.state.choices or hand.state.is_removing
+    assert hand.feed(UNDO) == "session.dropped"
+    assert hand.gathered == ["4101", "4102"]
+
+
+@pytest.mark.parametrize("words", ["A-1 P1 =7", "A-2 P1", "A-1 P1 A-1", "A-1 P1 P1 b"])
+def test_undo_at_a_question_of_a_move_keeps_what_was_moved(words: str) -> None:
+    hand = move_runner.Hand()
+    hand.say("A-1", "P2", "B-1")
+    for word in words.split():
+        hand.feed(Back()) if word == "b" else hand.say(word)
+    before, held = len(hand.sent), hand.held
+    hand.feed(UNDO)
+    assert (len(hand.sent), hand.held) == (before, held)
+
+
+@pytest.mark.parametrize("number", [88888, 7])
+def test_undo_at_a_question_of_a_count_keeps_what_was_counted(number: int) -> None:
+    hand = test_count.Hand(test_count.FIVE)
+    hand.numbers = [(LOCATION, "7")]
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(number)))
+    counted = [each.counted for each in hand.state.lines]
+    assert hand.state.choices
+    hand.feed(UNDO)
+    assert [each.counted for each in hand.state.lines] == counted

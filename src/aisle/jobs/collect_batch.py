@@ -259,6 +259,8 @@ class BatchJob(Job[BatchState]):
                 return _start_pick(state)
             case Command("t"):
                 return reply(state._replace(is_removing=True, choices=()), ASK, "batch.prompt_remove")
+            case Command("u") if state.choices or state.is_removing:
+                return _go_back(state)  # the question is the last input
             case Command("u") if state.orders:
                 return _remove_order(state, state.orders[-1].order)
             case Command("P") if state.orders:

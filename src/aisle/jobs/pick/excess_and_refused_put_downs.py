@@ -7,13 +7,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn
+from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, reply
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_line import same_location
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
@@ -146,6 +147,22 @@ def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
 def is_excess_asked(state: PickState) -> bool:
     """Return True while the picker has to say that excess is put back."""
     return any(goods.reason == "left_over" for goods in state.to_return)
+
+
+def return_first_id(goods: Iterable[GoodsToReturn]) -> str:
+    """Return the id of the message that these goods come first: to be put back, or with a question of their own."""
+    is_asked = any(each.is_for_other_picker or each.reason == pick_state.PUT_DOWN_BY_OTHER for each in goods)
+    return "pick.answer_first" if is_asked else "pick.put_back_first"
+
+
+def refuse_goods_to_return(state: PickState, matches: Iterable[Match]) -> Result | None:
+    """Return the answer to a scan of goods that have to be put back; None if none of the matches is such goods.
+
+    The scan may show the piece that goes back, so it is booked for no other order of the batch.
+    """
+    products = {match.key for match in matches if match.kind == PRODUCT}
+    goods = [each for each in state.to_return if each.product in products]
+    return reply(state, INFO, return_first_id(goods)) if goods else None
 
 
 def is_location_of_excess(state: PickState, location: str) -> bool:

@@ -44,7 +44,6 @@ from aisle.jobs.pick import (
     view,
 )
 from aisle.jobs.pick.goods_for_other_pickers import (
-    goods_for_others,
     hand_over_to_others,
     is_location_for_others,
     returned_message,
@@ -80,6 +79,8 @@ ScanTurn = Turn[PickState]
 
 def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> ScanTurn:
     """Handle the first match that these orders can use; if none can be used, explain why for the first match."""
+    if shown := excess_and_refused_put_downs.refuse_goods_to_return(state, matches):
+        return shown
     if location_questions.product_in_question(state):
         matches = tuple(each for each in matches if not location_questions.keeps_question(state, each))
         if not matches:
@@ -329,8 +330,7 @@ def _handle_without_orders(state: PickState, event: Event, context: Context) -> 
         case Scan(matches) if is_location_for_others(state) and (location := location_of(matches)):
             return put_down_at_location.put_down_at(state, location, context)
         case _ if state.to_return:
-            for_others = goods_for_others(state)
-            return reply(state, WRONG, "pick.answer_first" if for_others else "pick.put_back_first")
+            return reply(state, WRONG, excess_and_refused_put_downs.return_first_id(state.to_return))
         case Command("u"):
             return undo.undo_step(state, context)
         case Scan():
@@ -510,14 +510,16 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return handle_scan(state, matches, context)
         case Quantity(value, code):
             return typed_quantities_and_skips.enter_quantity(state, value, code, context)
-        case Command("u") if excess_and_refused_put_downs.is_excess_asked(state):
-            return reply(state, WRONG, "pick.put_back_first")
+        case Command("u") if state.to_return and not state.choices:
+            return reply(state, WRONG, excess_and_refused_put_downs.return_first_id(state.to_return))
         case Command("u") if state.is_pack_asked:
             return typed_quantities_and_skips.drop_pack(state)
         case Command("u") if state.only_order and not state.choices:
             return reply(state._replace(only_order=""), INFO, "session.dropped")
-        case Command("u") if unanswered_question.is_about_last_input(state):
-            return reply(state._replace(choices=()), INFO, "session.dropped")
+        case Command("u") if state.choices:
+            return _go_back(state, context)  # the question is the last input
+        case Command("u") if state.take_over_choices and not state.is_postponed:
+            return reply(state, WRONG, "pick.answer_first")
         case Command("n" | "s" | "w") if unanswered_question.is_about_goods(state):
             return unanswered_question.repeat_goods_question(state)
         case Command("n"):

@@ -85,22 +85,6 @@ def goods_choices(state: PickState) -> tuple[PickChoice, ...]:
     )
 
 
-def is_too_many(state: PickState) -> bool:
-    """Return True if more than is needed was scanned or typed, and all that is needed is offered."""
-    return any(choice.kind == "take_rest" for choice in state.choices)
-
-
-_LAST_INPUT_QUESTIONS = ("put_here", "put_others", CHANGE_LOCATION, "leave_for", "join", "amount", "set", "tote")
-"""Kinds of choices that ask about the scan or number entered last."""
-
-
-def is_about_last_input(state: PickState) -> bool:
-    """Return True if undo drops the open question, because it is about the last input and nothing was done yet."""
-    kinds = (*_LAST_INPUT_QUESTIONS, *quantity_or_record.RECORD_CHOICES)
-    is_asked = any(choice.kind in kinds for choice in state.choices)
-    return is_asked or is_about_goods(state) or is_too_many(state)
-
-
 def number_in_question(state: PickState) -> Decimal:
     """Return the typed or scanned number that the open question is about; 0 if it is about none."""
     return next(
