@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -32,6 +33,7 @@ class World:
         self.held[3, ""] = Decimal(1)
         self.stock = {(f"P{n}", "A-1"): Decimal(5) for n in range(1, 5)}
         self.gone: dict[str, Decimal] = {}
+        self.units: dict[int, str] = {}
 
     def picked(self, line: int) -> Decimal:
         return sum((quantity for (each, _), quantity in self.held.items() if each == line), Decimal(0))
@@ -64,8 +66,9 @@ class World:
         ]
         return {
             "line_number": line, "product_number": product, "description": f"Product {product}", "quantity": ordered,
-            "picked_quantity": self.picked(line), "is_picked": line in self.closed, "put_down": put_down, "unit": "",
-            "locations": [{"location_code": "A-1"}], "preferred_location_code": None, "allow_decimal": False,
+            "picked_quantity": self.picked(line), "is_picked": line in self.closed, "put_down": put_down,
+            "locations": [{"location_code": "A-1"}], "preferred_location_code": None,
+            "unit": self.units.get(line, ""), "allow_decimal": line in self.units,
         }  # fmt: skip
 
     def apply(self, write: Write) -> None:
@@ -149,6 +152,15 @@ class Hand:
         """The goods are fetched."""
         self.context = self.context._replace(now=LATER)
 
+    def after(self, seconds: float) -> None:
+        """Time goes on."""
+        now = datetime.fromisoformat(self.context.now) + timedelta(seconds=seconds)
+        self.context = self.context._replace(now=now.isoformat())
+
+    def label(self, weight: str) -> str:
+        """The label of a weighed product is scanned."""
+        return self.feed(Scan((Match(PRODUCT, "P1", "P1", Decimal(weight), is_explicit=True, code="P1"),)))
+
     @property
     def step(self) -> str:
         return self.job.step_name(self.state)
@@ -169,11 +181,40 @@ def test_two_scans_hand_an_order_over(key: str, kind: str) -> None:
     assert len(hand.writes) == 1
 
 
-def test_a_label_that_is_read_twice_hands_nothing_over() -> None:
+@pytest.mark.parametrize("pause", [0, 0.5, 1, 1.5, 2, 2.9])
+def test_a_label_that_is_read_on_and_on_hands_nothing_over(pause: float) -> None:
+    hand = Hand()
+    hand.world.closed.add(4)
+    hand.scan("O1", ORDER)
+    for _ in range(10):
+        hand.after(pause)
+        assert hand.scan("O1", ORDER) == "hand_over.scan_again"
+    assert (hand.step, hand.writes) == ("hand_over.order", [])
+    hand.after(3)
+    assert hand.scan("O1", ORDER) == "hand_over.done"
+
+
+def test_reads_at_a_question_begin_the_guard_time_again() -> None:
     hand = Hand()
     hand.scan("O1", ORDER)
+    hand.feed(Choice(2))
+    hand.after(10)
+    hand.scan("O1", ORDER)
+    hand.feed(Back())
+    hand.after(1)
     assert hand.scan("O1", ORDER) == "hand_over.scan_again"
-    assert (hand.step, hand.writes) == ("hand_over.order", [])
+
+
+@pytest.mark.parametrize(("key", "kind"), [("O1", ORDER), ("PU-1", LOCATION)])
+def test_reads_that_go_on_after_the_hand_over_open_nothing(key: str, kind: str) -> None:
+    hand = Hand()
+    hand.world.closed.add(4)
+    hand.scan("O1", ORDER)
+    hand.later()
+    hand.scan(key, kind)
+    for _ in range(3):
+        hand.after(2)
+        assert (hand.scan(key, kind), hand.step) == ("hand_over.read_again", "hand_over")
 
 
 @pytest.mark.parametrize(
@@ -218,6 +259,38 @@ def test_goods_are_checked_if_the_store_wants_it() -> None:
     said = [hand.scan(key) for key in ("P1", "P2", "P2", "P2", "P3")]
     assert said[-1] == "hand_over.all_checked"
     assert hand.scan("O1", ORDER) == "hand_over.done"
+
+
+def test_who_has_begun_to_scan_is_asked_about_the_rest() -> None:
+    hand = Hand()
+    hand.world.closed.add(4)
+    hand.scan("O1", ORDER)
+    hand.scan("P1")
+    assert hand.scan("PU-1", LOCATION) == ""
+    assert (hand.step, hand.writes) == ("hand_over.confirm", [])
+    assert (hand.scan("P2"), hand.step) == ("hand_over.checked", "hand_over.order"), "they were asked for"
+    hand.feed(Command("u"), Command("u"))
+    assert hand.scan("PU-1", LOCATION) == "hand_over.done", "no scan is left"
+
+
+def test_a_weighed_line_is_checked_by_the_weights_of_its_labels() -> None:
+    hand = Hand(Policy(check_hand_over=True))
+    hand.world.ordered = {1: ("P1", Decimal("1.5"))}
+    hand.world.held = {(1, "PU-1"): Decimal("1.5")}
+    hand.world.units = {1: "kg"}
+    hand.scan("O1", ORDER)
+    said = [hand.label(weight) for weight in ("0.7", "0.9", "0.8")]
+    assert said == ["hand_over.checked", "hand_over.too_many", "hand_over.all_checked"]
+
+
+@pytest.mark.parametrize("choices", [(Choice(1),), (Choice(2),), (Choice(2), Choice(2)), (Choice(2), Choice(1))])
+def test_undo_at_a_question_drops_it(choices: tuple[Choice, ...]) -> None:
+    hand = Hand()
+    hand.scan("O1", ORDER)
+    hand.feed(*choices)
+    assert hand.step != "hand_over.order"
+    assert (hand.feed(Command("u")), hand.step, hand.writes) == ("session.dropped", "hand_over.order", [])
+    assert hand.job.accepts(HandOverState(step="quantity", order="O1")).command_letters == "u"
 
 
 def test_what_the_customer_does_not_want_goes_back_and_the_rest_is_handed_over() -> None:

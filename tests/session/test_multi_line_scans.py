@@ -13,6 +13,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.hand_over.hand_over_state import HandOverState
 from aisle.jobs.view import GOOD, WRONG, Frame
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
@@ -307,6 +308,8 @@ def test_a_count_of_one_is_taken_back_when_its_scan_goes_on(
 
 def quantities_of(state: Any) -> Any:
     """What a job has counted."""
+    if isinstance(state, HandOverState):
+        return state.checked, state.put_back
     if hasattr(state, "line"):
         return state.line and (state.line.product, state.quantity)
     lines = [(line.product, line.picked) for line in getattr(state, "lines", ()) if hasattr(line, "picked")]

@@ -77,5 +77,5 @@ JOBS: Mapping[str, Job[Any]] = _LazyJobs()
 DETOURS = frozenset({"look_up", "locations", "note", "help", "palette"})
 """Jobs opened for a short look during another job. A scan that the other job accepts closes them."""
 
-COUNTS_SCANS = frozenset({"pick", "move", "count", "adjust", "receive"})
+COUNTS_SCANS = frozenset({"pick", "move", "count", "adjust", "receive", "hand_over"})
 """Jobs in which a scanned product can be given a quantity."""

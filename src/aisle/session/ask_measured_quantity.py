@@ -25,8 +25,8 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.scan.units import convert_typed, display_unit, is_unit_of_measure, parse_amount, round_quantity
 from aisle.session.job_stack import StackedJob, receiving_job
 
-OPENING_STEPS = ("count.start", "count.list")
-"""Steps where a scan opens something. Only a product without a location is counted at once."""
+OPENING_STEPS = ("count.start", "count.list", "hand_over", "hand_over.goods")
+"""Steps where a scan opens something. In a count only a product without a location is counted at once."""
 
 
 def is_quantity_needed(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> bool:

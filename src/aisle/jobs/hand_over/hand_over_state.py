@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.list_cursor_and_search import ListOptions
+from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
 from aisle.jobs.supervisor.order_rows import BoardOrder
 
@@ -104,10 +105,10 @@ class HandOverState(NamedTuple):
     goods: tuple[LineGoods, ...] = ()
     is_alone: bool = False
     """True if the job was opened for one order and closes with it."""
-    opened_at: str = ""
-    """Time at which the order was opened."""
+    last_read: LabelRead = LabelRead()
+    """Opening of the order, or the last read of its label; at the list that of the order handed over last."""
     checks_goods: bool = False
-    """True if the store wants each of its goods scanned."""
+    """True if the store wants each of its goods scanned, or somebody has begun to scan them."""
     checked: tuple[Checked, ...] = ()
     line: int = 0
     """Line of the goods that are being put back."""
@@ -196,6 +197,7 @@ def close_order(state: HandOverState) -> HandOverState:
         options=state.options,
         put_back=state.put_back,
         last_order=state.last_order,
+        last_read=state.last_read,
         since=state.since,
         reported_refusals=state.reported_refusals,
         knows_phones=state.knows_phones,

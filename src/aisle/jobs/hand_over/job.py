@@ -11,6 +11,7 @@ from aisle.jobs.hand_over.order_pages import (
     ORDER_PAGES,
     check_product,
     drop_put_back,
+    is_unchecked,
     open_order,
     put_back_at,
     put_back_product,
@@ -20,11 +21,11 @@ from aisle.jobs.hand_over.order_pages import (
     scan_order,
 )
 from aisle.jobs.hand_over.ready_list_page import READY_LIST
-from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn
+from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.view import WRONG, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Match
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class HandOverJob(PageJob[HandOverState]):
     """Job that finds an order, shows where its goods lie, and hands it over."""
 
     name = "hand_over"
+    version = 2
     state_type = HandOverState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     topics = ("order", "outbox", "refusal")
@@ -93,9 +95,15 @@ class HandOverJob(PageJob[HandOverState]):
         return Turn(state)
 
     def handle_scan(self, state: HandOverState, matches: tuple[Match, ...], context: Context) -> Result:
+        turn = self._handle_scan(state, matches, context)
+        return turn._replace(state=_with_label_read(turn.state, matches, context))
+
+    def _handle_scan(self, state: HandOverState, matches: tuple[Match, ...], context: Context) -> Result:
         kinds = self.prefers(state)
         first = next((each for kind in kinds for each in matches if each.kind == kind), None)
         match state.step:
+            case "" if any(state.last_read.is_repeated(each.key, context.now) for each in matches):
+                return reply(state, INFO, "hand_over.read_again", order=state.last_order)
             case "":
                 return open_order(state, first.key, context) if first else refuse(state, not_an_order(matches[0]))
             case "order" if first and first.kind == PRODUCT:
@@ -108,7 +116,15 @@ class HandOverJob(PageJob[HandOverState]):
                 return put_back_product(state, first, context)
             case "location" if first:
                 return put_back_at(state, first.key, context)
+            case "confirm" if first and is_unchecked(state, first):
+                return check_product(state, first)
         return scan_at_question(state, matches[0])
+
+
+def _with_label_read(state: HandOverState, matches: tuple[Match, ...], context: Context) -> HandOverState:
+    """Return the state after a scan. A repeated read of the label, on any page, begins the guard time again."""
+    is_read = any(each.key in state.last_read.keys for each in matches)
+    return state._replace(last_read=state.last_read._replace(at=context.now)) if is_read else state
 
 
 def _with_order(state: HandOverState, row: OrderRow | None) -> HandOverState:

@@ -27,21 +27,18 @@ from aisle.jobs.hand_over.hand_over_state import (
     unchecked_goods,
 )
 from aisle.jobs.hand_over.writes_and_undo import finish_write, put_back_step, put_back_writes
-from aisle.jobs.job import Close, Context, Event, Query, Refresh, Turn, reply
+from aisle.jobs.job import Args, Close, Context, Event, Query, Refresh, Turn, reply
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, refuse
 from aisle.jobs.pick.pick_line import same_location
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.store_time import seconds_since
+from aisle.jobs.repeated_label_reads import LABEL_GUARD_S, LabelRead
 from aisle.jobs.sums_of_goods_and_progress import goods_text, named_goods
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES
 from aisle.jobs.view import GOOD, INFO, Block, Line, Msg, Step, Verdict, msg, raw, undo_verdict
-from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Accepts, Choice, Match, Quantity
 
 Result = Turn[HandOverState]
 Actions = tuple[Action[HandOverState], ...]
-
-READ_TWICE_S = 2
-"""Seconds within which a second scan of the order's label may be the first one, read twice."""
 
 ALL = LETTER_OF_CHOICE["other"]
 """Letter for all goods of a line."""
@@ -56,7 +53,10 @@ def open_order(state: HandOverState, number: str, context: Context) -> Result:
     """Open an order. Another one that is open stays where it is."""
     left = state.order
     opened = close_order(state)._replace(
-        step=ORDER_STEP, order=number, opened_at=context.now, checks_goods=context.policy.check_hand_over
+        step=ORDER_STEP,
+        order=number,
+        last_read=LabelRead((number,), context.now),
+        checks_goods=context.policy.check_hand_over,
     )
     verdict = (
         Verdict(INFO, msg("hand_over.left", order=left)) if left else Verdict(GOOD, msg("order.title", order=number))
@@ -64,10 +64,10 @@ def open_order(state: HandOverState, number: str, context: Context) -> Result:
     return Turn(opened, (query_order(number), Refresh("order", number)), verdict)
 
 
-def leave_order(state: HandOverState, verdict: Verdict | None = None) -> Result:
+def leave_order(state: HandOverState, verdict: Verdict | None = None, answer: Args | None = None) -> Result:
     """Go back to the list, or close the job that was opened for this order."""
     closed = close_order(state)
-    return Turn(closed, (Close(verdict),)) if state.is_alone else Turn(closed, (), verdict)
+    return Turn(closed, (Close(verdict, answer=answer),)) if state.is_alone else Turn(closed, (), verdict)
 
 
 def ask_undo(state: HandOverState, context: Context) -> Result:
@@ -76,7 +76,8 @@ def ask_undo(state: HandOverState, context: Context) -> Result:
         *before, last = state.checked
         goods = goods_of_line(state, last.line)
         label = goods.label if goods else ""
-        undone = state._replace(checked=tuple(before))
+        is_checking = bool(before) or context.policy.check_hand_over
+        undone = state._replace(checked=tuple(before), checks_goods=is_checking)
         return Turn(undone, (), undo_verdict(msg("hand_over.check_undone", label=label)))
     if not state.put_back:
         gone = msg("hand_over.no_undo", order=state.last_order) if state.last_order else msg("pick.nothing_to_undo")
@@ -102,7 +103,9 @@ class OrderPage(DetailPage[HandOverState]):
     def prompt(self, state: HandOverState) -> Msg:
         if not has_goods(state):
             return msg("order.prompt_read")
-        return msg("hand_over.prompt_check" if state.checks_goods else "hand_over.prompt_order")
+        if state.checks_goods:
+            return msg("hand_over.prompt_check")
+        return msg("hand_over.prompt_order", seconds=LABEL_GUARD_S)
 
     def lines(self, state: HandOverState) -> tuple[Line, ...]:
         title = msg("order.title", order=state.order)
@@ -159,7 +162,7 @@ def _quantity(goods: LineGoods, quantity: Decimal) -> Msg:
 def _cells(state: HandOverState, goods: LineGoods) -> tuple[Msg, ...]:
     """Return name, quantity and location of goods; of goods to check, how many were scanned."""
     quantity = _quantity(goods, goods.picked)
-    if state.checks_goods or checked_quantity(state, goods):
+    if state.checks_goods:
         quantity = msg("progress.of", done=checked_quantity(state, goods), total=goods.picked)
     if not goods.picked:
         quantity = msg("orders.status_open")
@@ -173,9 +176,7 @@ def ask_or_hand_over(state: HandOverState, context: Context) -> Result:
     """Hand the order over, or ask first if goods are missing or were not scanned."""
     if not has_goods(state):
         return refuse(state, _why_not(state))
-    if _question(state) is None:
-        return hand_over(state, context)
-    return Turn(state._replace(step=CONFIRM))
+    return Turn(state._replace(step=CONFIRM)) if _questions(state) else hand_over(state, context)
 
 
 def _why_not(state: HandOverState) -> Msg:
@@ -191,20 +192,23 @@ _REFUSALS = {
 """Refusals by the state of the order."""
 
 
-def _question(state: HandOverState) -> Msg | None:
-    """Return what is asked before the order is handed over; None for nothing."""
+def _questions(state: HandOverState) -> tuple[Msg, ...]:
+    """Return what is asked before the order is handed over; empty for nothing."""
     unchecked, missing = unchecked_goods(state), missing_goods(state)
-    if state.checks_goods and not unchecked.is_nothing:
-        return msg("hand_over.unchecked", left=goods_text(unchecked))
-    return None if missing.is_nothing else msg("hand_over.missing_too", left=goods_text(missing))
+    is_asked = state.checks_goods and not unchecked.is_nothing
+    return (
+        *((msg("hand_over.unchecked", left=goods_text(unchecked)),) if is_asked else ()),
+        *((msg("hand_over.missing_too", left=goods_text(missing)),) if not missing.is_nothing else ()),
+    )
 
 
 def hand_over(state: HandOverState, context: Context) -> Result:
     """Send that the order has left the store. What was put back of it can no longer be undone."""
     kept = tuple(step for step in state.put_back if step.order != state.order)
-    left = state._replace(put_back=kept, checked=(), last_order=state.order)
+    read = LabelRead((state.order, *locations_of(state)), context.now)
+    left = state._replace(put_back=kept, checked=(), last_order=state.order, last_read=read)
     verdict = Verdict(GOOD, msg("hand_over.done", order=state.order, goods=named_goods(picked_goods(state))))
-    turn = leave_order(left, verdict)
+    turn = leave_order(left, verdict, {"handed_over": state.order, "labels": list(read.keys)})
     return turn._replace(effects=(finish_write(state.order, context), *turn.effects))
 
 
@@ -216,8 +220,8 @@ class ConfirmPage(FormPage[HandOverState]):
     prompt_text = letter_prompt(YES + DROP, scans=False)
 
     def lines(self, state: HandOverState) -> tuple[Line, ...]:
-        asked = _question(state)
-        return (Line("product", msg("order.title", order=state.order)), *((Line("note", asked),) if asked else ()))
+        asked = (Line("note", question) for question in _questions(state))
+        return (Line("product", msg("order.title", order=state.order)), *asked)
 
     def accepts(self, state: HandOverState) -> Accepts:
         return super().accepts(state)._replace(choice_letters=YES + DROP)
@@ -226,7 +230,8 @@ class ConfirmPage(FormPage[HandOverState]):
         return super().step(state)._replace(choice_letters=YES + DROP)
 
     def actions(self, state: HandOverState) -> Actions:
-        return (Action(msg("hand_over.choice_all_the_same"), hand_over), Action(msg("order_actions.no"), self.go_back))
+        yes = Action(msg("hand_over.choice_all_the_same"), hand_over)
+        return (yes, Action(msg("order_actions.no"), self.go_back), _cancel(self))
 
     def go_back(self, state: HandOverState, context: Context) -> Result:
         return reply(state._replace(step=ORDER_STEP), INFO, "session.dropped")
@@ -239,8 +244,8 @@ def scan_order(state: HandOverState, number: str, context: Context) -> Result:
     """Hand the open order over by a second scan of its label, or open another order."""
     if number != state.order:
         return open_order(state, number, context)
-    if seconds_since(state.opened_at, context.now) < READ_TWICE_S:
-        return reply(state, INFO, "hand_over.scan_again", order=number)
+    if state.last_read.is_repeated(number, context.now):
+        return reply(state, INFO, "hand_over.scan_again", order=number, seconds=LABEL_GUARD_S)
     return ask_or_hand_over(state, context)
 
 
@@ -256,17 +261,23 @@ def scan_location(state: HandOverState, location: str, context: Context) -> Resu
     )
 
 
+def is_unchecked(state: HandOverState, match: Match) -> bool:
+    """Return True if goods of this product are still to scan, and that is asked about."""
+    lines = (goods for goods in state.goods if match.kind == PRODUCT and goods.product == match.key)
+    return state.checks_goods and any(checked_quantity(state, goods) < goods.picked for goods in lines)
+
+
 def check_product(state: HandOverState, match: Match) -> Result:
-    """Check goods of the order by a scan. Measured goods of a line are checked at once."""
+    """Check goods of the order by a scan, measured goods by the quantity of their label."""
     lines = [goods for goods in state.goods if goods.product == match.key and goods.picked]
     if not lines:
         return refuse(state, msg("hand_over.not_of_order", order=state.order, label=match.label or match.key))
     left = [(goods, goods.picked - checked_quantity(state, goods)) for goods in lines]
     goods, open_quantity = next(((each, rest) for each, rest in left if rest), left[-1])
-    quantity = open_quantity if goods.unit else match.quantity
-    if not open_quantity or quantity > open_quantity:
+    if match.quantity > open_quantity:
         return refuse(state, msg("hand_over.too_many", total=_quantity(goods, goods.picked), label=goods.label))
-    state = state._replace(checked=(*state.checked, Checked(goods.line, quantity)))
+    checked = (*state.checked, Checked(goods.line, match.quantity))
+    state = state._replace(step=ORDER_STEP, checked=checked, checks_goods=True)
     if (rest := unchecked_goods(state)).is_nothing:
         return reply(state, GOOD, "hand_over.all_checked", label=goods.label)
     return reply(state, GOOD, "hand_over.checked", label=goods.label, left=goods_text(rest))
@@ -288,7 +299,7 @@ class GoodsPage(OrderPage):
         return (block._replace(numbered_rows=self.numbered_rows(state)),)
 
     def actions(self, state: HandOverState) -> Actions:
-        return ()
+        return (_cancel(self),)
 
     def numbered_rows(self, state: HandOverState) -> int:
         return len(state.goods)
@@ -300,7 +311,7 @@ class GoodsPage(OrderPage):
         return super().handle_other_input(state, event, context)
 
     def go_back(self, state: HandOverState, context: Context) -> Result:
-        return Turn(state._replace(step=ORDER_STEP, page=0))
+        return reply(drop_put_back(state), INFO, "session.dropped")
 
 
 def _choose_goods(state: HandOverState, context: Context) -> Result:
@@ -325,6 +336,11 @@ def put_back_line(state: HandOverState, goods: LineGoods, context: Context) -> R
     if goods.picked == 1 and not goods.unit:
         return _ask_location(state, goods, goods.picked, context)
     return Turn(state._replace(step=QUANTITY))
+
+
+def _cancel(page: OrderPage | FormPage[HandOverState]) -> Action[HandOverState]:
+    """Return the undo on a page that asks something: it drops the question and takes nothing back."""
+    return Action(msg("hint.undo"), page.go_back, "u", is_hinted=False)
 
 
 class PutBackPage(FormPage[HandOverState]):
@@ -356,13 +372,14 @@ class QuantityPage(PutBackPage):
 
     def accepts(self, state: HandOverState) -> Accepts:
         goods = goods_of_line(state, state.line)
-        return Accepts(quantity=True, decimals=bool(goods and goods.unit), choices=1, choice_letters=ALL)
+        decimals = bool(goods and goods.unit)
+        return Accepts(quantity=True, decimals=decimals, choices=1, choice_letters=ALL, command_letters="u")
 
     def step(self, state: HandOverState) -> Step:
         return super().step(state)._replace(choice_letters=ALL)
 
     def actions(self, state: HandOverState) -> Actions:
-        return (Action(msg("hand_over.choice_all"), _put_back_all),)
+        return (Action(msg("hand_over.choice_all"), _put_back_all), _cancel(self))
 
     def handle_other_input(self, state: HandOverState, event: Event, context: Context) -> Result:
         goods = goods_of_line(state, state.line)
@@ -394,13 +411,14 @@ class LocationPage(PutBackPage):
     def actions(self, state: HandOverState) -> Actions:
         goods = goods_of_line(state, state.line)
         if goods is None:
-            return ()
+            return (_cancel(self),)
         codes = dict.fromkeys((goods.stock_location, *(held.location for held in goods.held)))
-        return tuple(
+        places = (
             Action(msg("hand_over.choice_location", place=code), partial(_put_back_there, code))
             for code in codes
             if code
         )
+        return (*places, _cancel(self))
 
 
 def _put_back_there(code: str, state: HandOverState, context: Context) -> Result:

@@ -28,6 +28,7 @@ from aisle.jobs.job import (
     UndoLast,
     reply,
 )
+from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.shell import sign_in
 from aisle.jobs.store_time import due_message, store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import OrderGoods, goods_progress_in_list, order_goods, order_progress
@@ -151,6 +152,10 @@ class HomeState(NamedTuple):
     """True if a search may have more results than `total`."""
     partly_received: tuple[str, ...] = ()
     """Deliveries left here partly received."""
+    handed_over: str = ""
+    """Order that was handed over last."""
+    last_read: LabelRead = LabelRead()
+    """Hand-over of that order, or the last read of its label or location."""
     is_sign_out_warned: bool = False
     """True if the open work was reported; the next sign-out is executed."""
 
@@ -278,7 +283,10 @@ class HomeJob(Job[HomeState]):
             case Scan(matches) if matches[0].kind == DELIVERY:
                 return Turn(_reset(state), (start_receiving(matches),))
             case Scan(matches):
-                return self._handle_scan(state, matches[0])
+                return self._handle_scan(state, matches[0], context)
+            case Closed("hand_over", {"handed_over": str(order), "labels": labels}):
+                read = LabelRead(tuple(labels), context.now)
+                return self._refresh_all(state._replace(handed_over=order, last_read=read), context)
             case Rows():
                 return self._handle_rows(state, event, context)
             case Closed("pick", {"rejected": str(order)}):
@@ -368,7 +376,10 @@ class HomeJob(Job[HomeState]):
         )
         return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
 
-    def _handle_scan(self, state: HomeState, match: Match) -> Result:
+    def _handle_scan(self, state: HomeState, match: Match, context: Context) -> Result:
+        if state.last_read.is_repeated(match.key, context.now):
+            again = state._replace(last_read=state.last_read._replace(at=context.now))
+            return reply(again, INFO, "hand_over.read_again", order=state.handed_over)
         if match.kind in (ORDER, REFERENCE):
             return Turn(_reset(state), (Start("pick", {"order_number": match.key}),))
         if match.kind == PERSON:
