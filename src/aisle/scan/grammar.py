@@ -21,6 +21,7 @@ from aisle.scan.grammar_and_meaning_types import (
     CONTROL_INSIDE,
     EXTRA_SIGNS,
     NUMBER_BESIDE_CODE,
+    ORDER,
     PART_OF_LABEL,
     PRODUCT,
     WRONG_LAYOUT,
@@ -432,9 +433,19 @@ def _interpret_code(
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
+    if is_gs1 or not code.isalnum() or code[:3] == "400":
+        interpretations += _interpret_order(code, is_gs1)
     if _may_be_garbled(code):
         interpretations += _interpret_layouts(code, in_store_patterns)
     return tuple(sorted(interpretations, key=lambda interpretation: interpretation.rank))
+
+
+def _interpret_order(code: str, is_gs1: bool) -> list[Interpretation]:
+    """Return the interpretation of a code that has the number of an order and more."""
+    from aisle.scan import order_in_code
+
+    number = order_in_code.order_number_in(code, is_gs1=is_gs1)
+    return [Interpretation(lookup_keys(number), number, kind=ORDER, rank=_RANK_GUESSED)] if number else []
 
 
 def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:

@@ -374,6 +374,11 @@ def _begins_with_key(text: str) -> bool:
     return bare is not None and check_digit(bare.group()[2:-1]) == bare.group()[-1]
 
 
+def is_digital_link(text: str) -> bool:
+    """Return True if a text is the web address of a trade item or logistic unit."""
+    return re.search(_DIGITAL_LINK, _WHOLE_ITEM.sub(r"01/\1", text)) is not None
+
+
 def gs1_fault(text: str, from_gs1_symbol: bool = False) -> str:
     """Return the message id for which GS1 data is refused; empty if it is valid, or no GS1 data."""
     if not from_gs1_symbol and not _begins_with_key(text) and not (text[:1] == "(" and begins_gs1_message(text)):

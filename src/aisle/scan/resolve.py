@@ -70,7 +70,8 @@ def resolve(
     known = [
         (interpretation, chosen)
         for interpretation in interpretations
-        if not interpretation.is_guess and (chosen := _candidates_of(interpretation, found, preferred_kinds))
+        if not (interpretation.is_guess or (accepts.text and interpretation.kind == ORDER))
+        and (chosen := _candidates_of(interpretation, found, preferred_kinds))
     ]
     if not known and interpretations and (chosen := _with_other_zeros(interpretations[0], found)):
         known = [(interpretations[0], chosen)]
@@ -192,13 +193,18 @@ def unique_results(guesses: Iterable[tuple[Candidate, ResultT]]) -> tuple[Result
 def _candidates_of(
     interpretation: Interpretation, found: dict[str, list[Candidate]], preferred_kinds: tuple[str, ...]
 ) -> list[Candidate]:
-    """Return the candidates of an interpretation, preferred kinds first; of each kind only those under the best key."""
+    """Return the candidates of an interpretation, preferred kinds first; of each kind only those under the best key.
+
+    A number of an order inside a longer code counts if exactly one order has it.
+    """
     chosen: list[Candidate] = []
     for key in interpretation.keys:
         kinds = {candidate.kind for candidate in chosen}
         for candidate in found.get(key, ()):
             if candidate.kind not in kinds and _may_mean(interpretation, candidate):
                 chosen.append(candidate)
+    if interpretation.kind == ORDER and len({candidate.key for candidate in chosen}) > 1:
+        return []
     return sorted(chosen, key=lambda candidate: _kind_rank(candidate.kind, preferred_kinds))
 
 
@@ -207,6 +213,8 @@ def _may_mean(interpretation: Interpretation, candidate: Candidate) -> bool:
 
     Its kind must fit, and its key must not equal the candidate's number by chance.
     """
+    if interpretation.kind == ORDER:
+        return candidate.kind in (ORDER, REFERENCE)
     return interpretation.kind == candidate.kind or (
         not interpretation.kind and may_identify(candidate.code, candidate.key, interpretation.code)
     )
