@@ -93,7 +93,8 @@ class Hand:
             for effect in turn.effects:
                 self.effects.append(effect)
                 if isinstance(effect, Query):
-                    rows = self.rows.get(effect.name, [])
+                    is_moved = effect.args.get("operation", "create-movement") == "create-movement"
+                    rows = self.rows.get(effect.name, []) if is_moved else []
                     queue.append(Rows(effect.id, tuple(rows), len(rows)))
                 elif isinstance(effect, Request):
                     queue.append(Requested("a1"))

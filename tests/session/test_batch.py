@@ -342,3 +342,12 @@ def test_label_of_a_tote_in_a_burst_is_a_scan_of_its_own(home: StoreFolder, labe
         before = sum(line.picked for line in state(session).lines)
         Scanner(session).send(f"{CODES[product]}\r{label}\r{CODES[product]}\r", 0.0)
         assert sum(line.picked for line in state(session).lines) == before + 2
+
+
+def test_the_next_order_says_that_goods_of_the_last_one_are_in_hand(home: StoreFolder) -> None:
+    with at(home) as session:
+        frame = say(session, "4101", CODES["P1"], "3", CODES["P2"])
+        assert told(frame) == (GOOD, "pick.all_picked")
+        frame = say(session, "4102")
+        assert frame.verdict is not None
+        assert frame.verdict.detail == msg("pick.left_not_put_down", count=Decimal(4), order="4101")

@@ -205,7 +205,8 @@ class Close(NamedTuple):
     answer: Args | None = None
     """Answer for the job below; it comes with `Closed`."""
     not_done: Msg | None = None
-    """What the closed job asked and nobody answered; it is added to the verdict on the event for the job below."""
+    """What the closed job asked and nobody answered, or left undone. It is added to the verdict on the event for the
+    job below, or on the next job."""
 
 
 class SignIn(NamedTuple):

@@ -173,7 +173,8 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
     if tote:
         return put_down_at_location.select_tote(state, tote)
     if state.phase == "done":
-        return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
+        in_hand = view.leave_verdict(state).text if goods_in_hand.orders_not_put_down(state) else None
+        return Turn(state, (Close(start=Start("pick", {"order_number": match.key}), not_done=in_hand),))
     choices = rejected_scans_and_quantities.other_order_choices(state, match.key)
     if state.is_batch:
         return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
