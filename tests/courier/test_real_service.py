@@ -17,6 +17,8 @@ from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
+from aisle.jobs.stored_messages import read_message
+from aisle.jobs.view import msg
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.open_service_and_admin_token import Service, open_service
 from tests.courier.host import URL
@@ -222,3 +224,19 @@ async def test_too_much_is_refused_and_said(shop: Shop) -> None:
         assert shop.desk.outbox.get(op_id).last_error
         await shop.time.until(lambda: courier.continuous_sync.read_queue.is_empty)
         assert not shop.order(str(order["order_number"]))["is_picked"]
+
+
+async def test_who_hands_over_what_another_person_gave_away_is_told_by_whom(shop: Shop, tmp_path: Path) -> None:
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            await shop.time.pass_(1)
+            number = str(shop.first()["order_number"])
+            body = {"orders": {"order_number": number, "is_active": False}}
+            end = Write("update-customer-order", (f"order/{number}",), {"store_number": STORE}, {}, body)
+            (ours,), (theirs,) = shop.desk.write(end), other.desk.write(end._replace(user="U2"))
+            await shop.time.until(lambda: {shop.desk.state(ours), other.desk.state(theirs)} == {"done", "rejected"})
+            hosts = ((shop.desk, ours, "U2"), (other.desk, theirs, "U1"))
+            refused = [(desk.outbox.get(op), user) for desk, op, user in hosts if desk.state(op) == "rejected"]
+    ((op, user),) = refused
+    who = demo_person(shop, user)["name"]
+    assert read_message(op.last_error) == msg("stored_reason.handed_over_by", order=number, who=who)

@@ -357,6 +357,14 @@ def test_a_refused_hand_over_is_reported_once() -> None:
     assert hand.state.reported_refusals == ("3",)
 
 
+def test_who_has_the_order_open_is_told_that_somebody_else_gave_it_away() -> None:
+    hand = Hand()
+    hand.scan("O1", ORDER)
+    hand.world.order["is_active"] = False
+    assert hand.feed(Changed("order", "O1")) == "order_actions.order_finished"
+    assert hand.feed(Changed("order", "O1")) == ""
+
+
 def test_no_sequence_loses_goods_and_undo_restores_them() -> None:
     events: list[Event] = [
         *(Choice(n) for n in range(1, 5)),

@@ -14,6 +14,7 @@ from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionSt
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
 from aisle.jobs.supervisor.order_rows import parse_order_row
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
+from aisle.outbox.stored_reasons import store_message
 from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, Meaning, Text, TypedText
 from aisle.tui.message_text import MessageWriter
 
@@ -197,3 +198,15 @@ def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:
     assert isinstance(view, ListView)
     said = [MessageWriter().write(each.cells[1]) for each in view.rows]
     assert [text.replace("20 Nov 9:41", "9:41") for text in said] == list(ways)
+
+
+def test_who_lost_the_race_for_a_hand_over_is_told_once_who_gave_it_away() -> None:
+    why = store_message("stored_reason.handed_over_by", order="4101", who="Ben")
+    body = {"orders": {"order_number": "4101", "is_active": False}}
+    row = {"op_id": "1", "user": "ann", "why": why, "body": body}
+    job, answer = HomeJob(), Rows("refused_hand_overs", (row,), 1)
+    asked = job.handle(HomeState(), Changed("refusal", ""), CONTEXT).effects
+    assert "refused_hand_overs" in [each.id for each in asked if isinstance(each, Query)]
+    turn = job.handle(HomeState(), answer, CONTEXT)
+    assert turn.verdict == Verdict(WRONG, msg("stored_reason.handed_over_by", order="4101", who="Ben"))
+    assert job.handle(turn.state, answer, CONTEXT).verdict is None

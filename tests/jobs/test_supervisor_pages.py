@@ -27,7 +27,8 @@ from aisle.jobs.job import (
     Write,
 )
 from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS, ExceptionsState
-from aisle.jobs.supervisor.exceptions import LISTS, ExceptionsJob
+from aisle.jobs.supervisor.exception_lists import LISTS
+from aisle.jobs.supervisor.exceptions import ExceptionsJob
 from aisle.jobs.supervisor.order_action_writes import ACTION_NUMBERS
 from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,

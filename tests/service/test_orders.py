@@ -7,7 +7,7 @@ import pytest
 
 from tests.service.world import START, World, line_end
 
-ORDERS = "/stores/S1/orders/customerorders"
+ORDERS, PEOPLE = "/stores/S1/orders/customerorders", "/aisle/v1/stores/S1/people"
 
 
 async def test_a_new_order_has_defaults_of_the_catalogue_and_nothing_is_picked(world: World) -> None:
@@ -344,3 +344,17 @@ async def test_too_many_are_refused(world: World) -> None:
     assert [row["order_number"] for row in found["list"]] == ["O1"]
     answer = await world.send("GET", NAMED_ORDERS, query={"numbers": asked("O1", *most, "X99")})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "numbers")
+
+
+async def test_a_second_person_does_not_hand_the_same_order_over(world: World) -> None:
+    await world.post(PEOPLE, {"people": [{"badge": "B1", "user": "anna", "name": "Anna Kovac"}]})
+    await world.order("O1", {"product_number": "P1", "quantity": 1, "is_picked": True})
+
+    async def finish(user: str, status: int = 200) -> Any:
+        headers = {"Aisle-App-User": user} if user else {}
+        return await world.update("O1", is_active=False, status=status, headers=headers)
+
+    await finish("anna")
+    assert (await finish("ben", 409))["handed_over"] == {"order_number": "O1", "by": "Anna Kovac"}
+    await finish("anna")
+    await finish("")

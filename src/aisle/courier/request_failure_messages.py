@@ -88,5 +88,15 @@ def unread_reason(error: Exception) -> StoredMessage:
 def _reason_of_response(response: Response) -> StoredMessage:
     if not response.is_json_object:
         return store_message("stored_reason.status_unexpected", status=response.status)
+    if ended := _hand_over_by_other(response):
+        return ended
     message = message_of(response)[:MAX_MESSAGE_LENGTH]
     return store_text(message) if message else store_message("stored_reason.status_rejected", status=response.status)
+
+
+def _hand_over_by_other(response: Response) -> StoredMessage | None:
+    """Return who had handed the order over, if our own service refused it therefore."""
+    match response.json().get("handed_over"):
+        case {"order_number": str(order), "by": str(who)}:
+            return store_message("stored_reason.handed_over_by", order=order, who=who[:MAX_MESSAGE_LENGTH])
+    return None

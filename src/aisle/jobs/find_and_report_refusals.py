@@ -35,6 +35,28 @@ def refusal_verdict(row: RefusedOperationsRow, id_: str = "receive.refused") -> 
     return Verdict(WRONG, msg(id_, why=read_message(str(row["why"])), label=str(row["label"])))
 
 
+def query_refused_hand_overs(since: str, id_: str = "refused_hand_overs") -> Query:
+    """Return the query for refused updates of orders since then, hand-overs among them."""
+    return Query(id_, "refused_operations", {"operation": "update-customer-order", "since": since}, is_live=True)
+
+
+def report_refused_hand_overs(
+    reported: tuple[str, ...], rows: Iterable[RefusedOperationsRow], user: str
+) -> tuple[tuple[str, ...], Verdict | None]:
+    """Return all refusals that this person knows now, and a verdict for the latest new hand-over, if any."""
+    own = (row for row in rows if row["user"] == user and not row["body"]["orders"].get("is_active", True))
+    fresh = [row for row in own if row["op_id"] not in reported]
+    if not fresh:
+        return reported, None
+    why = read_message(str(fresh[-1]["why"]))
+    if why.id not in _BY_OTHERS:
+        why = msg("hand_over.refused", order=str(fresh[-1]["body"]["orders"]["order_number"]), why=why)
+    return with_reported(reported, fresh), Verdict(WRONG, why)
+
+
+_BY_OTHERS = ("stored_reason.handed_over_by", "stored_reason.order_finished")
+"""Reasons that name the order, and say who has handed it over."""
+
 MAX_REPORTED = 100
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aisle.jobs.find_and_report_refusals import with_reported
+from aisle.jobs.find_and_report_refusals import query_refused_hand_overs, report_refused_hand_overs
 from aisle.jobs.hand_over.hand_over_state import LIST, ORDER_STEP, HandOverState, goods_of_line, parse_goods
 from aisle.jobs.hand_over.order_pages import (
     ORDER_PAGES,
@@ -24,12 +24,10 @@ from aisle.jobs.hand_over.ready_list_page import READY_LIST
 from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
-from aisle.jobs.stored_messages import read_message
-from aisle.jobs.view import INFO, WRONG, Verdict, msg
+from aisle.jobs.view import INFO, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.jobs.row_types.orders import OrderRow
 
 Result = Turn[HandOverState]
@@ -75,11 +73,10 @@ class HandOverJob(PageJob[HandOverState]):
         return turn._replace(state=turn.state._replace(is_alone=True), effects=(*turn.effects, features))
 
     def queries(self, state: HandOverState, context: Context) -> tuple[Effect, ...]:
-        refused = {"operation": "update-customer-order", "since": state.since}
         return (
             READY_LIST.query(state, context),
             *((query_order(state.order),) if state.order else ()),
-            Query("refused", "refused_operations", refused, is_live=True),
+            query_refused_hand_overs(state.since),
         )
 
     def handle_rows(self, state: HandOverState, answer: Rows, context: Context) -> Result:
@@ -87,11 +84,12 @@ class HandOverJob(PageJob[HandOverState]):
             case Rows("order_board"):
                 return READY_LIST.handle_rows(state, answer, context)
             case Rows("order", rows):
-                return Turn(_with_order(state, rows[0] if rows else None))
+                return _report_end(state, _with_order(state, rows[0] if rows else None))
             case Rows("features", rows):
                 return Turn(state._replace(knows_phones=bool(rows and rows[0]["features"])))
-            case Rows("refused", rows):
-                return _report_refused(state, rows, context)
+            case Rows("refused_hand_overs", rows):
+                known, said = report_refused_hand_overs(state.reported_refusals, rows, context.user)
+                return Turn(state._replace(reported_refusals=known), (), said)
         return Turn(state)
 
     def handle_scan(self, state: HandOverState, matches: tuple[Match, ...], context: Context) -> Result:
@@ -147,13 +145,7 @@ def _status_of(row: OrderRow) -> str:
     return "partial" if row["picked_quantity"] > 0 else "open"
 
 
-def _report_refused(state: HandOverState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Report hand-overs of this person that the service refused, the latest one in words."""
-    own = (row for row in rows if row["user"] == context.user and not row["body"]["orders"].get("is_active", True))
-    fresh = [row for row in own if row["op_id"] not in state.reported_refusals]
-    if not fresh:
-        return Turn(state)
-    reported = state._replace(reported_refusals=with_reported(state.reported_refusals, fresh))
-    order = str(fresh[-1]["body"]["orders"]["order_number"])
-    text = msg("hand_over.refused", order=order, why=read_message(str(fresh[-1]["why"])))
-    return Turn(reported, (), Verdict(WRONG, text))
+def _report_end(before: HandOverState, state: HandOverState) -> Result:
+    """Report that somebody else has handed the open order over."""
+    is_ended = before.status in ("partial", "picked") and state.status == "finished"
+    return refuse(state, msg("order_actions.order_finished", order=state.order)) if is_ended else Turn(state)

@@ -292,7 +292,9 @@ class HomeJob(Job[HomeState]):
             case Closed("pick", {"rejected": str(order)}):
                 return self._refresh_all(state._replace(rejected_order=order), context)
             case Changed("refusal"):
-                return Turn(state, (find_and_report_refusals.query_refused_moves(state.signed_in_at or context.now),))
+                since = state.signed_in_at or context.now
+                moves = find_and_report_refusals.query_refused_moves(since)
+                return Turn(state, (moves, find_and_report_refusals.query_refused_hand_overs(since)))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
@@ -355,6 +357,11 @@ class HomeJob(Job[HomeState]):
                 return reply(state, WRONG, "home.loading" if awaited else "home.nothing")
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
+            case Rows("refused_hand_overs", rows):
+                known, said = find_and_report_refusals.report_refused_hand_overs(
+                    state.reported_refusals, rows, context.user
+                )
+                return Turn(state._replace(reported_refusals=known), (), said)
             case Rows("refused" | "refused_before"):
                 known, said = find_and_report_refusals.report_refused_moves(
                     state.reported_refusals, answer, context.user
@@ -373,6 +380,7 @@ class HomeJob(Job[HomeState]):
         counts = (
             Query("needing_person", "needing_person", {}, is_live=True),
             Query("partly_received", "partly_received", {}, is_live=True),
+            find_and_report_refusals.query_refused_hand_overs(state.signed_in_at),
         )
         return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
 

@@ -14,8 +14,10 @@ from aisle.contract.request_bodies.extension_bodies import (
     LineRejectionsRequest,
 )
 from aisle.service.auth.authorization import require_role
+from aisle.service.db.statements import logs as logs_sql
 from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_fragments import pick_members
+from aisle.service.db.statements import people_and_tokens as people_sql
+from aisle.service.domain.json_fragments import parse_json_object, pick_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
@@ -69,6 +71,7 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
         return _result(await _collect_carried_picks(ctx, pairs))
     if not order.is_active:
         _check_finished_unchanged(order, body, pairs)
+        await _check_finisher(ctx, order, body)
         return SUCCESS
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
     logs, before = LogWriter(ledger), settings_of(order, lines)
@@ -191,6 +194,23 @@ def _check_finished_unchanged(order: Order, body: ExtendedOrderUpdate, pairs: It
         )
     if is_changed:
         raise conflict(f"Order {order.number} is finished.", "orders.order_number")
+
+
+async def _check_finisher(ctx: Context, order: Order, body: ExtendedOrderUpdate) -> None:
+    """Raise Refusal (409) if an app user finishes an order that another one has finished: one of them gave no goods."""
+    if body.get("is_active") is not False or not ctx.app_user or ctx.replay:
+        return
+    entries = await ctx.tx.all(logs_sql.AUDIT_LIST, ctx.store_number, 0, "", "order", order.number, _MAX_AUDIT)
+    ends = [user for *_, user, _, _, _, after in entries if parse_json_object(after).get("is_active") is False]
+    if ends and ends[-1] and ends[-1] != ctx.app_user:
+        row = await ctx.tx.one(people_sql.PERSON_NAME, ctx.store_number, ends[-1])
+        name = str(row[0]) if row else ends[-1]
+        message = f"{name} has handed over order {order.number} already."
+        raise conflict(message, "orders.is_active", handed_over={"order_number": order.number, "by": name})
+
+
+_MAX_AUDIT = 10_000
+"""Most changes of an order that are searched for the one that finished it."""
 
 
 async def _apply_changes(
