@@ -683,6 +683,8 @@ def test_what_a_page_has_no_use_for_is_answered(job: str, args: dict[str, Any], 
     assert (hand.state, hand.effects) == (before, [])
     for number in ("1", "2468"):  # the page that knows no order has nothing to choose
         assert hand.does(UnknownCode(number)).verdict == Verdict(WRONG, msg("input.no_choice", text=number))
+    for code in ("98249824", "9520001999999"):  # two scans without Enter between them, an EAN
+        assert hand.does(UnknownCode(code)).verdict == Verdict(WRONG, msg("count.unknown", code=code))
 
 
 def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:

@@ -38,6 +38,9 @@ def start_job(letter: str, *, product: str = "", location: str = "", label: str 
 MAX_TYPED_DIGITS = 8
 """Most digits of a barcode that a person types. More digits at once come from a scanner."""
 
+MAX_CHOICE_DIGITS = 4
+"""Most digits of a number that may be meant as a choice. A longer one is a code."""
+
 MAX_NUMBERED = 99
 """Most rows that are numbered choices."""
 
@@ -280,14 +283,16 @@ S = TypeVar("S")
 
 
 def reject_input(state: S, event: Event) -> Turn[S]:
-    """Answer an input that the page cannot use, so that no input is ignored silently. A short typed number is taken for
-    a choice that does not exist."""
+    """Answer an input that the page cannot use, so that no input is ignored silently. A short number is taken for a
+    choice that does not exist, a longer one for an unknown code."""
     if isinstance(event, Scan):
         what = event.matches[0].label or event.matches[0].key
     elif isinstance(event, Text | UnknownCode):
         what = event[0]
-        if what.isdecimal() and len(what) <= MAX_TYPED_DIGITS:
+        if what.isdecimal() and len(what) <= MAX_CHOICE_DIGITS:
             return reply(state, WRONG, "input.no_choice", text=what)
+        if what.isdecimal():
+            return reply(state, WRONG, "count.unknown", code=what)
     else:
         return Turn(state)
     return reply(state, WRONG, "today.unknown", text=what)

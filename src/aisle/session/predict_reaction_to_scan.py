@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from aisle.barcode_numbers import has_valid_check_digit
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import SignIn
 from aisle.jobs.quantity_or_record import with_distinct_names
-from aisle.jobs.view import GOOD, WRONG
+from aisle.jobs.view import ASK, GOOD, WRONG
 from aisle.scan.grammar_and_meaning_types import COMMAND, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match, Scan
 from aisle.session import ask_measured_quantity
 from aisle.session.job_context import SessionContext
@@ -16,6 +17,10 @@ from aisle.session.top_job_and_questions import Page
 
 WORK = COUNTS_SCANS | {"batch", "shortage"}
 """Jobs that a guessed code never leaves without a question."""
+
+
+MIN_GTIN = 12
+"""Digits from which a number with a valid check digit is hardly ever one of an order."""
 
 
 class PageReactions:
@@ -51,10 +56,29 @@ class PageReactions:
         if len(ways) < 2 or scan.matches[0].kind == PERSON or any(map(_is_label_of_goods, scan.matches)):
             return (scan,)
         taken = tuple(ways) if scan.is_look_up else tuple(each for each in ways if self.is_taken(each))
+        if (goods := self._goods_of_gtin(taken)) is not None:
+            return (goods,)
         is_location_refused = LOCATION in _kinds(ways) and LOCATION not in _kinds(taken)
         if is_location_refused and any(self._counts(each) for each in taken):
             return tuple(each for each in ways if each in taken or each.matches[0].kind == LOCATION)
         return taken or (scan,)
+
+    def _goods_of_gtin(self, ways: tuple[Scan, ...]) -> Scan | None:
+        """Return the goods that are counted here, if the code is a GTIN and also the number of an order that would only
+        be asked about; else None.
+
+        Otherwise each piece of these goods would have to be asked about.
+        """
+        orders, goods = ways[:-1], ways[-1] if ways else None
+        if goods is None or _kinds(orders) != {ORDER} or not _is_gtin(goods.matches[0].code):
+            return None
+        is_asked_only = all(self._is_asked_only(each) for each in orders)
+        return goods if is_asked_only and not goods.is_look_up and self._counts(goods) else None
+
+    def _is_asked_only(self, scan: Scan) -> bool:
+        """Return whether the page only asks what a scan means for it."""
+        result, _ = self._try(scan)
+        return result.verdict is not None and result.verdict.kind == ASK and not result.session_effects
 
     def _counts(self, scan: Scan) -> bool:
         """Return whether a scan of goods is counted here."""
@@ -103,6 +127,11 @@ def _is_label_of_goods(match: Match) -> bool:
     """Return whether a code has data that only the label of goods has, such as a weight, a price or a lot."""
     has_data = bool(match.batch or match.expiry or match.serial or match.measure or match.needs_quantity)
     return match.kind == PRODUCT and (has_data or match.price is not None or match.divided_price is not None)
+
+
+def _is_gtin(code: str) -> bool:
+    """Return whether a code is a GTIN by its check digit; a short one may be any number."""
+    return len(code) >= MIN_GTIN and has_valid_check_digit(code)
 
 
 def _kinds(scans: Iterable[Scan]) -> set[str]:
