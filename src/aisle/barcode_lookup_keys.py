@@ -1,6 +1,6 @@
 """Keys by which a scanned code finds its object: UPC-E expanded, missing check digits added, zeros in and out.
 
-Pure; used by session and service.
+Pure; used by session and service. The arithmetic of digits: `barcode_numbers`.
 
 A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain. Then
 follow `guessed_keys`, which count only if exactly one object has them.

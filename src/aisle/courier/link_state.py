@@ -1,4 +1,4 @@
-"""State of the link to the service, which every screen shows."""
+"""State of the link to the service, which every screen shows, and its lines in the log."""
 
 from __future__ import annotations
 

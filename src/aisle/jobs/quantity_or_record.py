@@ -1,5 +1,6 @@
 """Judgement whether a typed number is a quantity or the number of a record, and the question about it.
 
+That it is no choice was decided in `scan/grammar`.
 A number at the pace of a scanner: `session/ask_if_number_is_quantity`.
 """
 

@@ -1,4 +1,8 @@
-"""The input grammar: the text of a line becomes a meaning at once, or interpretations to look up."""
+"""The input grammar: the text of a line becomes a meaning at once, or interpretations to look up.
+
+A typed number is a quantity where one is open, else a choice, else a code. Quantity or record of the store:
+`jobs/quantity_or_record`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """TLS of a server: check, reload and reported end of its certificates, and its handshakes.
 
-A renewed certificate is loaded while the server runs. Each change of its state is logged once. Handshakes have a time
-limit and a maximum number; beyond it the oldest is cancelled. asyncio alone counts a connection only when its handshake
-is complete.
+A renewed certificate is loaded while the server runs. `http_server` watches the files; this module checks and loads.
+Each change of its state is logged once. Handshakes have a time limit and a maximum number; beyond it the oldest is
+cancelled. asyncio alone counts a connection only when its handshake is complete.
 """
 
 from __future__ import annotations

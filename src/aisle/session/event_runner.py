@@ -1,4 +1,7 @@
-"""Runner of events: they go through the jobs, and their effects are committed in one transaction, or rolled back."""
+"""Runner of events: they go through the jobs, and their effects are committed in one transaction, or rolled back.
+
+Errors of the disk and of SQLite become StorageError in `host/database`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Numbers in the cells of a file: their signs, currency and unit, marks of thousands, and why a cell is no number."""
+"""Numbers in the cells of a file: their signs, currency and unit, marks of thousands, and why a cell is no number.
+
+Which mark is the decimal one, and which numbers are ambiguous: `local_number_and_date_notation`.
+"""
 
 from __future__ import annotations
 
