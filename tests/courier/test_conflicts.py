@@ -242,6 +242,15 @@ async def _rejected_too_late(world: World) -> str:
     return op_id
 
 
+async def _handed_over_twice(world: World) -> str:
+    """Somebody else has handed it over meanwhile; no answer of the service says so."""
+    await world.other(is_active=False)
+    write = based("O1", 0, 2)
+    write.body["orders"] = {"order_number": "O1", "is_active": False}
+    (op_id,) = await world.send(write)
+    return op_id
+
+
 async def _other_line(world: World) -> str:
     """The order was deleted and made anew; to our own service it is the same that P2 was picked for a line of P1."""
     write = based("O1", 0, 2)
@@ -352,6 +361,14 @@ CASES = (
         _rejected_too_late,
         why="O1 is finished",
         sides=(("is_rejected", "", None, "yes", "no"),),
+        ways=("close_by_hand", "look"),
+    ),
+    Case(
+        "B handed over twice document",
+        Document,
+        _handed_over_twice,
+        why="handed over order O1",
+        sides=(("is_active", "", None, "no", "no"),),
         ways=("close_by_hand", "look"),
     ),
     Case("B rejected own", Own, _order_is(is_rejected=True), why="O1", sides=DONE_WITH),

@@ -47,16 +47,21 @@ class StaleOperation(ContractError):
 
 
 def check_order_unchanged(op: Operation, evidence: Evidence, lines: Sequence[Row]) -> None:
-    """Raise StaleOperation if a service without checks would reopen a closed order or change another line.
+    """Raise StaleOperation if a service without checks would reopen or end a closed order, or change another line.
 
     `evidence` was read before the send; `lines` are the order's lines at that time.
     """
     order = op.body["orders"] if op.operation == UPDATE_ORDER else {}
-    if not order.get("order_lines") or order.get("is_active") is False:
+    is_end = order.get("is_active") is False
+    if is_end and (op.first_sent_at is not None or op.replayed_at is not None):
+        return  # it may have ended the order itself
+    if not is_end and not order.get("order_lines"):
         return
     now: ServiceState = evidence.get("before") or {}
     seen: Evidence = {"after": now}
     number, head = order["order_number"], now["order"]["head"] if now.get("order") else {}
+    if is_end and head.get("is_active") is not False:
+        return
     if head.get("is_rejected"):
         raise StaleOperation(store_message("stored_reason.order_rejected", order=number), seen)
     if head.get("is_active") is False:
