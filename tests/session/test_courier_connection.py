@@ -243,11 +243,11 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
     home: StoreFolder, socket: CourierSocket
 ) -> None:
     with at(home) as (session, _):
-        asked: list[str] = []
+        asked: list[tuple[str, str]] = []
         answer = session.stack.answer_query
 
         def note(query: Query | FileEffect) -> Rows:
-            asked.append(query.name if isinstance(query, Query) else "")
+            asked.append((query.id, query.name) if isinstance(query, Query) else ("", ""))
             return answer(query)
 
         session.stack.answer_query = note
@@ -258,7 +258,7 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
         frame = session.poll()
         assert frame is not None
         assert isinstance(frame.view, ListView)
-        assert {"orders", "needing_person", "refused_operations"} <= set(asked)
+        assert {"orders", "needing_person", "refused_operations"} <= {name for _, name in asked}
         assert len(asked) == len(set(asked)), "the orders twice, the outbox once: all of it is asked for once"
         assert [dict(row.cells[3].args)["done"] for row in frame.view.rows] == [1, 2]
 

@@ -32,6 +32,7 @@ def filled(cache: CacheWriter) -> None:
     counted = {"id": 900, "product_number": "P1", "store_number": "0001", "counted_quantity": 2, "expected_quantity": 9}
     known = {"created_on": "2026-03-02T08:00:00Z", "app_user_name": "U2", "review_status": "1", "location_code": "A-1"}
     cache.write_logs([{**counted, **known}], "2026-01-01")
+    cache.set_cursor("logs_span", {"since": "2026-01-01"})
 
 
 @pytest.fixture

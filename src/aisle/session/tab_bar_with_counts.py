@@ -6,6 +6,7 @@ from typing import Final
 
 from aisle.errors import StorageError
 from aisle.jobs.job import Start
+from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS
 from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
 from aisle.session.default_keys import TAB_NAMES
@@ -146,6 +147,6 @@ class Tabs:
         limits = {"minutes": policy.stuck_minutes, "pickup_days": policy.pickup_days}
         (exceptions, *_), _ = query("exceptions", {"now": now, **limits})
         _, deliveries = query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1})
-        found = sum(count for kind, count in exceptions.items() if kind != "value")
+        found = sum(exceptions[kind] for kind in EXCEPTION_KINDS)
         counts = {"exceptions": found, "deliveries": deliveries}
         return counts if orders["count"] is None else {**counts, "orders": orders["count"]}

@@ -115,7 +115,16 @@ def handle_all_lines(state: CountState, row: LocationRow | None, context: Contex
 def ask_questions(state: CountState, context: Context) -> Result:
     """Ask what is open at the end of a count, once it is known which goods somebody counted later."""
     query = later_counts.query_later(state, later_counts.QUERY_BEFORE_QUESTIONS)
-    return Turn(state, query) if query else next_question(state, context)
+    return Turn(state, query) if query else _ask_next_question(state, context)
+
+
+def _ask_next_question(state: CountState, context: Context) -> Result:
+    """Ask the next question, and name the location that was scanned and opens afterwards."""
+    turn = next_question(state, context)
+    target = turn.state.next_target
+    if target is None or target.kind != "location" or turn.verdict is None or turn.verdict.detail:
+        return turn
+    return turn._replace(verdict=turn.verdict._replace(detail=msg("count.opens_then", place=target.key)))
 
 
 def handle_later(state: CountState, id_: str, rows: tuple[LaterCountsRow, ...], context: Context) -> Result:
@@ -123,7 +132,7 @@ def handle_later(state: CountState, id_: str, rows: tuple[LaterCountsRow, ...], 
     state = later_counts.with_later(state, rows)
     match id_:
         case later_counts.QUERY_BEFORE_QUESTIONS:
-            turn = next_question(later_counts.leave_out(state), context)
+            turn = _ask_next_question(later_counts.leave_out(state), context)
         case later_counts.QUERY_BEFORE_SENDING:
             turn = send_count(later_counts.leave_out(state), context)
         case _:

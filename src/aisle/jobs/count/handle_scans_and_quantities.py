@@ -161,10 +161,7 @@ def _scan_location(state: CountState, match: Match, context: Context) -> Result:
             state if not any(item.is_missing for item in state.lines) else finish_count.back_to_plan(state)
         )  # an empty location is done
         return finish_count.begin_count(before._replace(sent=None), count_target(match))
-    turn = finish_count.finish_counting(state._replace(next_target=count_target(match)), context)
-    if turn.state.next_target is None or turn.verdict is None or turn.verdict.detail:
-        return turn
-    return turn._replace(verdict=turn.verdict._replace(detail=msg("count.opens_then", place=match.key)))
+    return finish_count.finish_counting(state._replace(next_target=count_target(match)), context)
 
 
 def scan_product(state: CountState, match: Match, context: Context) -> Result:
