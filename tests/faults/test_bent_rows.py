@@ -28,8 +28,8 @@ from tests.run_length import tries
 
 LYING_S = 20.0
 """Simulated seconds between two full reads of lies."""
-NOT_ROWS = ("sync", "seen_key", "change", "link", "log", "sqlite", "search", "order_search")
-"""Beginnings of the names of tables without rows of the lists."""
+NOT_ROWS = ("sync", "seen_key", "change", "link", "log", "difference", "sqlite", "search", "order_search")
+"""Beginnings of the names of tables without rows of the lists. The log and its differences are read on demand."""
 OF_PRODUCTS = ("stock", "stock_location", "negative_stock")
 """Tables whose id is that of a product."""
 
