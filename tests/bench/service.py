@@ -46,7 +46,8 @@ def served(bench: Bench, env: Mapping[str, str | None] | None = None) -> Iterato
     """`aisle serve` over the prepared store, or the one of another home, in a process of its own."""
     assert bench.aisle is not None
     env = env or bench.aisle.env
-    token = door(env, "token", "add", f"bench-{os.getpid()}", "--role", "admin", "--stores", "*").split()[-1]
+    name = f"bench-{os.getpid()}-{time.monotonic_ns()}"
+    token = door(env, "token", "add", name, "--role", "admin", "--stores", "*").split()[-1]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
