@@ -86,7 +86,11 @@ def _undo_in_question(state: CountState) -> Result:
         return Turn(state._replace(recount_quantity=None), (), Verdict(INFO, _recount_dropped(state)))
     undone = None
     if len(state.history) > state.question_start:
-        undone = finish_count.undo_recount(state) or finish_count.undo_missing_quantity(state)
+        undone = (
+            finish_count.undo_left(state)
+            or finish_count.undo_recount(state)
+            or finish_count.undo_missing_quantity(state)
+        )
     return undone or go_back(state)
 
 
@@ -96,6 +100,8 @@ def _recount_dropped(state: CountState) -> Msg:
 
 
 def _undo_step(state: CountState) -> Result:
+    if undone := finish_count.undo_left(state):
+        return undone
     back, item = count_lines.undo_entry(state)
     if item is None:
         return reply(back, WRONG, "pick.nothing_to_undo")
