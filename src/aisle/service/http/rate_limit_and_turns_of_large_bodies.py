@@ -146,13 +146,15 @@ class Turn:
         if size > SMALL and not self._is_counted:
             self._count(token_id)
 
-    async def carry_out(self) -> None:
-        """Wait until no other body runs, if the complete body is not brief. Callers take turns.
+    async def carry_out(self) -> bool:
+        """Wait until no other body runs, if the complete body is not brief. Return True if that was necessary.
 
-        Raise Busy if it takes too long. Otherwise several would keep the database's writer busy in a row.
+        Callers take turns. Otherwise several would keep the database's writer busy in a row.
+        Raise Busy if it takes too long.
         """
-        if self._size > BRIEF:
-            await self._held.enter_async_context(self._turns.running.turn(_TURN_SECONDS))
+        if self._size <= BRIEF:
+            return False
+        return await self._held.enter_async_context(self._turns.running.turn(_TURN_SECONDS))
 
     def _hold(self, token_id: str, size: int) -> None:
         if size > self._size:
