@@ -17,6 +17,7 @@ from aisle.barcode_lookup_keys import (
     normalise_code,
     to_ascii_forms,
     without_padding,
+    without_variable_indicator,
     zero_forms,
 )
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
@@ -437,11 +438,29 @@ def _interpret_code(
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
+    interpretations += _interpret_variable_measure(interpretations)
     if is_gs1 or not code.isalnum() or code[:3] == "400":
         interpretations += _interpret_order(code, is_gs1)
     if _may_be_garbled(code):
         interpretations += _interpret_layouts(code, in_store_patterns)
     return tuple(sorted(interpretations, key=lambda interpretation: interpretation.rank))
+
+
+def _interpret_variable_measure(interpretations: list[Interpretation]) -> list[Interpretation]:
+    """Return the guesses that a GTIN with indicator 9 is a measure of the goods that have the GTIN-13 in it."""
+    return [
+        each._replace(
+            keys=lookup_keys(bare),
+            zero_forms=(),
+            kind=PRODUCT,
+            rank=_RANK_GUESSED,
+            is_guess=True,
+            needs_quantity=each.needs_quantity or not each.measures,
+            is_variable_measure=True,
+        )
+        for each in interpretations
+        if not each.refusal and (bare := without_variable_indicator(normalise_code(each.code)))
+    ]
 
 
 def _interpret_order(code: str, is_gs1: bool) -> list[Interpretation]:

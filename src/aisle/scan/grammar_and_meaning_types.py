@@ -179,6 +179,8 @@ class Interpretation(NamedTuple):
 
     The quantity of goods sold by measure is unknown then.
     """
+    is_variable_measure: bool = False
+    """True if only goods sold by measure have such a code."""
     is_amount_doubtful: bool = False
     """True if its weight or price is asked back, because the code has no check digit."""
     has_pieces: bool = False
