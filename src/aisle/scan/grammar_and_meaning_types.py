@@ -1,7 +1,5 @@
 """Types of the grammar: what a step accepts, how an input may be interpreted, and what it means."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -243,7 +241,7 @@ class Quantity(NamedTuple):
     """
 
     @property
-    def confirmed(self) -> Quantity:
+    def confirmed(self) -> "Quantity":
         """Return this quantity after a person has confirmed that it is no code."""
         return Quantity(self.value, f"={self.value:f}")
 
