@@ -29,6 +29,7 @@ from aisle.scan.grammar_and_meaning_types import (
     ORDER,
     PART_OF_LABEL,
     PRODUCT,
+    TWO_CODES,
     WRONG_LAYOUT,
     Accepts,
     Back,
@@ -139,6 +140,9 @@ _NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?
 _NUMBER_BEFORE_CODE: Final = re.compile(
     r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
 )
+_CODE_SEPARATORS: Final = " \t;,/|+&-"
+_TWO_CODES: Final = re.compile(r"(?=.{20})\d{8,14}[ \t;,/|+&\-]{0,2}\d{8,14}", re.ASCII)
+"""Digits of two GTINs, one of them longer than an EAN-8."""
 _CODE_DIGITS: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
 """As many digits as a code has."""
 _INVISIBLE: Final = (
@@ -434,6 +438,7 @@ def _interpret_code(
         interpretations += _interpret_gs1(code, in_store_patterns, is_gs1)
     if splits:
         interpretations += _refuse_digits_before_code(code)
+        interpretations += _refuse_two_codes(code) if len(interpretations) == 1 else ()
     if not code.isascii() or code[:1] in '"]':
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
@@ -611,6 +616,15 @@ def _refuse_digits_before_code(code: str) -> list[Interpretation]:
         for digits in range(1, MAX_FACTOR_DIGITS + 1)
         if has_valid_check_digit(code[digits:]) and code[:digits].strip("0")
     ]
+
+
+def _refuse_two_codes(code: str) -> list[Interpretation]:
+    """Return the refusal of two GTINs in one line, which a scanner without a suffix sends, unless they are known."""
+    if not _TWO_CODES.fullmatch(code):
+        return []
+    cuts = ((code[:length], code[length:].lstrip(_CODE_SEPARATORS)) for length in (8, 12, 13, 14))
+    is_two = any(has_valid_check_digit(first) and has_valid_check_digit(second) for first, second in cuts)
+    return [Interpretation((), code, rank=_RANK_GUESSED, refusal=TWO_CODES)] if is_two else []
 
 
 def _refuse_extra_signs(code: str) -> list[Interpretation]:
