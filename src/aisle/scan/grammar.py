@@ -163,7 +163,8 @@ def parse(
     """Return the meaning of a line's text at a step that accepts this, or the interpretations to look up.
 
     `in_store_patterns` are the restricted codes of the store. Message ids of a RefusedInput: input.too_long,
-    input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.too_many_decimals,
+    input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.whole_or_thousands,
+    input.too_many_decimals,
     input.no_multiplier, input.scan_not_accepted, input.no_page, input.empty_scan, input.choose_letter,
     input.control_character. A session adds input.choices_changed, input.after_refused_scan, input.answer_first,
     input.type_choice and input.location_or_typed.
@@ -284,8 +285,8 @@ def choice_refusal(accepts: Accepts) -> str:
 def multiply(text: str, allows_decimals: bool) -> Meaning | None:
     """Return the quantity of `3*4` or `3x4`; None if it is no product of numbers, but a multiple of a code.
 
-    Message ids of a RefusedInput: input.whole_number_only, input.too_many_decimals, input.no_quantity,
-    input.no_multiplier (a factor is 0).
+    Message ids of a RefusedInput: input.whole_number_only, input.whole_or_thousands, input.too_many_decimals,
+    input.no_quantity, input.no_multiplier (a factor is 0).
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _SEVERAL_FACTORS.fullmatch(text) else ()
@@ -307,7 +308,8 @@ def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str 
     if 0 < decimal_places < _DECIMALS_OF_THOUSANDS and value == value.to_integral_value():
         value, decimal_places = value.to_integral_value(), 0
     if decimal_places > 0 and not allows_decimals:
-        return RefusedInput("input.whole_number_only", text)
+        is_thousands = decimal_places == _DECIMALS_OF_THOUSANDS and value >= 1
+        return RefusedInput("input.whole_or_thousands" if is_thousands else "input.whole_number_only", text)
     if decimal_places > MAX_DECIMALS:
         return RefusedInput("input.too_many_decimals", text)
     return Quantity(value, code)
