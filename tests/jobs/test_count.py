@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     Resumed,
     Rows,
     Start,
+    UndoLast,
     Write,
 )
 from aisle.jobs.store_time import to_utc_text
@@ -139,6 +140,8 @@ class Hand:
             text = turn.verdict.text if turn.verdict else None
             said = dict(text.args).get("said") if text and text.id == "session.not_applied" else text
             told = said.id if isinstance(said, Msg) else told
+            if any(isinstance(effect, UndoLast) for effect in turn.effects):
+                told = "pick.nothing_to_undo"  # no other job has anything
             events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
         return told
 
