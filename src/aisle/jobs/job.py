@@ -233,6 +233,9 @@ class SwitchStore(NamedTuple):
 class UndoLast(NamedTuple):
     """Effect that resumes the job in which this person did the last undoable step, and undoes that step."""
 
+    jobs: tuple[str, ...] = ()
+    """Names of the jobs whose step it may be; empty for any."""
+
 
 class SetPreference(NamedTuple):
     """Effect that sets a preference of this terminal, until sign-out or until its settings change."""
