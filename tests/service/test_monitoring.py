@@ -321,6 +321,7 @@ def test_workers_tell_their_figures_together(
         while figures(_get(f"{url}/metrics", {})).get(("aisle_requests_total", labels)) != asked:
             assert time.monotonic() < until
             time.sleep(0.1)
+        assert httpx.get(f"{url}{API}/stores").status_code == 401
         types = re.compile("^# TYPE .*$", re.MULTILINE)
         told = set(types.findall(_get(f"{url}/metrics", {})))
         assert told == set(types.findall(Metrics().render().decode())), "they have the names of one process"
