@@ -446,7 +446,7 @@ class CsvTable:
                 continue
             try:
                 if "(" in cell and trim_blanks(cell).casefold() in CLEAR_WORDS:
-                    values[column.name] = column.empty_value(trim_blanks(cell))
+                    values[column.name] = self._empty_value(column, trim_blanks(cell))
                     continue
                 cleaned = CLEANERS[column.kind](cell, self._notation_of(index))
                 if cleaned.value:
@@ -475,6 +475,13 @@ class CsvTable:
             self.notes.add_change("fewer cells than the header; the last ones were read as empty", line)
         self._value_warnings.check_row(line, values)
         return TableRow(line, values, "", key)
+
+    def _empty_value(self, column: Column, cell: str) -> Any:
+        """Return the value of a cell that empties a field. Raise ValueError if the field names the record."""
+        if column.name in self.key_columns and not column.required:
+            nothing = "a price of the chain" if column.name == "store_number" else "goods at no location"
+            raise ValueError(f"is {cell}, which takes a value away; leave the cell empty for {nothing}")
+        return column.empty_value(cell)
 
     def _unit_advice(self, index: int, found: list[str]) -> str:
         """Return in which unit a quantity is to be written, if it has another unit; otherwise empty."""

@@ -33,6 +33,7 @@ from aisle.client.csv_load.describe_record_differences import Difference, descri
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
+    DISCOUNT_PRICES,
     EXTENSION_PREFIX,
     ORDERS,
     PEOPLE,
@@ -453,12 +454,14 @@ class FileLoad:
         return message
 
     def _is_store_refusal(self, status: int, message: str, batch: Sequence[Record]) -> bool:
-        """Return True if a 403 or 404 is about a store that records name, and not about the whole file.
+        """Return True if a 403 or 404 is about a store that records name, or the chain, and not about the whole file.
 
         A store that all records of the batch name is closed: its other rows are refused without a request.
         """
         stores = {_record_store(record) for record in batch}
-        if status not in (403, 404) or not any(stores):
+        if status == HTTPStatus.FORBIDDEN and not any(stores):
+            self._is_mixed = self._is_mixed or self._names_stores()
+        if status not in (403, 404) or not (any(stores) or self._is_mixed):
             return False
         is_named = any(re.search(rf"(?<!\w){re.escape(store)}(?!\w)", message) for store in stores if store)
         if status == 404:
@@ -469,6 +472,11 @@ class FileLoad:
         if is_of_store and len(stores) == 1 and (status == 403 or self._target.operation.startswith(EXTENSION_PREFIX)):
             self._closed_stores[stores.pop()] = message
         return is_of_store
+
+    def _names_stores(self) -> bool:
+        """Return True if rows of a file of the chain name stores, which a token without the chain may change."""
+        is_of_both = self._table.layout in (PRICES, DISCOUNT_PRICES)
+        return is_of_both and any(store for _, (store,) in self._table.select_cells(("store_number",)))
 
     def _raise_unrecoverable(self, status: int, message: str) -> None:
         """Raise LoadError for a refusal that no change of a row can fix."""
