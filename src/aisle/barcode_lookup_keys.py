@@ -156,6 +156,12 @@ def without_padding(code: str) -> str:
     return bare if is_padded and has_valid_check_digit(bare) and bare.strip("0") else ""
 
 
+def without_variable_indicator(code: str) -> str:
+    """Return the GTIN-13 in a GTIN-14 of variable measure (indicator 9), with its own check digit; empty for others."""
+    is_variable = len(code) == 14 and code[0] == "9" and has_valid_check_digit(code)
+    return code[1:-1] + check_digit(code[1:-1]) if is_variable else ""
+
+
 def has_gtin_form(text: str) -> bool:
     """Return True if a text is a GTIN, with any number of leading zeros."""
     code = normalise_code(text)

@@ -3,8 +3,6 @@
 interface: Update customer order, Create movement, Create store product logs, Update store products.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import TypedDict
 

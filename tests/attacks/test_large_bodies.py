@@ -25,6 +25,7 @@ from aisle.service.errors import Refusal
 from aisle.service.handlers.list_page import MAX_PAGE_BYTES
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import (
     ADDRESS_BYTES,
+    BRIEF,
     MIB,
     MOST_BYTES,
     MOST_OF_TOKEN,
@@ -201,18 +202,21 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.parametrize("size", [BRIEF + 1, SMALL, 2 * SMALL])
 @pytest.mark.parametrize("is_declared", [True, False], ids=["with a length", "in parts"])
-async def test_large_bodies_are_carried_out_one_after_the_other(world: World, *, is_declared: bool) -> None:
-    """The database has one writer, which several would keep busy in a row. Small ones go between."""
-    body, running = Held(2 * SMALL), world.service.app.endpoint._turns.running
+async def test_bodies_of_many_rows_are_carried_out_one_after_the_other(
+    world: World, size: int, *, is_declared: bool
+) -> None:
+    """The database has one writer, which several would keep busy in a row. Brief ones go between."""
+    body, running = Held(size), world.service.app.endpoint._turns.running
     body.may.set()
     headers = {"Content-Length": str(body.size)} if is_declared else {}
     async with running.turn(SECONDS):
         task = asyncio.create_task(world.client.post(API + LOGS, content=body.parts(), headers=headers))
         await until(lambda: body.taken == 2)
-        small = Held(SMALL)
-        small.may.set()
-        answer = await world.client.post(API + LOGS, content=small.parts(), headers={"Content-Length": str(SMALL)})
+        brief = Held(BRIEF)
+        brief.may.set()
+        answer = await world.client.post(API + LOGS, content=brief.parts(), headers={"Content-Length": str(BRIEF)})
         assert answer.status_code == 200
         assert not task.done()
     assert (await task).status_code == 200

@@ -1,20 +1,24 @@
-"""Connections with TLS: those that only wait take little memory, so that a crowd of them does not take all of it."""
+"""Connections with TLS: a crowd of them takes neither all memory nor the turns of others."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from ipaddress import ip_network
 from pathlib import Path
 from queue import Queue
 from threading import Thread
 
 import httpx
+import pytest
 
 from aisle.server.connections import ConnectionLimits, connection_limits
 from aisle.server.http_server import HttpServer, listening, server_config
+from aisle.server.tls_certificates_and_handshakes import Handshakes
 from tests.service.test_certificate_renewal import made
 from tests.service.test_connections import SECONDS, app
 
@@ -64,3 +68,42 @@ def test_fewer_connections_are_kept_with_tls() -> None:
     plain, tls = connection_limits(), connection_limits(tls=True)
     assert tls.connections <= min(plain.connections, 1_500)
     assert tls.per_address <= max(1, tls.connections // 4)
+
+
+async def test_a_handshake_of_somebody_else_begins_in_the_next_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd's handshakes take a second of work, and with too many of them the crowd's own are cancelled."""
+    begun = list[str]()
+
+    async def start_tls(plain: FakeTransport, *_: object, **__: object) -> None:
+        begun.append(plain.address)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "start_tls", start_tls)
+    limits = ConnectionLimits(connections=400, proxies=[ip_network("10.9.0.0/16")])
+    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), limits)
+    arrived = [FakeTransport(host) for host in ["10.0.0.2", *["10.0.0.1"] * 200, "10.0.0.3", *["10.9.0.1"] * 20]]
+    for each in arrived:
+        handshakes.begin().connection_made(each)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    for host in ("10.0.0.2", "10.0.0.3", "10.9.0.1"):
+        assert begun.index(host) < 20
+    assert {each.address for each in arrived if each.is_aborted} == {"10.0.0.1"}
+    assert len(begun) == limits.connections // 4
+
+
+class FakeTransport(asyncio.Transport):
+    """Connection from an address before its handshake."""
+
+    is_aborted = False
+
+    def __init__(self, address: str) -> None:
+        super().__init__({"peername": (address, 1)})
+        self.address = address
+
+    def pause_reading(self) -> None:
+        """Read nothing."""
+
+    def abort(self) -> None:
+        """Note it."""
+        self.is_aborted = True

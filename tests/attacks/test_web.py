@@ -266,10 +266,9 @@ async def test_an_open_screen_counts_for_its_address() -> None:
         await read(opened)
         assert await answer(client.port) == b""
         await opened.close()
-        heard = b""
-        for _ in range(100):
-            heard = heard or await answer(client.port)
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(SECONDS):
+            while not (heard := await answer(client.port)):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         assert heard == b"HTTP/1.1 200"
 
 

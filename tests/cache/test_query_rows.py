@@ -181,6 +181,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "deliveries_expecting": {"product_number": "P1"},
     "delivery": {"order_number": "D1"},
     "excess_receipts": {"order_number": ""},
+    "checked_products": {"products": ["P1"]},
     "expiry_checks": {"day": "2026-12-31"},
     "counts_since": {"goods": [["P1", "A", 0]]},
     "later_counts": {"goods": [["P1", "A", 0, "2026-01-01T00:00:00Z"]]},

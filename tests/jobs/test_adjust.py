@@ -527,7 +527,6 @@ def test_undo_drops_the_question(quantity: str, reason: str) -> None:
     assert "u" in hand.job.accepts(hand.state).command_letters
     assert hand.feed(Command("u")) in ("session.dropped", "count.not_so_many")
     assert not hand.job.accepts(hand.state).choices
-    assert "u" not in hand.job.accepts(hand.state).command_letters
 
 
 @pytest.mark.parametrize(
@@ -557,3 +556,46 @@ def test_a_location_that_nobody_named_is_not_the_next_products(before: tuple[str
             assert hand.state.line.location == "A-1"
     assert [entry["location_code"] for entry in hand.entries] == ["A-1"]
     assert hand.scan("P2") == "adjust.which_location"
+
+
+@pytest.mark.parametrize(
+    ("opened", "events", "told", "phase", "quantity"),
+    [
+        ({}, "P2 u", "session.dropped", "product", 0),
+        ({}, "P2 c1 u", "session.dropped", "product", 0),
+        ({}, "P1 u", "session.dropped", "product", 0),
+        ({}, "P1 P1 P1 u", "count.undone", "quantity", 2),
+        ({}, "P1 P1 P1 u u", "count.undone", "quantity", 1),
+        ({}, "P1 P1 u u", "session.dropped", "product", 0),
+        ({}, "P1 3 u", "adjust.back_to_quantity", "quantity", 3),
+        ({}, "P1 3 u u", "count.undone", "quantity", 1),
+        ({"product_number": "P2"}, "u", "adjust.left", "", 0),
+        ({"product_number": "P1", "expired_on": "2026-11-20"}, "u", "adjust.left", "", 0),
+        ({"product_number": "P1", "expired_on": "2026-11-20"}, "P1 P1 u", "count.undone", "quantity", 1),
+        ({"product_number": "P1", "expired_on": "2026-11-20"}, "P1 P1 u u", "count.undone", "quantity", 0),
+    ],
+)
+def test_undo_in_any_question_takes_the_last_entry_back_or_leaves(
+    opened: Row, events: str, told: str, phase: str, quantity: int
+) -> None:
+    hand, said = Hand(**opened), ""
+    for word in events.split():
+        if word == "u":
+            assert "u" in hand.job.accepts(hand.state).command_letters
+            said = hand.feed(Command("u"))
+        elif word.isdigit():
+            hand.feed(Quantity(Decimal(word)))
+        else:
+            hand.feed(Choice(int(word[1:]))) if word[0] == "c" else hand.scan(word)
+    closed = [effect.verdict.text.id for effect in hand.effects if isinstance(effect, Close) and effect.verdict]
+    assert closed == ([told] if told == "adjust.left" else [])
+    assert phase in ("", hand.state.phase)
+    assert (said or told, int(hand.state.quantity)) == (told, quantity)
+    assert not hand.entries
+
+
+def test_expired_goods_have_no_quantity_in_the_question_for_their_location() -> None:
+    hand = Hand(product_number="P2", expired_on="2026-11-20")
+    assert hand.job.view(hand.state).title == msg("adjust.title_of_product", label="Product P2")
+    hand = Hand(product_number="P2")
+    assert hand.job.view(hand.state).title.id == "adjust.title_of"

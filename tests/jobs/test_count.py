@@ -26,6 +26,7 @@ from aisle.jobs.job import (
     Resumed,
     Rows,
     Start,
+    UndoLast,
     Write,
 )
 from aisle.jobs.store_time import to_utc_text
@@ -139,6 +140,8 @@ class Hand:
             text = turn.verdict.text if turn.verdict else None
             said = dict(text.args).get("said") if text and text.id == "session.not_applied" else text
             told = said.id if isinstance(said, Msg) else told
+            if any(isinstance(effect, UndoLast) for effect in turn.effects):
+                told = "pick.nothing_to_undo"  # no other job has anything
             events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
         return told
 
@@ -1469,3 +1472,28 @@ def test_undo_drops_the_question_of_a_line(question: str) -> None:
         return
     assert hand.say("u") == "count.undone_all"
     assert (hand.step, hand.state.lines[hand.state.question_index].product) == ("count.missing", "P1")
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked"), [((2,), 1), ((4,), 1), ((2, 2), 2), ((2, 4), 2), ((1, 2), 2), ((2, 2, 2, 2), 4)]
+)
+def test_undo_takes_the_answer_back_that_leaves_goods_as_they_are(answers: tuple[int, ...], asked: int) -> None:
+    hand = Hand({"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]})
+    hand.feed(Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)))
+    hand.feed(Scan((Match(PRODUCT, "P5", "P5", code="P5"),)))
+    hand.feed(Command("d"))
+    for number in answers:
+        hand.feed(Choice(number))
+    assert hand.feed(Command("u")) == "count.undone_left"
+    assert (hand.state.phase, hand.state.question_index) == ("missing", asked - 1)
+    assert all(line.is_missing for line in hand.state.lines[asked - 1 : 4])
+
+
+def test_undo_on_the_page_of_the_count_takes_that_answer_back_too() -> None:
+    hand = Hand({"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]})
+    hand.feed(Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)))
+    hand.feed(Scan((Match(PRODUCT, "P5", "P5", code="P5"),)))
+    for event in (Command("d"), Choice(2), Choice(2), Back()):
+        hand.feed(event)
+    undone = [hand.feed(Command("u")) for _ in range(4)]
+    assert undone == ["count.undone_left", "count.undone_left", "count.undone_all", "pick.nothing_to_undo"]

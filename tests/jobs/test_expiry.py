@@ -28,12 +28,12 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     Text,
 )
-from aisle.store_product_settings import FIELD_BY_NAME, parse_update_values
+from aisle.store_product_settings import FIELD_BY_NAME, parse_entry_values, parse_update_values
 from tests.run_length import tries
 
 Row = dict[str, Any]
 
-LIVE = ("expiry_checks", "shown", "refused_checks")
+LIVE = ("expiry_checks", "shown", "refused_checks", "standing")
 """Ids of the queries that are not journalled."""
 
 DISCOUNTS = Policy(expiry_discount_days=Decimal(2))
@@ -104,6 +104,8 @@ class Hand:
         if query.name == "store_product":
             row = self.rows.get(query.args["product_number"])
             return Rows(query.id, (dict(row),) if row else (), 1)
+        if query.name == "checked_products":
+            return Rows(query.id, tuple(self._dates(each) for each in query.args["products"]), 1)
         if query.name == "refused_operations":
             return Rows(query.id, tuple(self.refused), len(self.refused))
         due = [number for number, row in self.rows.items() if self._is_due(row, query.args["day"])]
@@ -113,6 +115,10 @@ class Hand:
             for each in due[first : first + query.args["size"]]
         )
         return Rows(query.id, rows, len(due))
+
+    def _dates(self, number: str) -> Row:
+        days = parse_entry_values(self.rows[number])
+        return {"product_number": number, "due": days[CHECK], "expiry": days[EXPIRY]}
 
     def _is_due(self, row: Row, day: str) -> bool:
         return bool(row["validate_expiry_datetime"]) and row["validate_expiry_datetime"][:10] <= day
@@ -251,6 +257,50 @@ def test_of_several_labels_the_nearest_date_stands() -> None:
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-24", "2026-12-20"]
     assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"  # somebody else gave 27 December
     assert hand.sent() == []
+
+
+def test_undo_takes_the_label_back_that_changed_nothing() -> None:
+    hand = Hand()
+    assert [hand.scan("P1", day) for day in ("2026-12-24", "2026-12-27")] == ["expiry.saved", "expiry.nearest_of"]
+    hand.sent()
+    assert (hand.feed(Command("u")), hand.sent()) == ("expiry.label_undone", [])
+    assert hand.scan("P1", "2026-12-25") == "expiry.nearest_of"
+    assert hand.state.last_labels.labels == 2
+    assert [hand.feed(Command("u")) for _ in range(3)] == [
+        *("expiry.label_undone", "expiry.undone", "pick.nothing_to_undo")
+    ]
+    assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-02"]
+    assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"  # somebody else gave 27 December
+    assert (hand.feed(Command("u")), hand.sent()) == ("expiry.label_undone", [])
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "told"),
+    [
+        ("2026-12-24", "2026-12-10", "expiry.other_date"),
+        ("2026-12-10", "2026-12-24", "expiry.other_date"),
+        ("2026-12-24", "2026-12-24", ""),
+        ("", "2026-12-24", ""),
+    ],
+)
+def test_who_gave_another_date_than_the_one_in_force_is_told_once(given: str, other: str, told: str) -> None:
+    hand = Hand()
+    hand.scan("P1", given)
+    if not given:
+        hand.feed(Choice(1))
+    assert hand.feed(Changed("product", "P1")) == ""
+    hand.rows["P1"] = stocked("P1", "2026-12-21", other)
+    assert [hand.feed(Changed("product", "P1")) for _ in range(2)] == [told, ""]
+    assert hand.feed(Command("u")) == "expiry.changed_since"
+    assert hand.feed(Changed("product", "P1")) == ""
+
+
+def test_date_of_a_later_check_is_no_date_of_the_same_check() -> None:
+    hand = Hand()
+    hand.scan("P1", "2026-12-24")
+    hand.context = hand.context._replace(now="2026-12-21T10:00:00Z")
+    hand.rows["P1"] = stocked("P1", "2026-12-22", "2026-12-23")
+    assert hand.feed(Changed("product", "P1")) == ""
 
 
 @pytest.mark.parametrize(("number", "said"), [(1, "expiry.saved"), (2, "session.dropped")])

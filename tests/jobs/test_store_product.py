@@ -582,3 +582,31 @@ def test_date_on_the_label_of_the_product_is_the_value(label: Match, taken: bool
     hand = Hand(row())
     hand.pick("validate_expiry_date_time")
     assert hand.feed(Scan((label,))) == "store_product.finish_change_first"
+
+
+@pytest.mark.parametrize(
+    ("field", "first", "text", "told"),
+    [
+        ("min", Quantity(Decimal(5)), "4-9", ("min", "max")),
+        ("max", Quantity(Decimal(9)), "3 - 8", ("min", "max")),
+        ("validate_expiry_date_time", Text("1.12"), "2.12", ("validate_expiry_date_time",)),
+        ("attention_codes", Text("AB1"), "CD2", ("attention_codes",)),
+        ("min", Quantity(Decimal(5)), "soon", ()),
+        ("validate_expiry_date_time", Text("1.12"), "soon", ()),
+    ],
+)
+@pytest.mark.parametrize("kind", [Text, UnknownCode])
+def test_another_value_while_one_is_confirmed_is_taken_in_any_form_of_the_field(
+    field: str, first: Event, text: str, told: tuple[str, ...], kind: type[Text]
+) -> None:
+    hand = Hand(row())
+    hand.feed(Choice(NUMBERS[field]))
+    hand.feed(first)
+    before = hand.state.changes
+    said = hand.feed(kind(text))
+    assert hand.job.step_name(hand.state) == "store_product.confirm"
+    if told:
+        assert tuple(dict(hand.state.changes)) == told
+        assert hand.state.changes != before
+    else:
+        assert (said, hand.state.changes) == ("store_product.confirm_or_back", before)

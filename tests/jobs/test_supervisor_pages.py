@@ -245,7 +245,7 @@ def test_a_number_without_a_row_is_said_to_have_none_and_is_no_search() -> None:
 
 def test_a_scan_that_a_page_of_the_filter_has_no_use_for_is_told() -> None:
     hand = Hand("orders").does(Command("f"), Scan((Match(PERSON, "U2", "Ben Okafor"),)))
-    assert hand.verdict == Verdict(WRONG, msg("today.unknown", text="Ben Okafor"))
+    assert hand.verdict == Verdict(WRONG, msg("page.scan_not_used", what=msg("record_name.person", what="Ben Okafor")))
 
 
 def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:

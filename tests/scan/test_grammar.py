@@ -62,7 +62,9 @@ def fraction(text: str, value: str) -> Rule:
     def rule(open_: Accepts) -> Meaning | str:
         if not open_.quantity:
             return CODE
-        return Quantity(Decimal(value), text) if open_.decimals else RefusedInput("input.whole_number_only", text)
+        is_thousands = len(value.partition(".")[2]) == 3 and Decimal(value) >= 1
+        reason = "input.whole_or_thousands" if is_thousands else "input.whole_number_only"
+        return Quantity(Decimal(value), text) if open_.decimals else RefusedInput(reason, text)
 
     return rule
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.barcode_lookup_keys import index_keys
+from aisle.barcode_numbers import check_digit
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import look_up_keys, needs_look_up, parse
 from aisle.scan.grammar_and_meaning_types import (
@@ -522,3 +523,38 @@ def test_blanks_may_stand_between_identifiers_and_values(text: str) -> None:
     data = parse_element_strings(text, from_gs1_symbol=True)
     assert data is not None
     assert (data.gtin, data.pieces) == (GTIN, Decimal(12))
+
+
+VARIABLE = "9952000110050"
+"""GTIN of variable measure of the goods WEIGHED, without its check digit."""
+VARIABLE += check_digit(VARIABLE)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "quantity"),
+    [
+        (f"01{VARIABLE}3103000500", "kg", "0.5"),
+        (f"(01){VARIABLE}(3103)000500", "kg", "0.5"),
+        (f"01{VARIABLE}310300050010L1{GS}3922150", "kg", "0.5"),
+        (f"01{VARIABLE}3202000100", "lb", "1"),
+        (f"01{VARIABLE}17261224310300125010L1", "kg", "1.25"),
+        (f"]C101{VARIABLE}3103000500", "kg", "0.5"),
+        (f"2*01{VARIABLE}3103000500", "kg", "1"),
+        (f"01{VARIABLE}", "kg", ""),
+        (VARIABLE, "kg", ""),
+        (VARIABLE, "m", ""),
+    ],
+)
+def test_goods_by_measure_are_found_by_their_gtin_of_variable_measure(text: str, unit: str, quantity: str) -> None:
+    match = only(what(text, unit))
+    assert match.is_guess
+    assert match.needs_quantity != bool(quantity)
+    assert not quantity or match.quantity == Decimal(quantity)
+
+
+@pytest.mark.parametrize("text", [VARIABLE, f"01{VARIABLE}", f"01{VARIABLE}3103000500"])
+def test_a_gtin_of_variable_measure_is_no_piece_and_not_another_indicator(text: str) -> None:
+    assert isinstance(what(text, "", decimal=False), UnknownCode)
+    other = f"1{VARIABLE[1:-1]}"
+    assert isinstance(what(text.replace(VARIABLE, other + check_digit(other)), "kg"), UnknownCode)
+    assert not only(what(text, "kg", gtin=VARIABLE)).is_guess

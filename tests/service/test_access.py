@@ -17,6 +17,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.http.header_and_path_middleware import FEATURES
 from aisle.service.http.parameter_values import parse_integer
+from aisle.service.http.rate_limit_and_turns_of_large_bodies import BRIEF
 from aisle.service.http.request_body import MOST_BODY_BYTES
 from tests.service.world import API, LOGS, World
 
@@ -270,12 +271,21 @@ async def test_a_whole_number_that_is_large_enough_for_nothing_is_taken(world: W
     assert answer.status_code == 200, answer.text
 
 
-async def test_a_request_that_ends_within_its_body_is_no_failure(
-    world: World, caplog: pytest.LogCaptureFixture
+_WRITE = b'{"storeproductlog":[{"product_number":"P1","quantity":1,"reason_code":1}]}'
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"body": _WRITE, "more_body": True}, {"body": _WRITE.ljust(2 * BRIEF)}],
+    ids=["within its body", "while it waits for its turn"],
+)
+async def test_a_request_whose_client_has_left_is_not_begun(
+    world: World, caplog: pytest.LogCaptureFixture, part: dict[str, object]
 ) -> None:
-    """Who asked died in the middle of asking: nothing is done, and no failure is reported."""
-    said = iter([{"type": "http.request", "body": b'{"store', "more_body": True}, {"type": "http.disconnect"}])
+    """Nothing is done, and no failure is reported."""
+    said = iter([{"type": "http.request", **part}, {"type": "http.disconnect"}])
     answered: list[Any] = []
+    before, running = await world.rows("/products/stock/storeproductlogs"), world.service.app.endpoint._turns.running
 
     async def receive() -> Any:
         return next(said)
@@ -283,7 +293,7 @@ async def test_a_request_that_ends_within_its_body_is_no_failure(
     async def send(message: Any) -> None:
         answered.append(message)
 
-    headers = [(b"authorization", world.secret.encode()), (b"content-type", b"application/json")]
+    headers = [(b"host", b"service"), (b"authorization", f"Bearer {world.secret}".encode())]
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -295,8 +305,14 @@ async def test_a_request_that_ends_within_its_body_is_no_failure(
         "query_string": b"",
         "headers": headers,
     }
-    await world.service.app(scope, receive, send)
+    async with running.turn(1):
+        task = asyncio.create_task(world.service.app(scope, receive, send))
+        while not running._waiting and not task.done():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+    await task
     assert answered[0]["status"] == 400
+    assert b"The client ended the request" in answered[1]["body"]
+    assert await world.rows("/products/stock/storeproductlogs") == before
     assert not caplog.records
 
 

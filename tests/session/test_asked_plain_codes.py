@@ -191,6 +191,6 @@ def test_whole_number_with_a_decimal_point_is_taken_for_pieces(
         assert quantities(session) == {"P4": Decimal(quantity)}
         if job == "adjust":
             return  # it goes on to the reasons
-        assert told(say(session, "1.000"))[1] == "input.whole_number_only", "may be a thousand"
+        assert told(say(session, "1.000"))[1] == "input.whole_or_thousands", "may be a thousand"
         assert told(say(session, "2,5"))[1] == "input.whole_number_only"
         assert quantities(session) == {"P4": Decimal(quantity)}

@@ -18,6 +18,7 @@ from tests.session import scanner as paced
 from tests.session.test_code_forms import (
     EAN,
     PACES,
+    UPC_E,
     WEIGHED,
     Scanner,
     at,
@@ -332,3 +333,35 @@ def test_a_backspace_before_a_scan_leaves_no_page(home: StoreFolder, text: str, 
             assert counted(frame) == 1
         else:
             assert told(frame) == (WRONG, "input.extra_characters")
+
+
+OTHER = "9520001100512"
+
+
+@pytest.mark.parametrize("page", ["count", "pick", "home"])
+@pytest.mark.parametrize("pause", [0.0, 0.4, 2.0])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(EAN, OTHER), (EAN, EAN), (f"0{EAN}", OTHER), (EAN, UPC_E), (EAN, "4006381333931"), (f"{EAN};", OTHER)],
+)
+def test_two_codes_in_one_line_are_told_to_be_two(
+    home: StoreFolder, page: str, pause: float, first: str, second: str
+) -> None:
+    with at(home) as session:
+        scanner = paced.Scanner(session)
+        if page == "count":
+            open_count(session, Scanner(session))
+        elif page == "pick":
+            Scanner(session)("4101")
+        scanner.write(first, 0.003)
+        scanner.rest(pause)
+        frame = scanner.send(f"{second}\r", 0.003)
+        assert told(frame) == (WRONG, "input.two_codes"), told(frame)
+        assert picked(home) == {}
+
+
+@pytest.mark.parametrize("code", ["95200011000259520001100512", "00395200000000000043", "0109520001100505109520001100"])
+def test_digits_that_are_not_two_codes_are_no_two_codes(home: StoreFolder, code: str) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        assert told(Scanner(session)(code))[1] != "input.two_codes"

@@ -106,3 +106,17 @@ def test_words_of_the_base_unit_are_known(text: str, unit: str, amount: str) -> 
 @pytest.mark.parametrize("text", ["kg", "1,5", "1 2 kg", "1.5.5 kg", "P1 kg", "", "1 kg 2", "-1 kg"])
 def test_other_texts_are_no_quantity(text: str) -> None:
     assert convert_typed(text, "kg") is None
+
+
+@pytest.mark.parametrize("text", ["4.822", "4,822", "1.000", "1,000", "12,500", "4.8", "4,8", "0,500"])
+@pytest.mark.parametrize("job", JOBS)
+def test_thousands_with_a_point_or_a_comma_are_told_how_to_type_them(home: StoreFolder, job: str, text: str) -> None:
+    is_thousands = len(text) > 4 and text[0] != "0"
+    with at(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        scan.send(f"{TEA}\r")
+        frame = scan.send(f"{text}\r", 0.12)
+        assert told(frame) == (WRONG, "input.whole_or_thousands" if is_thousands else "input.whole_number_only")
+        assert not is_thousands or "without a point or comma" in shown(frame)
+        assert quantities(session) == {"P4": Decimal(1)}

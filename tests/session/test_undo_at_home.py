@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
@@ -169,3 +170,29 @@ def mark_of(session: Session) -> list[tuple[str, object]]:
     """What home says of deliveries that are half received."""
     hints = [hint.text for hint in session.frames.build().view.key_hints if hint.letter == "r"]
     return [(each.id, *dict(each.args).values()) for each in hints]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize("page", ["count.start", "exceptions.recounts", "exceptions.negative_stock"])
+def test_a_count_that_was_opened_from_a_list_is_undone_from_there(
+    home: StoreFolder, page: str, is_killed: bool
+) -> None:
+    opened = [Start("count", {"location_code": "A-1", "product_number": "P1", "label": "Product 1"})]
+    if page != "count.start":
+        opened.insert(0, Start("exceptions", {"kind": page.partition(".")[2]}))
+    with at(home, user="U1") as session:
+        one_by_one(session, "4")
+        for start in opened:
+            session.event_runner.apply(session.stack.open(start, session.context.current()))
+        session.event_runner.commit()
+        one_by_one(session, "19")
+        if not is_killed:
+            assert one_by_one(session, "y").view.name == page
+            frame = one_by_one(session, "u")
+            assert told(frame) == (GOOD, "count.sent_undone"), text(frame)
+            return
+    with at(home, user="U1") as session:
+        one_by_one(session, "y")
+        frame = one_by_one(session, "u")
+        assert told(frame) == (GOOD, "count.sent_undone"), text(frame)
+        assert told(one_by_one(session, "u"))[0] == WRONG

@@ -56,7 +56,11 @@ UNUSED_AT_A_START = (
     "aisle.cache.order_writer",
     "aisle.cache.delivery_writer",
     "aisle.jobs.count.count_state",
+    "aisle.jobs.row_types.orders",
     "aisle.jobs.row_types.products",
+    "aisle.jobs.supervisor.exception_decisions",
+    "aisle.tui.layout.chart_view",
+    "aisle.tui.layout.list_table",
 )
 """What a start that resumes a pick has not imported."""
 

@@ -17,7 +17,7 @@ from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.query_registry import declare_query, topics_of_list, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.decimal_of_row import to_decimal_or_none
 from aisle.host.database import fetch
@@ -69,6 +69,13 @@ def query_expiry_checks(context: QueryContext, args: Args) -> QueryResult[Expiry
     for each in due_now.values():
         insort(due, each)
     return list(_rows_of(context, [each.product_number for each in due[first : first + size]])), len(due)
+
+
+@declare_query("checked_products", "products", topics_of_list("product", "products"))
+def query_checked_products(context: QueryContext, args: Args) -> QueryResult[ExpiryCheckRow]:
+    """Return these products with the dates that stand, due or not."""
+    rows = list(_rows_of(context, [str(each) for each in args["products"]]))
+    return rows, len(rows)
 
 
 class DueProducts:

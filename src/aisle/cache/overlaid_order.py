@@ -3,8 +3,6 @@
 A list is drawn again after every commit of any process; mostly the commit concerns one of its orders, or none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -46,7 +44,7 @@ class OverlaidOrders(dict[str, OverlaidOrder]):
     """Overlaid orders by number, as read before."""
 
 
-def load_order_header(context: QueryContext, number: str) -> OrderHeader | None:
+def load_order_header(context: QueryContext, number: str) -> "OrderHeader | None":
     """Return the header of an order with its progress; None if unknown.
 
     Lines are read only if operations are pending.
@@ -261,7 +259,7 @@ def list_change(context: QueryContext) -> ListChange:
     return ListChange(hidden, sorted(extra))
 
 
-def order_status(row: OrderHeader | Row) -> str:
+def order_status(row: "OrderHeader | Row") -> str:
     """Return the state of an order, one of `STATE_BY_STATUS`."""
     if row.get("is_rejected") and row.get("is_active", True):
         return "rejected"

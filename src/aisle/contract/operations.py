@@ -1,7 +1,5 @@
 """Table of the interface's operations, as plain tuples that every process can import cheaply."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 ParamLocation = Literal["path", "query", "header"]

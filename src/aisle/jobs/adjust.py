@@ -100,13 +100,13 @@ class AdjustJob(Job[AdjustState]):
                 True,
                 decimals,
                 choices=len(keys),
-                command_letters="du" if _is_question_open(state) else "d",
+                command_letters="du",
                 typed_only=True,
                 choice_values=choices,
                 choice_letters=keys,
                 is_number_asked=bool(number_choices(state)),
             )
-        letters, is_reason_asked = "u" if state.phase == "product" else "n", state.phase == "reason"
+        letters, is_reason_asked = "u" if state.phase == "product" else "nu", state.phase == "reason"
         return Accepts(
             choices=len(visible_rows(state)), command_letters=letters, quantity_beyond_choices=is_reason_asked
         )
@@ -182,6 +182,8 @@ class AdjustJob(Job[AdjustState]):
                 return Turn(state._replace(first_row=next_page_start(state)))
             case Command("u") if state.phase == "product":
                 return _ask_undo(state, context)
+            case Command("u"):
+                return _undo_entry(state)
             case UnknownCode(code) | Text(code):
                 return reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
@@ -277,6 +279,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     item, scanned = state.line._replace(location=line.location, pool=line.pool, expected=line.expected), state.quantity
     figures = state.has_expected and not line.is_expected_unknown
     state = state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures)
+    state = state._replace(earlier_quantities=())
     if state.expired_on and not scanned:
         day = msg("store_product.day", at=state.expired_on)
         return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
@@ -322,7 +325,7 @@ def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Res
 def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
-    taken = reply(state._replace(quantity=value), GOOD, "adjust.how_many", label=state.line.label, quantity=value)
+    taken = reply(_with_quantity(state, value), GOOD, "adjust.how_many", label=state.line.label, quantity=value)
     return _ask_if_plausible(state, value, added or value) or taken
 
 
@@ -377,8 +380,25 @@ def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Resul
     reason, state = state.chosen_reason, _clear_question(state)
     if value <= 0:
         return reply(state, WRONG, "adjust.none")
-    state = state._replace(quantity=value)
+    state = _with_quantity(state, value)
     return _apply_reason(state, reason, context) if reason else _ask_reason(state)
+
+
+def _with_quantity(state: AdjustState, value: Decimal) -> AdjustState:
+    """Set the quantity, and keep the earlier one for undo. The first one is taken back with its product."""
+    is_further = value != state.quantity and bool(state.quantity or state.expired_on)
+    earlier = (*state.earlier_quantities, state.quantity) if is_further else state.earlier_quantities
+    return state._replace(quantity=value, earlier_quantities=earlier)
+
+
+def _undo_entry(state: AdjustState) -> Result:
+    """Undo the last quantity; without one, leave the question."""
+    if state.phase != "quantity" or not state.earlier_quantities:
+        return _go_back(state)
+    was, now = state.quantity, state.earlier_quantities[-1]
+    back = state._replace(quantity=now, earlier_quantities=state.earlier_quantities[:-1])
+    label = state.line.label if state.line else ""
+    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
 
 
 def _drop_quantity(state: AdjustState) -> Result:

@@ -56,6 +56,8 @@ class AdjustState(NamedTuple):
     candidates: tuple[CountLine, ...] = ()
     """Locations and pools that have the product according to the stock data."""
     quantity: Decimal = Decimal(0)
+    earlier_quantities: tuple[Decimal, ...] = ()
+    """Quantity before each further entry for this line, for undo."""
     pending_scan: Match | None = None
     reasons: tuple[Reason, ...] = ()
     first_row: int = 0

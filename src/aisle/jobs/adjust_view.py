@@ -35,7 +35,8 @@ def adjust_view(state: AdjustState) -> View:
         lines = [Line("location", msg("count.location", place=state.location))] if state.location else []
         lines.append(Line("note", msg("adjust.note")))
     else:
-        hints = (KeyHint("d", msg("head.reason")),)
+        undo = (KeyHint("u", msg("hint.undo")),) if state.earlier_quantities else ()
+        hints = (KeyHint("d", msg("head.reason")), *undo)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
         if not state.expired_on or state.quantity:
             lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
@@ -123,7 +124,7 @@ def _question(state: AdjustState) -> ListView:
     more = (NEXT_PAGE,) if total > state.page_size else ()
     return ListView(
         name=f"adjust.{state.phase}",
-        title=msg("adjust.title_of", label=state.line.label, quantity=state.quantity),
+        title=_question_title(state, state.line),
         prompt=msg(PROMPTS[state.phase]),
         column_heads=COLUMN_HEADS[state.phase],
         rows=visible_rows(state),
@@ -132,6 +133,13 @@ def _question(state: AdjustState) -> ListView:
         numbered_rows=len(visible_rows(state)),
         key_hints=(*more, BACK),
     )
+
+
+def _question_title(state: AdjustState, line: CountLine) -> Msg:
+    """Return the title of a question about a product; expired goods have no quantity before it is said."""
+    if state.expired_on and not state.quantity:
+        return msg("adjust.title_of_product", label=line.label)
+    return msg("adjust.title_of", label=line.label, quantity=state.quantity)
 
 
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:

@@ -5,8 +5,6 @@ something by an effect and gets the answer as an event. So a job runs the same i
 journal is replayed.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -198,7 +196,7 @@ class Close(NamedTuple):
     verdict: Verdict | None = None
     start: Start | None = None
     """Job that the job below is asked to open next."""
-    event_for_below: Event | None = None
+    event_for_below: "Event | None" = None
     """Event for the job below, handled as if it were an input there."""
     close_unused_below: bool = False
     """True if pages below that hold no work and do not accept the event are closed too."""
@@ -234,6 +232,9 @@ class SwitchStore(NamedTuple):
 
 class UndoLast(NamedTuple):
     """Effect that resumes the job in which this person did the last undoable step, and undoes that step."""
+
+    jobs: tuple[str, ...] = ()
+    """Names of the jobs whose step it may be; empty for any."""
 
 
 class SetPreference(NamedTuple):

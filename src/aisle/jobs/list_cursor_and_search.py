@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
+from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, msg
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -286,8 +287,8 @@ def reject_input(state: S, event: Event) -> Turn[S]:
     """Answer an input that the page cannot use, so that no input is ignored silently. A short number is taken for a
     choice that does not exist, a longer one for an unknown code."""
     if isinstance(event, Scan):
-        what = event.matches[0].label or event.matches[0].key
-    elif isinstance(event, Text | UnknownCode):
+        return reply(state, WRONG, "page.scan_not_used", what=name_of(event.matches[0]))
+    if isinstance(event, Text | UnknownCode):
         what = event[0]
         if what.isdecimal() and len(what) <= MAX_CHOICE_DIGITS:
             return reply(state, WRONG, "input.no_choice", text=what)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, reject_input, turn_page
-from aisle.jobs.row_types.operations_and_session_answers import FileRow
 from aisle.jobs.view import (
     BACK,
     GOOD,
@@ -38,6 +37,9 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations_and_session_answers import FileRow
 
 S = TypeVar("S")
 

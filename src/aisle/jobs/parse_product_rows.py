@@ -3,8 +3,6 @@
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
@@ -109,7 +107,7 @@ class Product(NamedTuple):
     units: tuple[Unit, ...] = ()
 
 
-def parse_product(row: ProductRow, now: str) -> Product:
+def parse_product(row: "ProductRow", now: str) -> Product:
     """Parse a row of the query `product`."""
     named = tuple(
         PoolStock(int(pool["pool"]), str(pool["name"] or ""), to_decimal(pool["quantity"]))
@@ -153,7 +151,7 @@ def _format_day(text: str) -> str:
     return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else store_time.to_local_text(text)
 
 
-def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) -> LocationStock:
+def _parse_location_stock(location: "LocationStockRow", names: Mapping[str, str]) -> LocationStock:
     pools = {str(pool): to_decimal(quantity) for pool, quantity in (location.get("pools") or {}).items()}
     texts = [f"{names.get(pool) or pool} {format_number(quantity)}" for pool, quantity in pools.items()]
     alone = [names.get(pool) or pool for pool in pools]
@@ -165,7 +163,7 @@ def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) 
     )
 
 
-def held_by_order(rows: Iterable[HeldGoodsRow], own: Container[str] = ()) -> dict[str, Decimal]:
+def held_by_order(rows: "Iterable[HeldGoodsRow]", own: Container[str] = ()) -> dict[str, Decimal]:
     """Return how much of a product is held for each order, without the own ones."""
     by_order: dict[str, Decimal] = {}
     for row in rows:
@@ -184,14 +182,14 @@ def held_message(held: Iterable[tuple[str, Decimal]]) -> Msg | None:
     return msg("product.held_for", count=sum(by_order.values(), Decimal(0)), orders=", ".join(by_order))
 
 
-def _parse_codes(row: ProductRow) -> tuple[str, ...]:
+def _parse_codes(row: "ProductRow") -> tuple[str, ...]:
     further = row.get("barcodes_array")
     more = further if isinstance(further, list) else split_codes(str(further or ""))
     found = dict.fromkeys(str(code) for code in (row.get("barcode"), *more) if code)
     return tuple(found)
 
 
-def _parse_units(row: ProductRow) -> Iterable[Unit]:
+def _parse_units(row: "ProductRow") -> Iterable[Unit]:
     units = row.get("units")
     for unit in units if isinstance(units, list) else ():
         if isinstance(unit, Mapping):
@@ -208,7 +206,7 @@ def _parse_units(row: ProductRow) -> Iterable[Unit]:
         )
 
 
-def parse_nearby(rows: tuple[SurroundingRow, ...], now: str) -> NearbyStock:
+def parse_nearby(rows: "tuple[SurroundingRow, ...]", now: str) -> NearbyStock:
     """Parse the answer of the query `surrounding`. No row means unknown."""
     if not rows:
         return NearbyStock()
@@ -220,7 +218,7 @@ def parse_nearby(rows: tuple[SurroundingRow, ...], now: str) -> NearbyStock:
     return NearbyStock(stores, seconds_since(row.get("read_at"), now), bool(row.get("refused")))
 
 
-def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tuple[ExpectedDelivery, ...]:
+def parse_expected_deliveries(rows: "Iterable[NextDeliveriesRow]", now: str) -> tuple[ExpectedDelivery, ...]:
     """Parse the answer of the query `next_deliveries`."""
     return tuple(
         ExpectedDelivery(

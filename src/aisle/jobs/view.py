@@ -1,7 +1,5 @@
 """Views: what a job shows on the screen, as data. The screen decides on layout, language and colours."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -21,7 +19,7 @@ class Msg(NamedTuple):
     `aisle.safe_text` when they are drawn."""
 
     id: str
-    args: tuple[tuple[str, str | int | Decimal | Msg], ...] = ()
+    args: "tuple[tuple[str, str | int | Decimal | Msg], ...]" = ()
 
 
 def msg(id_: str, **args: str | int | Decimal | Msg) -> Msg:
@@ -213,7 +211,7 @@ class Dashboard(NamedTuple):
 
     tiles: tuple[Tile, ...]
     """The first choices of the page, in their order."""
-    charts: tuple[Chart, ...] = ()
+    charts: "tuple[Chart, ...]" = ()
     """Charts below the tiles, side by side."""
     blocks: tuple[Block, ...] = ()
     """Tables beside the charts."""
@@ -226,7 +224,7 @@ class Dashboard(NamedTuple):
 class SidePane(NamedTuple):
     """Pane beside the blocks of a page: a chart with axes, and tables below it."""
 
-    chart: Chart | None
+    chart: "Chart | None"
     """Chart whose series share one axis; the first one is drawn full, the others hatched."""
     blocks: tuple[Block, ...] = ()
 

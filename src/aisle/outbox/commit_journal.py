@@ -3,8 +3,6 @@
 `Journal.commit` is the one transaction that commits a batch of inputs.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -131,7 +129,7 @@ class Journal:
         """True if the file was deleted or replaced under this connection, so that nothing can be stored in it."""
         return is_replaced(self._db)
 
-    def recover_file(self) -> Recovery:
+    def recover_file(self) -> "Recovery":
         """Save the contents of a deleted file. Raise StorageError if that fails."""
         from aisle.host.deleted_file_recovery import recover_file  # rarely needed; no start pays for the import
 

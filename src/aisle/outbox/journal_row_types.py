@@ -1,7 +1,5 @@
 """Rows of the journal: jobs and events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 An id has 128 random bits in 26 characters that every field of the interface can carry.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +94,7 @@ class Operation(NamedTuple):
     """Time from which absence at the service is believed to be final."""
     parts: tuple[int, ...]
     """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
-    evidence: Evidence
+    evidence: "Evidence"
     """Reads at the service about it: `before` it was sent, `after`, and the result of the last look-up (`verdict`)."""
     terminal: str
     """Name of the terminal where it was written."""
@@ -252,9 +250,9 @@ class Evidence(TypedDict, total=False):
     """Number of reads that showed a confirmed operation without effect."""
     unsaid: bool
     """True after an empty answer, which confirms nothing."""
-    spared: LineUpdate
+    spared: "LineUpdate"
     """Line that an update left out, to see whether the service keeps such lines."""
-    left: list[LineExcess]
+    left: "list[LineExcess]"
     """Excess found before it was sent."""
     status: int
     """HTTP status of the answer that refused it."""

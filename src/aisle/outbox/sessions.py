@@ -1,7 +1,5 @@
 """Sessions of this host and the people signed in on its terminals, in outbox.db."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -17,6 +17,7 @@ from aisle.barcode_lookup_keys import (
     normalise_code,
     to_ascii_forms,
     without_padding,
+    without_variable_indicator,
     zero_forms,
 )
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
@@ -28,6 +29,7 @@ from aisle.scan.grammar_and_meaning_types import (
     ORDER,
     PART_OF_LABEL,
     PRODUCT,
+    TWO_CODES,
     WRONG_LAYOUT,
     Accepts,
     Back,
@@ -138,6 +140,9 @@ _NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?
 _NUMBER_BEFORE_CODE: Final = re.compile(
     r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
 )
+_CODE_SEPARATORS: Final = " \t;,/|+&-"
+_TWO_CODES: Final = re.compile(r"(?=.{20})\d{8,14}[ \t;,/|+&\-]{0,2}\d{8,14}", re.ASCII)
+"""Digits of two GTINs, one of them longer than an EAN-8."""
 _CODE_DIGITS: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
 """As many digits as a code has."""
 _INVISIBLE: Final = (
@@ -158,7 +163,8 @@ def parse(
     """Return the meaning of a line's text at a step that accepts this, or the interpretations to look up.
 
     `in_store_patterns` are the restricted codes of the store. Message ids of a RefusedInput: input.too_long,
-    input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.too_many_decimals,
+    input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.whole_or_thousands,
+    input.too_many_decimals,
     input.no_multiplier, input.scan_not_accepted, input.no_page, input.empty_scan, input.choose_letter,
     input.control_character. A session adds input.choices_changed, input.after_refused_scan, input.answer_first,
     input.type_choice and input.location_or_typed.
@@ -279,8 +285,8 @@ def choice_refusal(accepts: Accepts) -> str:
 def multiply(text: str, allows_decimals: bool) -> Meaning | None:
     """Return the quantity of `3*4` or `3x4`; None if it is no product of numbers, but a multiple of a code.
 
-    Message ids of a RefusedInput: input.whole_number_only, input.too_many_decimals, input.no_quantity,
-    input.no_multiplier (a factor is 0).
+    Message ids of a RefusedInput: input.whole_number_only, input.whole_or_thousands, input.too_many_decimals,
+    input.no_quantity, input.no_multiplier (a factor is 0).
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _SEVERAL_FACTORS.fullmatch(text) else ()
@@ -302,7 +308,8 @@ def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str 
     if 0 < decimal_places < _DECIMALS_OF_THOUSANDS and value == value.to_integral_value():
         value, decimal_places = value.to_integral_value(), 0
     if decimal_places > 0 and not allows_decimals:
-        return RefusedInput("input.whole_number_only", text)
+        is_thousands = decimal_places == _DECIMALS_OF_THOUSANDS and value >= 1
+        return RefusedInput("input.whole_or_thousands" if is_thousands else "input.whole_number_only", text)
     if decimal_places > MAX_DECIMALS:
         return RefusedInput("input.too_many_decimals", text)
     return Quantity(value, code)
@@ -433,15 +440,34 @@ def _interpret_code(
         interpretations += _interpret_gs1(code, in_store_patterns, is_gs1)
     if splits:
         interpretations += _refuse_digits_before_code(code)
+        interpretations += _refuse_two_codes(code) if len(interpretations) == 1 else ()
     if not code.isascii() or code[:1] in '"]':
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
+    interpretations += _interpret_variable_measure(interpretations)
     if is_gs1 or not code.isalnum() or code[:3] == "400":
         interpretations += _interpret_order(code, is_gs1)
     if _may_be_garbled(code):
         interpretations += _interpret_layouts(code, in_store_patterns)
     return tuple(sorted(interpretations, key=lambda interpretation: interpretation.rank))
+
+
+def _interpret_variable_measure(interpretations: list[Interpretation]) -> list[Interpretation]:
+    """Return the guesses that a GTIN with indicator 9 is a measure of the goods that have the GTIN-13 in it."""
+    return [
+        each._replace(
+            keys=lookup_keys(bare),
+            zero_forms=(),
+            kind=PRODUCT,
+            rank=_RANK_GUESSED,
+            is_guess=True,
+            needs_quantity=each.needs_quantity or not each.measures,
+            is_variable_measure=True,
+        )
+        for each in interpretations
+        if not each.refusal and (bare := without_variable_indicator(normalise_code(each.code)))
+    ]
 
 
 def _interpret_order(code: str, is_gs1: bool) -> list[Interpretation]:
@@ -592,6 +618,15 @@ def _refuse_digits_before_code(code: str) -> list[Interpretation]:
         for digits in range(1, MAX_FACTOR_DIGITS + 1)
         if has_valid_check_digit(code[digits:]) and code[:digits].strip("0")
     ]
+
+
+def _refuse_two_codes(code: str) -> list[Interpretation]:
+    """Return the refusal of two GTINs in one line, which a scanner without a suffix sends, unless they are known."""
+    if not _TWO_CODES.fullmatch(code):
+        return []
+    cuts = ((code[:length], code[length:].lstrip(_CODE_SEPARATORS)) for length in (8, 12, 13, 14))
+    is_two = any(has_valid_check_digit(first) and has_valid_check_digit(second) for first, second in cuts)
+    return [Interpretation((), code, rank=_RANK_GUESSED, refusal=TWO_CODES)] if is_two else []
 
 
 def _refuse_extra_signs(code: str) -> list[Interpretation]:

@@ -1,7 +1,5 @@
 """Types of the grammar: what a step accepts, how an input may be interpreted, and what it means."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +12,7 @@ EXTRA_SIGNS: Final = "input.extra_characters"
 CONTROL_INSIDE: Final = "input.extra_characters"
 """Refusal: a control character or a key came inside a code."""
 NUMBER_BESIDE_CODE: Final = "input.number_beside_code"
+TWO_CODES: Final = "input.two_codes"
 PART_OF_LABEL: Final = "input.part_of_label"
 """Refusal: a number before or after a code without a sign that it multiplies."""
 WRONG_LAYOUT: Final = "input.keyboard_layout"
@@ -179,6 +178,8 @@ class Interpretation(NamedTuple):
 
     The quantity of goods sold by measure is unknown then.
     """
+    is_variable_measure: bool = False
+    """True if only goods sold by measure have such a code."""
     is_amount_doubtful: bool = False
     """True if its weight or price is asked back, because the code has no check digit."""
     has_pieces: bool = False
@@ -241,7 +242,7 @@ class Quantity(NamedTuple):
     """
 
     @property
-    def confirmed(self) -> Quantity:
+    def confirmed(self) -> "Quantity":
         """Return this quantity after a person has confirmed that it is no code."""
         return Quantity(self.value, f"={self.value:f}")
 

@@ -1,7 +1,5 @@
 """GS1 data: separators, application identifiers, element strings, digital links, printed labels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta

@@ -4,8 +4,6 @@ Their layout is national or the store's own, so it is a setting, empty by defaul
 code is a plain barcode.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from decimal import Decimal

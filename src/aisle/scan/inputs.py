@@ -1,7 +1,5 @@
 """Inputs as the decoder emits them, in the order of their bytes."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 TYPING_PAUSE_S: Final = 0.05

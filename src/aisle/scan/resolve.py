@@ -236,6 +236,8 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     Return None if the product cannot have such a quantity.
     """
     is_by_measure = candidate.kind == PRODUCT and (candidate.allow_decimal or is_unit_of_measure(candidate.unit))
+    if interpretation.is_variable_measure and not is_by_measure:
+        return None
     is_measured = is_by_measure and not interpretation.is_amount_doubtful
     measure, is_divided = _measured_quantity(interpretation, candidate) if is_measured else (None, False)
     quantity = interpretation.multiplier * candidate.factor if measure is None else measure

@@ -82,6 +82,10 @@ class ConnectionLimits(NamedTuple):
         small = min(received, _SMALL_BODY)
         return self.body_seconds + small / self.body_rate + (received - small) / self.large_body_rate
 
+    def limited_address(self, host: str) -> str:
+        """Return the address that a connection is counted for; '' if the limit of an address does not apply."""
+        return "" if is_in(host, self.proxies) else address_key(host)
+
 
 def connection_limits(
     per_address: int | None = None, proxies: Collection[Network] = (), *, tls: bool = False
@@ -208,7 +212,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         """Count the connection. Close another one that waits if there are too many."""
         super().connection_made(transport)
         self.flow = _Flow(transport)
-        self._address = self._limited_address()
+        self._address = self.limits.limited_address(self.client[0] if self.client else "")
         self.by_address[self._address] += 1
         self._await_head()
         if len(self.connections) > self.limits.connections:
@@ -389,11 +393,6 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         return self._body is not None and (self.flow.read_paused or self._body.waiting_for_100_continue)
 
     # Limits
-
-    def _limited_address(self) -> str:
-        """Return the address that the connection is counted for; '' if the limit of an address does not apply."""
-        host = self.client[0] if self.client else ""
-        return "" if is_in(host, self.limits.proxies) else address_key(host)
 
     def _make_room(self, address: str | None) -> None:
         """Close the connection (of this address, or any) that waits longest; close this one if there is no other."""

@@ -1,8 +1,9 @@
 """TLS of a server: check, reload and reported end of its certificates, and its handshakes.
 
 A renewed certificate is loaded while the server runs. `http_server` watches the files; this module checks and loads.
-Each change of its state is logged once. Handshakes have a time limit and a maximum number; beyond it the oldest is
-cancelled. asyncio alone counts a connection only when its handshake is complete.
+Each change of its state is logged once. Handshakes have a time limit and begin in turn by address. There is a maximum
+number of them; beyond it the oldest of the address with the most is cancelled. asyncio alone counts a connection only
+when its handshake is complete, and begins all that arrive together.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +21,7 @@ from time import time
 
 from aisle.errors import UsageError
 from aisle.server.connections import ConnectionLimits
+from aisle.server.fair_rounds import FairRounds
 
 log = logging.getLogger("aisle.server")
 
@@ -210,27 +213,48 @@ class Handshakes:
     ) -> None:
         self.connection = connection
         self.context = context
-        self.seconds = limits.head_seconds
+        self.limits = limits
+        self.rounds = FairRounds()
         self._most = max(1, limits.connections // _SHARE)
         self._running: dict[_Handshake, asyncio.Task[None]] = {}
+        self._by_client = Counter[str]()
 
     def begin(self) -> _Handshake:
         """Return the protocol of a new connection."""
         return _Handshake(self)
 
     def add(self, one: _Handshake, transport: asyncio.Transport) -> None:
-        """Run one more handshake. Cancel the oldest if there are too many."""
-        self._running[one] = asyncio.get_running_loop().create_task(one.shake_hands(transport))
-        self._running[one].add_done_callback(lambda _: self._running.pop(one, None))
+        """Run one more handshake. Cancel another one if there are too many."""
+        self._by_client[one.client] += 1
+        task = asyncio.get_running_loop().create_task(one.shake_hands(transport))
+        task.add_done_callback(partial(self._end, one, transport))
+        self._running[one] = task
         if len(self._running) > self._most:
-            oldest = next(iter(self._running))
-            self._running.pop(oldest).cancel()
+            self._cancel_oldest_of_busiest_client()
+
+    def _cancel_oldest_of_busiest_client(self) -> None:
+        busiest = max(self._by_client, key=self._by_client.__getitem__)
+        oldest = next(one for one in self._running if one.client == busiest)
+        self._running[oldest].cancel()
+        self._remove(oldest)
+
+    def _end(self, one: _Handshake, transport: asyncio.Transport, task: asyncio.Task[None]) -> None:
+        self._remove(one)
+        if task.cancelled():  # Before it began.
+            transport.abort()
+
+    def _remove(self, one: _Handshake) -> None:
+        if self._running.pop(one, None) is not None:
+            self._by_client[one.client] -= 1
+            if not self._by_client[one.client]:
+                del self._by_client[one.client]
 
 
 class _Handshake(asyncio.Protocol):
     """Protocol during a handshake. It buffers data until the connection's own protocol is set."""
 
     def __init__(self, handshakes: Handshakes) -> None:
+        self.client = ""
         self._all = handshakes
         self._heard: list[bytes] = []
 
@@ -238,6 +262,8 @@ class _Handshake(asyncio.Protocol):
         """See asyncio.Protocol."""
         assert isinstance(transport, asyncio.Transport)
         transport.pause_reading()
+        peer = transport.get_extra_info("peername") or ("",)
+        self.client = self._all.limits.limited_address(str(peer[0])) or str(id(self))
         self._all.add(self, transport)
 
     def data_received(self, data: bytes) -> None:
@@ -245,11 +271,14 @@ class _Handshake(asyncio.Protocol):
         self._heard.append(data)
 
     async def shake_hands(self, plain: asyncio.Transport) -> None:
-        """Perform the handshake, then pass the connection on. Abort the connection if the handshake fails."""
+        """Perform the handshake in its turn, then pass the connection on. Abort the connection if it fails."""
         loop = asyncio.get_running_loop()
+        turn = asyncio.Event()
         try:
+            if not self._all.rounds.begin(self.client, turn.set):
+                await turn.wait()
             transport = await loop.start_tls(
-                plain, self, self._all.context, server_side=True, ssl_handshake_timeout=self._all.seconds
+                plain, self, self._all.context, server_side=True, ssl_handshake_timeout=self._all.limits.head_seconds
             )
         except BaseException as problem:
             plain.abort()

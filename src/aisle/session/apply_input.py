@@ -15,6 +15,7 @@ from aisle.scan.grammar import PRINTED_LETTERS, parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
+    TWO_CODES,
     Ambiguous,
     Back,
     Choice,
@@ -237,8 +238,8 @@ class InputHandler:
         self._waiting_number = self._page.take_asked_number()
         self._batch.uncommitted += 1
         prepared = self._preparer.prepare(line)
-        if prepared.reason == NUMBER_BESIDE_CODE:
-            self.refuse_lines((line,), msg(NUMBER_BESIDE_CODE), at, is_secret=False)
+        if prepared.reason in (NUMBER_BESIDE_CODE, TWO_CODES):
+            self.refuse_lines((line,), msg(prepared.reason), at, is_secret=False)
         elif prepared.reason:
             is_secret = self._page.is_secret(prepared.line.text)
             self._refuse(prepared.line._replace(text="" if is_secret else prepared.line.text), msg(prepared.reason), at)

@@ -115,13 +115,17 @@ class EventRunner:
         self._store.unit_of_work.add_answer(event, self._context.at, raw, self._context.current(), verdict)
         self._verdicts.show(verdict)
 
-    def undo_last(self) -> None:
-        """Reopen the last job of the person on this host to undo its last step; say what no job can undo."""
+    def undo_last(self, jobs: tuple[str, ...] = ()) -> None:
+        """Reopen the last job of the person on this host to undo its last step; say what no job can undo.
+
+        `jobs`: names of the jobs whose step it may be; empty for any."""
         if not self.commit():
             return
         store, user = self._profile.current.store, self._context.user.user
         operation = self._store.journal.jobs.last_operation(store, user)
-        if operation is None:
+        if jobs and (operation is None or operation.job is None or operation.job.job.name not in jobs):
+            self._verdicts.show(Verdict(WRONG, msg("pick.nothing_to_undo")))
+        elif operation is None:
             self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))

@@ -1,7 +1,5 @@
 """Open jobs of a session, the one on the screen on top. An event runs through them; its effects are collected."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial

@@ -14,8 +14,6 @@ an unknown scan, and is no code, is a part of it; after several lines also a sho
 `LAST_LINE_S`. After a known code that was refused, only a short line is.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Changes while it runs: `profile_in_force`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -60,7 +58,7 @@ class Profile(NamedTuple):
     names_by_letter: Mapping[str, str] = {}
     """Key names by the command letters that have another key here."""
 
-    def with_settings(self, profile: Profile) -> Profile:
+    def with_settings(self, profile: "Profile") -> "Profile":
         """Return this profile with the settings of another one that may change while a session runs."""
         return self._replace(
             policy=profile.policy,

@@ -10,6 +10,7 @@ from aisle.jobs.typed_dates import is_date
 from aisle.scan.grammar_and_meaning_types import (
     NUMBER_BESIDE_CODE,
     PRODUCT,
+    TWO_CODES,
     Ambiguous,
     Choice,
     Quantity,
@@ -26,6 +27,9 @@ from aisle.session.top_job_and_questions import Page
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
 
+
+_SHORT_GTIN = 8
+"""Digits of an EAN-8, which may be a number that somebody left."""
 
 _DECIMAL_SIGNS = (".", ",")
 
@@ -89,6 +93,8 @@ class LinePreparer:
         is_known = isinstance(whole, Scan | Ambiguous) and not is_guess(whole)
         if is_known and first_match(whole) != first_match(self._resolver.resolve(end)):
             return PreparedLine(line, reason="input.incomplete_scan") if is_short else self._complete(line)
+        if self._is_code(left):
+            return PreparedLine(line, reason=TWO_CODES)
         if left.isdecimal() and left.isascii() and not line.has_typed_beginning:
             return PreparedLine(line, reason=NUMBER_BESIDE_CODE)  # digits may make another code of it
         if is_word or not (left.isalpha() or line.has_typed_beginning):
@@ -103,6 +109,11 @@ class LinePreparer:
         )
         self._resolver.begin_line(is_scanned=bool(scan.scan_number), is_fast=is_fast(scan))
         return PreparedLine(scan, dropped=left)
+
+    def _is_code(self, left: str) -> bool:
+        """Return whether what stands before a scan is a code, too: a scanner without a suffix sent both."""
+        is_known = len(left) >= MIN_SCAN and self._is_certain_scan(left)
+        return is_known or (has_valid_check_digit(left) and len(left) > _SHORT_GTIN)
 
     def _code_beside_add_on(self, line: Line) -> str:
         """Return the known code of a product that was scanned with its add-on; empty for any other line.

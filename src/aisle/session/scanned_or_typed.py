@@ -42,7 +42,12 @@ MIN_SCAN = 5
 FAST_S = 0.02
 """Seconds between the characters of a number below which a scanner sent them."""
 
-_NO_QUANTITY = ("input.no_quantity", "input.whole_number_only", "input.too_many_decimals")
+_NO_QUANTITY = (
+    "input.no_quantity",
+    "input.whole_number_only",
+    "input.whole_or_thousands",
+    "input.too_many_decimals",
+)
 """Message ids of refused numbers."""
 
 

@@ -347,8 +347,8 @@ class Session:
                 self._switch_store(effect.store)
             case PinConfirmed():
                 self.pin_check.accept_pin(effect.until)
-            case UndoLast():
-                self.event_runner.undo_last()
+            case UndoLast(jobs):
+                self.event_runner.undo_last(jobs)
             case SetPreference():
                 self.profile.personalise(effect)
             case SignIn() | SignOut():

@@ -6,8 +6,6 @@ from typing import Final
 
 from aisle.errors import StorageError
 from aisle.jobs.job import Start
-from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS
-from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 from aisle.jobs.view import INFO, Tab, Verdict, msg
 from aisle.session.default_keys import TAB_NAMES
 from aisle.session.event_runner import EventRunner
@@ -40,8 +38,6 @@ _COUNT_INTERVAL_S: Final = 2.0
 
 _LISTS_OF_EXCEPTIONS: Final = frozenset(("headers", "products", "deliveries", "logs"))
 """Lists that exceptions come from. They are not counted until all of these are read; Today's tiles wait alike."""
-
-_ALL_ORDERS: Final = query_arguments(OrderFilter())
 
 
 class Tabs:
@@ -142,8 +138,12 @@ class Tabs:
         return 0 <= self._context.at - self._counted_at < _COUNT_INTERVAL_S
 
     def _read_counts(self) -> dict[str, int]:
+        from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS  # no handheld counts a supervisor's pages
+        from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
+
+        all_orders = query_arguments(OrderFilter())
         now, policy, query = self._context.current().now, self._context.current().policy, self._store.reader.query
-        (orders, *_), _ = query("order_counts", {"views": [_ALL_ORDERS], "now": now})
+        (orders, *_), _ = query("order_counts", {"views": [all_orders], "now": now})
         limits = {"minutes": policy.stuck_minutes, "pickup_days": policy.pickup_days}
         (exceptions, *_), _ = query("exceptions", {"now": now, **limits})
         _, deliveries = query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1})

@@ -1,7 +1,5 @@
 """Definitions of all settings: names, defaults, accepted values. The value in force: `load_settings`."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -256,6 +256,23 @@ def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> Co
 def replace_line(state: CountState, index: int, line: CountLine) -> CountState:
     """Return the state with another line at this index."""
     return state._replace(lines=(*state.lines[:index], line, *state.lines[index + 1 :]))
+
+
+def leave_as_is(state: CountState, indexes: Sequence[int]) -> CountState:
+    """Leave the stock of these lines as it is, and add that answer to the history."""
+    keys = tuple(line_key(state.lines[index]) for index in indexes)
+    for index in indexes:
+        state = replace_line(state, index, state.lines[index]._replace(is_left_as_is=True))
+    return state._replace(history=(*state.history, UndoStep(*keys[0], left=keys))[-MAX_UNDO:])
+
+
+def undo_left(state: CountState) -> tuple[CountState, int]:
+    """Undo the answer that left lines as they are, if it was the last entry; return the first line's index, or -1."""
+    left = state.history[-1].left if state.history else ()
+    indexes = [index for index, item in enumerate(state.lines) if line_key(item) in left]
+    for index in indexes:
+        state = replace_line(state, index, state.lines[index]._replace(is_left_as_is=False))
+    return (state._replace(history=state.history[:-1]), indexes[0]) if indexes else (state, -1)
 
 
 def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:

@@ -105,6 +105,10 @@ class CountLine(NamedTuple):
         return self.counted is None and bool(self.expected) and not self.is_left_as_is
 
 
+LineKey = tuple[str, str, int]
+"""Location, product and pool of a line."""
+
+
 class UndoStep(NamedTuple):
     """State of a line before an entry, for undo."""
 
@@ -115,6 +119,8 @@ class UndoStep(NamedTuple):
     counted_at: str = ""
     stock: ExpectedStock | None = None
     """Expected stock that the earlier quantity is compared with."""
+    left: tuple[LineKey, ...] = ()
+    """Keys of the lines that one answer left as they are; the other fields are then those of the first one."""
 
 
 class CountTarget(NamedTuple):

@@ -190,12 +190,10 @@ def answer_missing(state: CountState, number: int, context: Context) -> Result:
             state = count_lines.set_counted(state, each, Decimal(0), context.now)
         return next_question(state._replace(current_index=-1), context)
     if number == 2:
-        for each in same_product:
-            state = count_lines.replace_line(state, each, state.lines[each]._replace(is_left_as_is=True))
-        return next_question(state, context)
+        return next_question(count_lines.leave_as_is(state, same_product), context)
     if number == 4:
-        items = tuple(each._replace(is_left_as_is=each.is_left_as_is or each.is_missing) for each in state.lines)
-        return next_question(state._replace(lines=items), context)
+        missing = [at for at, each in enumerate(state.lines) if each.is_missing]
+        return next_question(count_lines.leave_as_is(state, missing), context)
     state = resume_counting(state)
     state = go_to_stop(state, index) if state.mode == "product" else state._replace(current_index=index)
     return reply(state, INFO, "count.count_it", label=count_lines.label_with_pools(state, index), place=item.location)
@@ -226,6 +224,16 @@ def undo_recount(state: CountState) -> Result | None:
     label, was, now = count_lines.name_with_pool(back, index), item.counted or Decimal(0), line.counted or Decimal(0)
     back = count_lines.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+
+
+def undo_left(state: CountState) -> Result | None:
+    """Undo the answer that left goods as they are; they are asked about again. Return None if it was not the last."""
+    back, index = count_lines.undo_left(state)
+    if index < 0:
+        return None
+    if back.phase != "count":
+        back = back._replace(phase="missing", current_index=-1, first_row=0)
+    return Turn(back, (), undo_verdict(msg("count.undone_left", label=count_lines.name_with_pool(back, index))))
 
 
 def undo_missing_quantity(state: CountState) -> Result | None:

@@ -12,7 +12,7 @@ from aisle.jobs.count import (
     undo_sent_count,
 )
 from aisle.jobs.count.count_state import CountState
-from aisle.jobs.job import Close, Context, Start, Turn, reply
+from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 Result = Turn[CountState]
@@ -24,6 +24,8 @@ def handle_command(state: CountState, letter: str, context: Context) -> Result:
         item = state.current_line
         args = {"location_code": state.location, "product_number": item.product if item else ""}
         return Turn(state, (Start("adjust", args),))
+    if state.phase == "start" and letter == "u" and state.last_sent is None:
+        return Turn(state, (UndoLast(undo_sent_count.UNDOABLE_JOBS),))  # a recount, which was a job of its own
     if state.phase == "start":
         return undo_sent_count.undo_sent(state, context) if letter == "u" else go_back(state)
     if state.phase == "list":
@@ -86,7 +88,11 @@ def _undo_in_question(state: CountState) -> Result:
         return Turn(state._replace(recount_quantity=None), (), Verdict(INFO, _recount_dropped(state)))
     undone = None
     if len(state.history) > state.question_start:
-        undone = finish_count.undo_recount(state) or finish_count.undo_missing_quantity(state)
+        undone = (
+            finish_count.undo_left(state)
+            or finish_count.undo_recount(state)
+            or finish_count.undo_missing_quantity(state)
+        )
     return undone or go_back(state)
 
 
@@ -96,6 +102,8 @@ def _recount_dropped(state: CountState) -> Msg:
 
 
 def _undo_step(state: CountState) -> Result:
+    if undone := finish_count.undo_left(state):
+        return undone
     back, item = count_lines.undo_entry(state)
     if item is None:
         return reply(back, WRONG, "pick.nothing_to_undo")

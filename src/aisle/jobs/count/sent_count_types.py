@@ -1,7 +1,5 @@
 """Row types of a count that was sent, which `undo_sent_count` reverses."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NamedTuple
 

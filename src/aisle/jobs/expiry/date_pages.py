@@ -13,11 +13,14 @@ from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, query_again
 from aisle.jobs.expiry.expiry_state import (
     CONFIRM,
     DATE,
+    EXPIRY,
+    MAX_UNDO,
     PAST_DAYS,
     PRICE,
     CheckedProduct,
     ExpiryState,
     GivenDate,
+    SentCheck,
     back_to_list,
     count_label,
     day_message,
@@ -168,8 +171,10 @@ def _take_nearest(state: ExpiryState, day: date, context: Context) -> Result:
     if not state.is_label:
         asking = state._replace(is_later_asked=True)
         return _ask_if_right(asking, day, "expiry.is_later")
-    count, label = max(2, state.last_labels.labels), in_hand(state).label
-    return reply(back_to_list(state), GOOD, "expiry.nearest_of", count=count, day=day_message(standing), label=label)
+    count, product = max(2, state.last_labels.labels), in_hand(state)
+    label = SentCheck(product.number, product.label, (), ((EXPIRY, standing),), label_day=day.isoformat())
+    kept = back_to_list(state)._replace(sent=(*state.sent, label)[-MAX_UNDO:])
+    return reply(kept, GOOD, "expiry.nearest_of", count=count, day=day_message(standing), label=product.label)
 
 
 def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:

@@ -71,6 +71,8 @@ class SentCheck(NamedTuple):
     after: tuple[tuple[str, str], ...]
     loss: str = ""
     """Loss of expired goods that was booked instead, as the job `adjust` gave it."""
+    label_day: str = ""
+    """Date of a label that changed nothing, because a nearer date stood; nothing was sent then."""
 
 
 class GivenDate(NamedTuple):
@@ -122,6 +124,8 @@ class ExpiryState(NamedTuple):
     opened_at: str = ""
     """Time from which on refusals are reported."""
     reported_refusals: tuple[str, ...] = ()
+    reported_dates: tuple[tuple[str, str], ...] = ()
+    """Products, and the dates of other people that were reported to stand in place of the one given here."""
 
 
 def parse_checked_product(row: StoreProductRow) -> CheckedProduct:
@@ -183,6 +187,12 @@ def count_label(state: ExpiryState) -> ExpiryState:
     """Return the state with one more label of the product in hand."""
     number, last = in_hand(state).number, state.last_labels
     return state._replace(last_labels=LabelCount(number, last.labels + 1 if last.product == number else 1))
+
+
+def uncount_label(state: ExpiryState, product: str) -> ExpiryState:
+    """Return the state with one label of a product less."""
+    last = state.last_labels
+    return state._replace(last_labels=LabelCount(product, last.labels - 1)) if last.product == product else state
 
 
 def unlikely_reason(day: date, context: Context) -> str:

@@ -31,6 +31,7 @@ from aisle.jobs.expiry.expiry_state import (
     parse_checked_product,
     today_of,
 )
+from aisle.jobs.expiry.report_other_dates import STANDING_QUERY, query_standing, report_other_dates
 from aisle.jobs.expiry.report_refused_checks import REFUSED_QUERY, query_refused, report_refused
 from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
 from aisle.jobs.job import Args, Closed, Context, Effect, Rows, Turn, reply
@@ -55,7 +56,7 @@ class ExpiryJob(PageJob[ExpiryState]):
     """Job that checks the expiry dates that are due, and any others that are scanned."""
 
     name = "expiry"
-    version = 2
+    version = 3
     state_type = ExpiryState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     topics = ("product", "location", "outbox")
@@ -82,7 +83,7 @@ class ExpiryJob(PageJob[ExpiryState]):
     def queries(self, state: ExpiryState, context: Context) -> tuple[Effect, ...]:
         shown = (query_shown(state.product.number, context),) if state.product else ()
         refused = (query_refused(state.opened_at),) if state.sent else ()
-        return (DUE_LIST.query(state, context), *shown, *refused)
+        return (DUE_LIST.query(state, context), *shown, *query_standing(state, context), *refused)
 
     def handle_rows(self, state: ExpiryState, answer: Rows, context: Context) -> Result:
         row = answer.rows[0] if answer.rows else None
@@ -98,6 +99,8 @@ class ExpiryJob(PageJob[ExpiryState]):
                 return take_given(state, parse_checked_product(row), context) if row else _lose_product(state)
             case id_ if id_ == UNDO_QUERY:
                 return undo_check(state, row, context)
+            case id_ if id_ == STANDING_QUERY:
+                return report_other_dates(state, answer.rows, context)
             case id_ if id_ == REFUSED_QUERY:
                 return report_refused(state, answer.rows, context)
         return Turn(state)

@@ -1,7 +1,5 @@
 """State of a pick: totes, lines, choices, goods to return, and the history for undo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Rows of deliveries, their lines and receipts. Quantities are in the unit of the product."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 

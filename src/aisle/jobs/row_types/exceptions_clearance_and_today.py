@@ -1,7 +1,5 @@
 """Rows of a supervisor's pages: exceptions, clearance and figures of the day."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import TypedDict
 

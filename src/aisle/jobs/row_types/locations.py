@@ -1,7 +1,5 @@
 """Rows of locations and of the goods there."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Rows of the store's log: entries, sums, losses and reasons."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Rows of operations of this host, and of what a session itself answers."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Rows of people and of stores: rights, tokens, choices, and the lists and features of the service."""
 
-from __future__ import annotations
-
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json

@@ -1,7 +1,5 @@
 """Rows of products and of the search over all records: stock, catalogue, and the settings of a store."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Rows of the service (order, order line, product, store) as the cache stores them; any field may be missing."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import TypedDict
 

@@ -1,7 +1,5 @@
 """Home page: the list of open orders, and the numbered menu."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -166,7 +164,7 @@ class HomeState(NamedTuple):
     """True if the open work was reported; the next sign-out is executed."""
 
 
-def parse_open_order(row: OrdersRow, context: Context) -> OpenOrderRow:
+def parse_open_order(row: "OrdersRow", context: Context) -> OpenOrderRow:
     """Parse a row of the read `orders`."""
     claim = parse_claim(row, context)
     picked, ordered = order_progress(row)
@@ -522,7 +520,7 @@ def _reset(state: HomeState) -> HomeState:
     )
 
 
-def _opens_directly(search: str, row: OrdersRow) -> bool:
+def _opens_directly(search: str, row: "OrdersRow") -> bool:
     """Return True if a single result opens at once. One letter may have been meant as a command, and digits that are
     only part of its number as anything else."""
     if search.isalpha():
@@ -531,7 +529,7 @@ def _opens_directly(search: str, row: OrdersRow) -> bool:
     return not any(map(str.isdigit, search)) or search.casefold() in (name.casefold() for name in numbers)
 
 
-def _report_assigned(state: HomeState, rows: tuple[AssignedOrdersRow, ...]) -> Result:
+def _report_assigned(state: HomeState, rows: "tuple[AssignedOrdersRow, ...]") -> Result:
     """Report each order newly assigned to this user once; assigned orders are first in the list."""
     orders = tuple(str(row["order_number"]) for row in rows)
     fresh = [row for row in rows if str(row["order_number"]) not in state.assigned_orders]
@@ -544,7 +542,7 @@ def _report_assigned(state: HomeState, rows: tuple[AssignedOrdersRow, ...]) -> R
     return reply(state, ASK, "home.assigned", order=order, who=who)
 
 
-def _report_reopened(state: HomeState, rows: tuple[OrderRow, ...]) -> Result:
+def _report_reopened(state: HomeState, rows: "tuple[OrderRow, ...]") -> Result:
     row = rows[0] if rows else None
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)

@@ -1,7 +1,5 @@
 """Sign-in page, and the warning about open work before sign-out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from unicodedata import category

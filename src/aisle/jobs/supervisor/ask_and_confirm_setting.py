@@ -37,7 +37,16 @@ from aisle.jobs.supervisor.store_product_page import (
 )
 from aisle.jobs.view import ASK, INFO, WRONG, Line, Msg, Verdict, View, msg, raw
 from aisle.scan.foreign_qr_codes import is_foreign_qr_code
-from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Command, CursorKey, Quantity, TypedText
+from aisle.scan.grammar_and_meaning_types import (
+    Accepts,
+    Choice,
+    Command,
+    CursorKey,
+    Quantity,
+    Text,
+    TypedText,
+    UnknownCode,
+)
 from aisle.store_product_settings import CODES, DAY, FIELD_BY_NAME, FLAG, MONEY, NUMBER, NUMERIC, parse_update_values
 
 Actions = tuple[Action[StoreProductState], ...]
@@ -128,7 +137,7 @@ class ValuePage(FieldPage):
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
         if FIELD_BY_NAME[state.field].kind == CODES and is_foreign_qr_code(text):
             return refuse(state, msg("input.qr_payload", text=text))
-        changes = _parse_text_value(state.field, text, context.now)
+        changes = parse_text_value(state.field, text, context.now)
         return propose_changes(state, changes, context) if changes else refuse(state, input_prompt(state.field))
 
     def go_back(self, state: StoreProductState, context: Context) -> Result:
@@ -143,7 +152,7 @@ def _range_message(product: StoreProduct, name: str) -> Msg:
     return msg("store_product.range_reason", low=low, high=high, start=start, percentage=percentage)
 
 
-def _parse_text_value(field: str, text: str, now: str) -> dict[str, Json]:
+def parse_text_value(field: str, text: str, now: str) -> dict[str, Json]:
     """Return the changes that the text means; empty if it is invalid. `6-24` sets both levels."""
     kind = FIELD_BY_NAME[field].kind
     if kind == CODES and (codes := parse_codes(text)):
@@ -206,17 +215,24 @@ class ConfirmPage(FieldPage):
     def accepts(self, state: StoreProductState) -> Accepts:
         kind = FIELD_BY_NAME[state.field].kind
         numbers = super().accepts(state)._replace(quantity=kind in NUMERIC, decimals=kind in (NUMBER, MONEY))
-        return numbers._replace(choice_letters=choice_letters.YES)
+        return numbers._replace(text=kind in (CODES, DAY), choice_letters=choice_letters.YES)
 
     def handle_other_input(self, state: StoreProductState, event: Event, context: Context) -> Result:
-        """Take another number as the new value. Any other input is answered, so that none is ignored silently."""
+        """Take another value as the new one. Any other input is answered, so that none is ignored silently."""
         match event:
             case Quantity(value) if FIELD_BY_NAME[state.field].kind in NUMERIC:
                 return propose_changes(state._replace(phase=VALUE), {state.field: value}, context)
+            case Text(text) | UnknownCode(text) if changes := self._typed_values(state, text, context):
+                return propose_changes(state._replace(phase=VALUE), changes, context)
             case TypedText():
                 return Turn(state)
         name, text = next(iter(parse_update_values(dict(state.changes)).items()))
         return refuse(state, msg("store_product.confirm_or_back", value=format_value(name, text)))
+
+    def _typed_values(self, state: StoreProductState, text: str, context: Context) -> dict[str, Json]:
+        """Return the changes that a text means; empty if it is no value of the field."""
+        is_foreign = FIELD_BY_NAME[state.field].kind == CODES and is_foreign_qr_code(text)
+        return {} if is_foreign else parse_text_value(state.field, text, context.now)
 
     def go_back(self, state: StoreProductState, context: Context) -> Result:
         return Turn(state._replace(phase=VALUE, changes=()))

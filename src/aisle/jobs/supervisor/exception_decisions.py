@@ -3,8 +3,6 @@
 A count that differs is approved or counted again; excess of a delivery is accepted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs import list_cursor_and_search, list_page_base_class
+from aisle.jobs.count.undo_sent_count import UNDOABLE_JOBS
 from aisle.jobs.job import (
     Args,
     Close,
@@ -15,6 +16,7 @@ from aisle.jobs.job import (
     Rows,
     Start,
     Turn,
+    UndoLast,
     money_message,
     reply,
 )
@@ -217,6 +219,14 @@ def _location_text(row: NegativeStockRow | RecountsRow) -> Msg:
     return raw(row["location_code"]) if row["location_code"] else msg("exceptions.whole_store")
 
 
+def _undo_count(state: ExceptionsState, context: Context) -> Result:
+    return Turn(state, (UndoLast(UNDOABLE_JOBS),))
+
+
+UNDO_COUNT = Action[ExceptionsState](msg("hint.undo"), _undo_count, "u", is_hinted=False)
+"""Undo of the last count, which was opened from a list and has closed."""
+
+
 class NegativeStockList(ExceptionList):
     """List of impossible stock."""
 
@@ -231,6 +241,9 @@ class NegativeStockList(ExceptionList):
             lambda row: msg("move.to_order", order=row["order_number"]) if row["order_number"] else _location_text(row),
         ),
     )
+
+    def actions(self, state: ExceptionsState) -> Actions:
+        return (UNDO_COUNT,)
 
     def open_row(self, state: ExceptionsState, row: NegativeStockRow, context: Context) -> Result:
         return open_order(state, row["order_number"]) if row["order_number"] else Turn(state, (start_count(row),))
@@ -250,7 +263,8 @@ class RecountList(ExceptionList):
     )
 
     def actions(self, state: ExceptionsState) -> Actions:
-        return (Action(msg("exceptions.withdraw"), _withdraw_recount, "w", is_hinted=bool(state.rows)),)
+        withdraw = Action(msg("exceptions.withdraw"), _withdraw_recount, "w", is_hinted=bool(state.rows))
+        return (withdraw, UNDO_COUNT)
 
     def open_row(self, state: ExceptionsState, row: RecountsRow, context: Context) -> Result:
         return Turn(state, (start_count(row),))

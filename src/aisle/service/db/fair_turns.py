@@ -13,7 +13,7 @@ from typing import Final, Generic
 from aisle.service.db.database_interface import Busy, T, TooManyWaiting
 
 MOST_WAITING: Final = 64
-"""Maximum number of waiting long reads of one caller."""
+"""Maximum number of turns that one caller waits for."""
 
 CALLER: ContextVar[str] = ContextVar("aisle-caller", default="")
 """Key of the caller; '' for the service itself."""

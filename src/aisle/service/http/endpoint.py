@@ -119,8 +119,8 @@ class OperationEndpoint:
             status = {ResultTooLong: 413, ValueTooLong: 422}.get(type(problem), 503)
             return refusal_response(Refusal(status, str(problem), "page_size" if status == 413 else None))
         except ClientDisconnect:
-            # The client is gone. Its request was incomplete, so nothing was started.
-            return refusal_response(bad_request("The request ended before its body did."))
+            # Its request was incomplete or waited for its turn, so nothing was started.
+            return refusal_response(bad_request("The client ended the request before it was started."))
         except asyncio.CancelledError:
             raise
         except Exception:
@@ -207,7 +207,8 @@ class OperationEndpoint:
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
         raw = await request_body.read_body(exchange.request.receive, exchange.headers, took, begin)
-        await turn.carry_out()
+        if await turn.carry_out() and await exchange.request.is_disconnected():
+            raise ClientDisconnect
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)
         return raw, await request_body.parsed_body(raw, request_body_adapter(operation.operation), needed=needed)

@@ -64,11 +64,13 @@ class RateLimiter:
 
 MIB = 1 << 20
 SMALL = MIB // 16
-"""Bytes up to which a body never waits."""
+"""Bytes up to which bodies are not counted."""
+BRIEF = SMALL // 8
+"""Bytes up to which a body never waits: some dozen rows, whose write takes a few milliseconds."""
 MOST_OF_TOKEN = 16
 """Maximum number of simultaneous bodies above `SMALL` of one token."""
 _TURN_SECONDS = 30.0
-"""Seconds that a body above `SMALL` waits for its turn to run."""
+"""Seconds that a body above `BRIEF` waits for its turn to run."""
 MOST_BYTES = 32 * MIB
 """Maximum bytes of bodies in memory at once; the same for long answers."""
 TOKEN_BYTES, ADDRESS_BYTES = MOST_BYTES // 4, MOST_BYTES // 2
@@ -111,7 +113,7 @@ class HeldBytes:
 
 
 class Turns:
-    """Large bodies in progress in this process."""
+    """Bodies in progress in this process."""
 
     def __init__(self) -> None:
         self.of_tokens: Counter[str] = Counter()
@@ -144,13 +146,15 @@ class Turn:
         if size > SMALL and not self._is_counted:
             self._count(token_id)
 
-    async def carry_out(self) -> None:
-        """Wait until no other body runs, if the complete body is not small. Callers take turns.
+    async def carry_out(self) -> bool:
+        """Wait until no other body runs, if the complete body is not brief. Return True if that was necessary.
 
-        Raise Busy if it takes too long. Otherwise several would keep the database's writer busy in a row.
+        Callers take turns. Otherwise several would keep the database's writer busy in a row.
+        Raise Busy if it takes too long.
         """
-        if self._is_counted:
-            await self._held.enter_async_context(self._turns.running.turn(_TURN_SECONDS))
+        if self._size <= BRIEF:
+            return False
+        return await self._held.enter_async_context(self._turns.running.turn(_TURN_SECONDS))
 
     def _hold(self, token_id: str, size: int) -> None:
         if size > self._size:

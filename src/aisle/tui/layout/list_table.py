@@ -1,7 +1,5 @@
 """Rows of a list as a table with headings, or each on two lines; as many columns and rows as fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple

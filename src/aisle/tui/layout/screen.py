@@ -1,7 +1,8 @@
 """Layout of the whole screen at any size: header, body, verdict, prompt with typed text, and status line.
 
 The body is chosen by size: handheld (`step_view`), two columns, wall screen (`dashboard`). Verdict, prompt and link
-line are there at every size; the smallest screens show nothing else.
+line are there at every size; the smallest screens show nothing else. Layouts of lists, records and charts are imported
+when one is shown, because most starts resume a step.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_MARGIN_COLUMNS
 from aisle.jobs.view import ASK, GOOD, INFO, Chart, DetailView, Frame, ListView, Msg, Step, View, msg
-from aisle.tui.layout import chart_view, dashboard, detail_view, list_with_chips_and_pane, missing_data, step_view
+from aisle.tui.layout import missing_data, step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.header_lines import header_lines
 from aisle.tui.layout.prompt_lines import prompt_lines
@@ -89,11 +90,13 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
     view = frame.view
     if rows < MIN_PART_ROWS or not isinstance(view, ListView) or not view.rows:
         return size
+    from aisle.tui.layout.list_with_chips_and_pane import shown_row_count
+
     view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
     cells = columns - MARGIN_CELLS * (columns >= MIN_MARGIN_COLUMNS)
     box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language, frame.today))
     bars = _layout_bars(frame._replace(view=view), box, columns)
-    return list_with_chips_and_pane.shown_row_count(view, box._replace(rows=_body_rows(bars, box))) or size
+    return shown_row_count(view, box._replace(rows=_body_rows(bars, box))) or size
 
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
@@ -194,16 +197,30 @@ def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[l
     """Return the body, and the message for the right end of the title line."""
     if isinstance(view, Step):
         return step_view.step_lines(view, box), _progress_message(view)
-    if isinstance(view, DetailView) and view.dashboard and dashboard.shows_dashboard(view, box):
-        return dashboard.dashboard_lines(view, view.dashboard, box), None
-    if isinstance(view, DetailView) and view.side and detail_view.shows_pane(view, box):
-        return detail_view.lines_with_pane(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
-    if isinstance(view, DetailView):
-        return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
+    if isinstance(view, ListView):
+        return _layout_list(view, box)
+    return _layout_record(view, box, overlap)
+
+
+def _layout_list(view: ListView, box: LayoutBox) -> tuple[list[StyledLine], Msg | None]:
+    from aisle.tui.layout.list_with_chips_and_pane import list_lines, range_message
+
+    listed = list_lines(view, box)
+    return listed.lines, range_message(view, listed)
+
+
+def _layout_record(
+    view: DetailView | Chart, box: LayoutBox, overlap: VerdictOverlap
+) -> tuple[list[StyledLine], Msg | None]:
+    from aisle.tui.layout import chart_view, dashboard, detail_view
+
     if isinstance(view, Chart):
         return chart_view.chart_lines(view, box)
-    listed = list_with_chips_and_pane.list_lines(view, box)
-    return listed.lines, list_with_chips_and_pane.range_message(view, listed)
+    if view.dashboard and dashboard.shows_dashboard(view, box):
+        return dashboard.dashboard_lines(view, view.dashboard, box), None
+    if view.side and detail_view.shows_pane(view, box):
+        return detail_view.lines_with_pane(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
+    return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
 
 
 def _progress_message(view: Step) -> Msg | None:
@@ -232,13 +249,17 @@ def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns
         most = 2
     if isinstance(view, DetailView | Chart):
         return most
-    least = (
-        step_view.min_step_rows(view, box)
-        if isinstance(view, Step)
-        else list_with_chips_and_pane.min_list_rows(view, box)
-    )
     fewest = 1 if isinstance(view, Step) else 2
-    return max(min(most, fewest), min(most, _body_rows(bars, box) + 1 - least))
+    return max(min(most, fewest), min(most, _body_rows(bars, box) + 1 - _min_body_rows(view, box)))
+
+
+def _min_body_rows(view: Step | ListView, box: LayoutBox) -> int:
+    """Return the fewest rows in which a step or list can be used."""
+    if isinstance(view, Step):
+        return step_view.min_step_rows(view, box)
+    from aisle.tui.layout.list_with_chips_and_pane import min_list_rows
+
+    return min_list_rows(view, box)
 
 
 def _max_verdict_rows(columns: int, rows: int) -> int:
