@@ -1,6 +1,8 @@
 """Texts without end: the service takes none, pages are bounded in bytes, a courier keeps none of another."""
 
 import json
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -10,11 +12,16 @@ import pytest
 from aisle.cache.writer import CacheWriter
 from aisle.client import Client
 from aisle.client.transport import asgi_transport
+from aisle.contract.operations import Operation
+from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.host.database import fetch
 from aisle.service.db import database_interface, sqlite_transaction
+from aisle.service.errors import Refusal
 from aisle.service.handlers import list_page
+from aisle.service.handlers.registry import served_operations
 from aisle.service.http.parameter_values import MAX_TEXT_LENGTH
-from aisle.service.http.validate_body import MAX_COMMENT_LENGTH, TEXT_LENGTHS
+from aisle.service.http.request_body import parse_body
+from aisle.service.http.validate_body import MAX_COMMENT_LENGTH, MAX_IMAGE_LENGTH, TEXT_LENGTHS
 from tests.cache.service_rows import location, order, product, stock
 from tests.service.world import LOGS, World
 
@@ -72,6 +79,31 @@ async def test_the_texts_of_headers_and_query_have_limits(
         assert answer.status_code in statuses, answer.text
         if length > MAX_TEXT_LENGTH:
             assert (answer.json()["errors"][0]["field"], "1,000" in answer.json()["detail"]) == (name, True)
+
+
+def texts(schema: Any, known: Mapping[str, Any]) -> Iterator[str]:
+    """A body in JSON for each text that a schema has, with `TEXT` in its place and nothing beside."""
+    schema = known[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    for choice in schema.get("anyOf", ()):
+        yield from texts(choice, known)
+    if schema.get("type") == "string" and "enum" not in schema:
+        yield '"TEXT"'
+    for inner in texts(schema["items"], known) if "items" in schema else ():
+        yield f"[{inner}]"
+    for name, field in schema.get("properties", {}).items():
+        yield from (f'{{"{name}":{inner}}}' for inner in texts(field, known))
+
+
+@pytest.mark.parametrize(
+    "operation", [one.operation for one in served_operations() if one.operation.write], ids=attrgetter("name")
+)
+def test_no_text_of_a_body_is_without_a_limit(operation: Operation) -> None:
+    adapter = request_body_adapter(operation)
+    schema, long = adapter.json_schema(), "x" * (MAX_IMAGE_LENGTH + 1)
+    for body in texts(schema, schema.get("$defs", {})):
+        with pytest.raises(Refusal, match="characters") as refused:
+            parse_body(body.replace("TEXT", long).encode(), adapter)
+        assert refused.value.status == 422
 
 
 async def test_the_texts_of_a_list_and_names_of_fields_have_limits(world: World) -> None:

@@ -26,9 +26,9 @@ PIPE_BYTES = 64 << 10
 
 
 @pytest.fixture
-def rig(aisle_home: Path, tmp_path: Path) -> Iterator[Rig]:
-    """The tiny app, which has begun and is not ready for input."""
-    rig = Rig(tmp_path / "log")
+def rig(aisle_home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Rig]:
+    """The tiny app, which has begun and is not ready for input; with a parameter it has further ways."""
+    rig = Rig(tmp_path / "log", getattr(request, "param", ""))
     assert rig.process.stdout is not None
     assert rig.process.stdout.readline() == PRELUDE
     with rig.process:
@@ -37,11 +37,11 @@ def rig(aisle_home: Path, tmp_path: Path) -> Iterator[Rig]:
 
 
 def fill(rig: Rig, packets: bytes) -> bytes:
-    """Send until the app takes no more for half a second; what is left."""
+    """Send until the app takes no more for a moment; what is left."""
     assert rig.process.stdin is not None
     pipe = rig.process.stdin.fileno()
     os.set_blocking(pipe, False)
-    while packets and select.select([], [pipe], [], 0.5)[1]:
+    while packets and select.select([], [pipe], [], 0.2)[1]:
         packets = packets[os.write(pipe, packets) :]
     os.set_blocking(pipe, True)
     return packets
@@ -119,6 +119,7 @@ async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:
     assert [len(batch) for batch in taken] == [250, 250, 115, 25, 20]
 
 
+@pytest.mark.parametrize("rig", ["hasty"], indirect=True)
 def test_a_server_that_dies_in_a_flood_ends_the_session_soon(rig: Rig) -> None:
     assert fill(rig, encode_packet(b"D", b"1\r" * 2_500) * 100)
     assert rig.process.stdin is not None

@@ -18,6 +18,7 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
+from aisle.server.http_server import listening
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
 from tests.service.serve_process import Served, until
@@ -46,7 +47,7 @@ def serving(limits: ConnectionLimits, app: Any = app) -> Iterator[tuple[int, uvi
         h11_max_incomplete_event_size=LONGEST,
     )
     server = uvicorn.Server(config)
-    sock = socket.create_server(("127.0.0.1", 0))
+    sock = listening("127.0.0.1", 0)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])))
     thread.start()
     try:
@@ -238,6 +239,16 @@ def test_keep_alive_connection_answers_repeatedly() -> None:
             [caller] = server.server_state.connections
             assert isinstance(caller, LimitedConnection)
             assert caller._due is None  # the clock of a head runs for a head alone
+
+
+def test_an_answer_in_parts_waits_for_no_acknowledgement() -> None:
+    with (
+        serving(ConnectionLimits()) as (port, server),
+        closing(connected(port, HALF + b"TP/1.1\r\nHost: a\r\n\r\n")) as caller,
+    ):
+        assert answers(caller, 1) == [b"200"]
+        [one] = server.server_state.connections
+        assert one.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_those_that_ask_for_nothing_make_room_for_those_that_ask() -> None:

@@ -2,7 +2,7 @@
 
 What it does besides is said by DRIVER_WAYS: `late` (ready only when a file appears), `flood` (paints a lot at once),
 `fail` (cannot take a line that says so), `web` (at the end of two pipes), `words` (still has something to say when
-the terminal was given back), `busy` (what is typed keeps it busy for a while).
+the terminal was given back), `busy` (what is typed keeps it busy for a while), `hasty` (waits a moment for the last).
 """
 
 import json
@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine, Silence
 from aisle.session.scanned_or_typed import FAST_S
+from aisle.tui import driver
 from aisle.tui.browser_driver import BrowserDriver
 from aisle.tui.driver import AisleDriver
 
@@ -130,8 +131,10 @@ class LateWords(AisleDriver):
 
 
 if __name__ == "__main__":
+    if "hasty" in WAYS:
+        driver.LAST_INPUTS_S = 0.1  # type: ignore[misc]
     drivers = {"web": BrowserDriver, "words": LateWords}
-    app = DriverApp(driver_class=next((driver for way, driver in drivers.items() if way in WAYS), AisleDriver))
+    app = DriverApp(driver_class=next((one for way, one in drivers.items() if way in WAYS), AisleDriver))
     app.run()
     note("left")
     sys.exit(app.return_code)

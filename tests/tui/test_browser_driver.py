@@ -73,9 +73,9 @@ async def test_a_file_is_sent_in_pieces_that_fit_together(size: int, tmp_path: P
 class Rig:
     """The tiny app behind two pipes, and its log."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, more_ways: str = "") -> None:
         self.log = log
-        env = {**os.environ, "DRIVER_LOG": str(log), "DRIVER_WAYS": "late web", "TERM": "xterm-256color"}
+        env = {**os.environ, "DRIVER_LOG": str(log), "DRIVER_WAYS": f"late web {more_ways}", "TERM": "xterm-256color"}
         self.process = subprocess.Popen(
             python("-m", "tests.tui.driver_app"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
         )
