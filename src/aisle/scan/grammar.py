@@ -168,8 +168,8 @@ def parse(
     input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.whole_or_thousands,
     input.too_many_decimals,
     input.no_multiplier, input.scan_not_accepted, input.no_page, input.empty_scan, input.choose_letter,
-    input.control_character, input.supplier_label. A session adds input.choices_changed, input.after_refused_scan, input.answer_first,
-    input.type_choice and input.location_or_typed.
+    input.control_character, input.supplier_label. A session adds input.choices_changed, input.after_refused_scan,
+    input.answer_first, input.type_choice and input.location_or_typed.
     """
     if len(text) >= MAX_LINE:
         return RefusedInput("input.too_long", text[:40])
