@@ -40,7 +40,9 @@ from tests.web.test_app import APP, House, Visitor, end, origin, read, screen
 from tests.web.test_app import sign_in as sign_in_at_door
 
 SECONDS = 60
-CROWD = 1_100
+DESCRIPTORS = tries(400, 1_024)
+"""Descriptors of a process that a crowd attacks."""
+CROWD = DESCRIPTORS + 76
 HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "
 FORM = (
     b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
@@ -53,9 +55,9 @@ HANDSHAKE = (
 
 @contextmanager
 def serving(home: Path, *arguments: str) -> Iterator[tuple[str, Path]]:
-    """`aisle web` as a process that may have 1,024 descriptors; its address, and what it says."""
+    """`aisle web` as a process that may have `DESCRIPTORS`; its address, and what it says."""
     said = home.parent / "said"
-    command = f"ulimit -n 1024; exec {sys.executable} -m aisle web --port 0 {' '.join(arguments)}"
+    command = f"ulimit -n {DESCRIPTORS}; exec {sys.executable} -m aisle web --port 0 {' '.join(arguments)}"
     fd = int(os.environ["AISLE_LIFELINE_FD"])
     with said.open("wb") as errors:
         process = subprocess.Popen(["/bin/sh", "-c", command], stderr=errors, pass_fds=[fd])

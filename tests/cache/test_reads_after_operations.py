@@ -23,9 +23,10 @@ from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUE
 from aisle.outbox.stored_reasons import store_text
 from tests.cache.test_repeated_reads import ORDERS, PLACE, PRODUCTS, fill, pending, seen
 from tests.clock import Clock
+from tests.run_length import tries
 from tests.writes import ANNA, BEN, STORE, intents, movement, update
 
-STEPS = 300
+STEPS = tries(150, 300)
 SELDOM = 25
 """Steps after which all pages are looked at, too."""
 AT_WORK = 3

@@ -35,7 +35,7 @@ from tests.writes import ANNA, enqueue, intents, movement, update
 
 ORDERS, PRODUCTS = ("4101", "4102", "4103"), ("P1", "P2", "P3")
 PLACE = "PU-01"
-STEPS = 120
+STEPS = tries(60, 120)
 ASKED = ("in_doubt", "needs_person", "done")
 """States of operations of which it matters what was found out about them."""
 

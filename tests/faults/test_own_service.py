@@ -1,6 +1,6 @@
 """Our own service: whatever happens on the way, nothing is lost and nothing is doubled.
 
-Each seed is one life of a shop. The default run has one of them and 3,000 faults, most of them copies. A long run
+Each seed is one life of a shop. The default run has one of them and 1,500 faults, most of them copies. A long run
 (`python -m tests.full tests/faults/test_own_service.py`) has a hundred of them, and a million faults.
 """
 
@@ -17,7 +17,7 @@ from tests.faults.own_program import life
 from tests.faults.random_faults import WEIGHTS, Weather
 from tests.run_length import tries
 
-FAULTS = tries(3_000, 10_000)
+FAULTS = tries(1_500, 10_000)
 """Of each life."""
 SHORT = 1
 SHORT_WEATHER = partial(Weather, copies=0.94, weights={**WEIGHTS, CANCEL_BEFORE: 4, CANCEL_AFTER: 4})

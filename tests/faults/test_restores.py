@@ -15,9 +15,9 @@ from tests.faults.restore_run import restored_life
 from tests.run_length import tries
 from tests.service import postgres
 
-RESTORES = {1: tries(64, 70), 2: tries(18, 30), 3: tries(12, 13)}
+RESTORES = {1: tries(78, 70), 2: tries(14, 30), 3: tries(4, 13)}
 """Of each life over a SQLite file, by the number of hosts: a life with more of them does more between two restores."""
-ON_POSTGRES = {1: tries(3, 200), 2: tries(2, 100), 3: tries(1, 60)}
+ON_POSTGRES = {1: tries(2, 200), 2: tries(1, 100), 3: tries(1, 60)}
 SEEDS = range(tries(1, 90))
 
 

@@ -30,7 +30,7 @@ from tests.jobs.receive_runner import CONTEXT, Row, Store, thing
 from tests.jobs.test_move_sequences import complete
 from tests.run_length import tries
 
-WALKS, STEPS, REACHED = tries(90, 700), 30, tries(10, 100)
+WALKS, STEPS, REACHED = tries(50, 700), 30, tries(5, 100)
 
 
 class Books(Store):

@@ -53,7 +53,7 @@ from tests.run_length import tries
 from tests.samples.log import log_row
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
-WALKS, STEPS, REACHED = tries(65, 520), 30, tries(10, 100)
+WALKS, STEPS, REACHED = tries(35, 520), 30, tries(4, 100)
 
 Row = dict[str, Any]
 

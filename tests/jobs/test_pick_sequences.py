@@ -354,7 +354,7 @@ REACHED = frozenset(f"pick.{word}" for word in WORDS.split()) | {
 }
 """Verdicts that a walk by chance leads to."""
 
-ENOUGH, WALKS, LENGTH = tries(2, 50), 15_000, 40
+ENOUGH, WALKS, LENGTH = tries(1, 50), 15_000, 40
 """How often each is to be reached, within so many walks of so many inputs."""
 
 STRANGE = (UnknownCode("?"), UnknownCode("5"), Text("words"), Resumed(), Changed("order", ""))

@@ -149,27 +149,27 @@ async def _look(service: Service, token: str) -> None:
 KILLED_AT = ("products.csv", "stock.csv", "deliveries.csv")[:: tries(3, 1)]
 
 
-def test_a_load_that_is_killed_is_done_by_loading_again(
-    aisle_home: Path, tmp_path: Path, lifeline: Lifeline, monkeypatch: pytest.MonkeyPatch
+async def test_a_load_that_is_killed_is_done_by_loading_again(
+    aisle_home: Path, tmp_path: Path, lifeline: Lifeline
 ) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     write(folder)
     for last in KILLED_AT:
         _killed_at(folder, last, lifeline)
-    done = subprocess.run(
-        [sys.executable, "-m", "aisle", "load", str(folder)], capture_output=True, text=True, pass_fds=(lifeline.fd,)
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    _load_by_command(folder, lifeline)
     with closing(opened(aisle_home)) as service:
         killed = counted(service)
         assert_books(service)
-    once = tmp_path / "once"
-    monkeypatch.setenv("AISLE_HOME", str(once))
-    once.mkdir(mode=0o700)
-    subprocess.run([sys.executable, "-m", "aisle", "load", str(folder)], check=True, pass_fds=(lifeline.fd,))
-    with closing(opened(once)) as service:
+    with closing(open_service(tmp_path / "once.db")) as service:
+        await loaded(folder, service, service.ensure_admin_token(tmp_path / "token"))
         assert counted(service) == killed
+
+
+def _load_by_command(folder: Path, lifeline: Lifeline) -> None:
+    command = [sys.executable, "-m", "aisle", "load", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, pass_fds=(lifeline.fd,))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _killed_at(folder: Path, file: str, lifeline: Lifeline) -> None:

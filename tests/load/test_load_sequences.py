@@ -143,4 +143,4 @@ async def test_the_service_has_what_the_last_file_said(tmp_path: Path, seed: int
 @pytest.mark.parametrize("seed", range(100, 100 + max(1, SEQUENCES // 10)))
 async def test_so_has_one_on_postgresql(tmp_path: Path, server: postgres.Server, seed: int) -> None:
     with closing(open_service(server.fresh())) as service:
-        await go_through(World(tmp_path, service, service.ensure_admin_token(tmp_path / "token")), Random(seed))
+        await go_through(World(tmp_path, service.ensure_admin_token(tmp_path / "token"), service), Random(seed))

@@ -243,7 +243,7 @@ async def test_names_that_need_encoding_reach_their_place(tmp_path: Path, opened
 
 
 async def test_a_sample_of_the_real_data_is_loaded(tmp_path: Path, test_data: Path, opened: Callable[[], Any]) -> None:
-    sample = tries(20, 200)
+    sample = tries(8, 200)
     facts = convert(test_data, tmp_path / "csv", sample=sample, copies=["536365"])
     assert (facts.orders, facts.places) == (sample + 1, 1_050)
     async with opened() as shop:

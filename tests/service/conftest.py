@@ -18,6 +18,7 @@ from aisle.service.db import sqlite_inline_reader
 from aisle.service.db.postgres_database import PostgresDatabase
 from tests.conftest import started_or_skipped
 from tests.service import citus, postgres
+from tests.service.database_restore import Copy, copy_of, put_back
 from tests.service.world import World, filled
 
 BOTH = frozenset(
@@ -104,18 +105,32 @@ def _split() -> Iterator[tuple[str, PostgresDatabase]]:
     storage.close()
 
 
+_filled_copies: dict[str, tuple[Copy, str]] = {}
+"""By address: the rows of a filled service, and the secret of an admin."""
+
+
+async def filled_on(url: str, storage: PostgresDatabase) -> World:
+    """Return a filled service over this database: it is filled once, then its rows are put back."""
+    if url in _filled_copies:
+        rows, secret = _filled_copies[url]
+        put_back(storage, rows)
+        return World(url, storage, secret=secret)
+    postgres.emptied(storage)
+    made = World(url, storage)
+    await made.fill()
+    _filled_copies[url] = copy_of(storage), made.secret
+    return made
+
+
 @pytest_asyncio.fixture
 async def world(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
     """Four stores, five products, five places in S1, no stock."""
     if engine == "sqlite":
         made = await filled(tmp_path)
-    else:
-        if engine == "twice":
-            made = World(tmp_path, twice=True)
-        else:
-            url, storage = request.getfixturevalue("_shared" if engine == "postgres" else "_split")
-            postgres.emptied(storage)
-            made = World(url, storage)
+    elif engine == "twice":
+        made = World(tmp_path, twice=True)
         await made.fill()
+    else:
+        made = await filled_on(*request.getfixturevalue("_shared" if engine == "postgres" else "_split"))
     yield made
     await made.close()

@@ -7,6 +7,7 @@ import io
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -320,6 +321,10 @@ def test_workers_tell_their_figures_together(
         while figures(_get(f"{url}/metrics", {})).get(("aisle_requests_total", labels)) != asked:
             assert time.monotonic() < until
             time.sleep(0.1)
+        assert httpx.get(f"{url}{API}/stores").status_code == 401
+        types = re.compile("^# TYPE .*$", re.MULTILINE)
+        told = set(types.findall(_get(f"{url}/metrics", {})))
+        assert told == set(types.findall(Metrics().render().decode())), "they have the names of one process"
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
     assert not list(tmp_path.glob("aisle-figures-*"))

@@ -136,7 +136,7 @@ def test_random_scans_of_several_lines_change_nothing(home: StoreFolder, way: st
         before = standing(session)
         for _ in range(count // len(WAYS) + 1):
             payload = drawn(dice, (*BARCODES, "A-1", "A-2", "4101", "4102", "AISLE:1", "AISLE:DONE", "AISLE:OK"))
-            pace = dice.choice((*(0.0,) * 12, *PACES))
+            pace = dice.choice((*(0.0,) * 36, *PACES))
             cuts = _cuts(payload, dice) if pace and dice.random() < 0.95 else ()
             is_unknown(scanner, payload, pace, cuts, before)
 

@@ -7,11 +7,12 @@ from contextlib import closing
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.session.unit_of_work import MAX_REFUSED_BYTES
+from tests.run_length import tries
 from tests.session.test_session import BARCODES, at, home, say, sent, told
 
 __all__ = ["home"]
 
-FLOOD = 5_000
+FLOOD = tries(2_500, 5_000)
 
 
 def stored(home: StoreFolder) -> tuple[int, int]:

@@ -25,7 +25,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT)], check=True)
     (wheel,) = folder.glob("aisle-*.whl")
     target = folder / "site"
-    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(target), str(wheel)], check=True)
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", "--no-compile", "--target", str(target), str(wheel)], check=True
+    )
     return target
 
 
@@ -45,7 +47,7 @@ def test_the_wheel_brings_all_that_the_app_needs(site: Path, aisle_home: Path, p
     code = "import aisle; from aisle.tui.themes import style_folder; print(aisle.__file__, *style_folder().glob('*'))"
     asked = [sys.executable, "-c", code]
     said = subprocess.run(asked, env=env, capture_output=True, text=True, check=True).stdout.split()
-    assert len(said) >= 3
+    assert len(said) >= 2
     assert all(Path(path).is_relative_to(site) and Path(path).is_file() for path in said)
     picks(picker(argv=(str(site / "bin" / "aisle"),), env=env), aisle_home)
 

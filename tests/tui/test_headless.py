@@ -9,7 +9,8 @@ import pytest
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
-from aisle.tui.frame_screen import WIDGETS, Body, LinesWidget
+from aisle.tui.frame_screen import LinesWidget
+from aisle.tui.layout.screen import ScreenParts
 from tests.samples.registry import SAMPLES
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")
@@ -82,8 +83,8 @@ async def test_a_batch_is_one_take_and_one_paint() -> None:
 async def test_screen_has_a_widget_for_each_part() -> None:
     app = open_app(Desk())
     async with app.run_test(size=(40, 20)):
-        found = [(type(widget), widget.region.y, widget.region.height) for widget in app.screen.query(LinesWidget)]
-        assert [kind for kind, _, _ in found] == list(WIDGETS)
+        found = [(widget.id, widget.region.y, widget.region.height) for widget in app.screen.query(LinesWidget)]
+        assert [part for part, _, _ in found] == list(ScreenParts._fields)
         assert sum(height for _, _, height in found) == 20
         assert [y for _, y, _ in found] == sorted(y for _, y, _ in found)
 
@@ -129,6 +130,6 @@ async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: py
 async def test_a_click_below_the_lines_of_a_changed_page_is_none() -> None:
     app = open_app(Desk())
     async with app.run_test(size=(40, 20)):
-        body = app.screen.query_one(Body)
+        body = app.screen.query_one("#body", LinesWidget)
         body.show([[("4104", "cell-dim")]])
         assert body.click_target(0, 1) is None

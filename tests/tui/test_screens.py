@@ -27,8 +27,9 @@ from aisle.jobs.view import (
 )
 from aisle.text_cells import width
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.layout.styled_lines import ROLES, StyledScreen, base_role, line_width, plain_lines
+from aisle.tui.layout.styled_lines import StyledScreen, base_role, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter
+from aisle.tui.themes import ROLE_STYLES
 from tests.run_length import tries
 from tests.samples.registry import SAMPLES, SCREENS, Sample, at_desk
 from tests.tui import snapshots
@@ -142,7 +143,7 @@ def check_whole(painted: StyledScreen) -> None:
     """As many lines as the screen has, none over its width, all roles known."""
     assert len(painted.lines) == painted.rows
     assert max(line_width(line) for line in painted.lines) <= painted.columns
-    assert {base_role(role) for line in painted.lines for _, role in line} <= {*ROLES, ""}
+    assert {base_role(role) for line in painted.lines for _, role in line} <= {*ROLE_STYLES, ""}
 
 
 @samples

@@ -55,12 +55,17 @@ WORK = ("asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.cou
 UNUSED_AT_A_START = (
     "aisle.cache.order_writer",
     "aisle.cache.delivery_writer",
+    "aisle.cache.chain_store_queries",
+    "aisle.cache.unconfirmed_operation_queries",
+    "aisle.contract.operations",
     "aisle.jobs.count.count_state",
+    "aisle.jobs.shell.customer_comments",
     "aisle.jobs.row_types.orders",
     "aisle.jobs.row_types.products",
     "aisle.jobs.supervisor.exception_decisions",
     "aisle.tui.layout.chart_view",
     "aisle.tui.layout.list_table",
+    "aisle.tui.layout.missing_data",
 )
 """What a start that resumes a pick has not imported."""
 
@@ -74,7 +79,10 @@ UNUSED_AT_A_START = (
         ),
         (("aisle.cli.web_session",), {*NETWORK}),
         (("aisle.tui.app", "aisle.cli.open_app"), {*NETWORK, "biip"} - {"ssl"}),  # asyncio brings it
-        (("aisle.tui.app", "aisle.cli.open_app", "aisle.jobs.pick.job"), {*UNUSED_AT_A_START}),
+        (
+            ("aisle.tui.app", "aisle.cli.open_app", "aisle.jobs.pick.job", "aisle.cache.order_queries"),
+            {*UNUSED_AT_A_START},
+        ),
         (("aisle.service.open_service_and_admin_token",), {"textual", "rich"}),
         (("aisle.courier.leader_process", "aisle.client.transport", "aisle.cli.sync"), {*SERVICE, "textual"}),
         (("aisle.cli.commands", "aisle.cli.courier"), {*WORK}),

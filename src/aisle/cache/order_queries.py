@@ -45,14 +45,14 @@ from aisle.cache.pools_and_locations_of_rows import (
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, whole_topics
 from aisle.cache.schema import MIN_SEARCH_PART, ORDER_OPEN, ORDER_PICKED
-from aisle.cache.unconfirmed_operation_queries import refusals_of_order
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.jobs.pick.pick_line import parse_lines, sum_in_hand
 from aisle.named_tuple_json import to_text
-from aisle.outbox.operation_record import UPDATE_ORDER, Operation
+from aisle.outbox.excess import is_excess
+from aisle.outbox.operation_record import UPDATE_ORDER, Operation, operation_from_row
 from aisle.search_text import order_search_words
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         OrdersWithProductRow,
         OrderToPickRow,
         PickListRow,
+        RefusalOfUserRow,
     )
 
 MAX_HITS = MAX_COUNTED
@@ -411,9 +412,24 @@ def order_to_pick(context: QueryContext, args: Args) -> QueryResult[OrderToPickR
     orders, total = query_order(context, args)
     add_stock_at_locations(context, orders)
     rows: list[OrderToPickRow] = [
-        {**order, "refused_by": refusals_of_order(context.outbox, order["order_number"])} for order in orders
+        {**order, "refused_by": _refusals_of_order(context.outbox, order["order_number"])} for order in orders
     ]
     return rows, total
+
+
+_REFUSED_OF_ORDER = """
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected'
+AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
+"""
+
+
+def _refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
+    """Return by user of this host their last refused operation on an order.
+
+    Excess that no line could take is left out (see aisle.outbox.excess).
+    """
+    found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
+    return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
 
 
 @declare_query("pick_list", "orders", topics_of_list("order", "orders"))

@@ -29,7 +29,6 @@ from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.effect_of_resolution import replacement_write
-from aisle.outbox.excess import is_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
         RequestStateRow,
         UnconfirmedRow,
     )
-    from aisle.jobs.row_types.orders import RefusalOfUserRow
 
 
 OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
@@ -236,20 +234,6 @@ _CLOSED_LOGS = """
 SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at >= ? AND state = 'closed' AND app_user = ? ORDER BY n
 """
-
-_REFUSED_OF_ORDER = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected'
-AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
-"""
-
-
-def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
-    """Return by user of this host their last refused operation on an order.
-
-    Excess that no line could take is left out (see aisle.outbox.excess).
-    """
-    found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
-    return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
 
 
 @declare_query("refused_operations", "operation since ops", whole_topics(REFUSAL))

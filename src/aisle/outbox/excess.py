@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
-from aisle.contract.request_encoding import encode_json
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Write
 from aisle.named_tuple_json import from_text, to_text
@@ -153,6 +152,8 @@ def merge_answers(earlier: str, current: str) -> str:
     """
     rows = {int(row["line_number"]): row for row in (*parse_excess(earlier), *parse_excess(current))}
     if rows:
+        from aisle.contract.request_encoding import encode_json  # only the courier merges, sessions need no contract
+
         return encode_json({EXCESS: list(rows.values())}).decode()
     return current if current.startswith("{") else earlier or current
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from operator import is_
 from typing import Final
 
-from aisle.cache.chain_store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
+from aisle.host.switched_terminals_and_visited_stores import visited_stores
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
 from aisle.session.input_batch_and_refusals import InputBatch
@@ -114,9 +114,18 @@ class FrameBuilder:
         except StorageError:
             is_writable = False
         waiting, doubtful = self._operation_counts
-        elsewhere = count_waiting_in_other_stores(self._store.folder)
         state = link.state if is_writable else "unkept"
+        elsewhere = self._count_waiting_elsewhere()
         return link._replace(waiting=waiting, needs_person=doubtful, waiting_other_stores=elsewhere, state=state)
+
+    def _count_waiting_elsewhere(self) -> int:
+        """Return the number of unsent operations of other stores that this host was switched to or from."""
+        folder = self._store.folder
+        if not visited_stores(folder.root, folder.base_url):
+            return 0
+        from aisle.cache.chain_store_queries import count_waiting_in_other_stores  # most hosts serve one store
+
+        return count_waiting_in_other_stores(folder)
 
 
 _AGE_ARGUMENT: Final = "seconds"

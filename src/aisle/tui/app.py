@@ -100,7 +100,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = []
-    CSS_PATH: ClassVar[str] = str(style_folder() / "roles.tcss")
+    CSS_PATH: ClassVar[str] = str(style_folder() / "frame.tcss")
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(

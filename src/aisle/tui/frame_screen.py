@@ -1,9 +1,8 @@
-"""Screen of every page, and the widgets that draw its header, body, verdict, prompt and status."""
+"""Screen of every page, and the widgets that draw its parts: header, body, verdict, prompt and status."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -11,21 +10,15 @@ from textual.app import ComposeResult
 from textual.geometry import Offset, Region
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.style import Style as TextualStyle
 from textual.widget import Widget
 
 from aisle.jobs.view import Frame
 from aisle.text_cells import width
-from aisle.tui.layout.screen import layout_parts
+from aisle.tui.layout.screen import ScreenParts, layout_parts
 from aisle.tui.layout.styled_lines import StyledLine, base_role, line_width
 from aisle.tui.mouse import ClickTarget, click_target
-from aisle.tui.themes import style_folder
-
-CLASS_PREFIX: Final = "line--"
-"""Prefix of the component class of each role."""
-
-
-def _classes(*roles: str) -> set[str]:
-    return {CLASS_PREFIX + role for role in roles}
+from aisle.tui.themes import ROLE_STYLES
 
 
 class LinesWidget(Widget):
@@ -111,9 +104,7 @@ class LinesWidget(Widget):
         if style is None:
             own = _drop_default_colours(self.rich_style)
             if role:
-                own += _drop_default_colours(
-                    self.get_component_rich_style(CLASS_PREFIX + base_role(role), partial=True)
-                )
+                own += _drop_default_colours(TextualStyle.parse(ROLE_STYLES[base_role(role)]).rich_style)
             style = self._role_styles[role] = own
         return style
 
@@ -122,6 +113,7 @@ class LinesWidget(Widget):
         self._role_styles.clear()
         self._forget_strips()
         super().notify_style_update()
+        self.refresh()
 
 
 def _changed_region(old: StyledLine, new: StyledLine, y: int, columns: int) -> Region:
@@ -143,59 +135,14 @@ def _drop_default_colours(style: Style) -> Style:
     )
 
 
-class Header(LinesWidget):
-    """Title with progress, store and user, and the rule below it."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("title", "user", "rule", "bar", "place-bar", "tab", "tab-on")
-
-
-class Body(LinesWidget):
-    """Content of the page."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
-        "title", "rule", "bar", "quantity-bar", "location", "product", "quantity", "tote", "note", "label", "value",
-        "head", "head-on", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
-        "block", "row", "row-dim", "row-key", "mark", "mark-here", "choice-key", "choice", "hint-key", "hint",
-        "chip", "chip-on", "chip-empty",
-        "tone-late", "tone-warning", "tone-ready", "tone-quiet", "look-good", "look-wrong", "look-info", "look-ask",
-    )  # fmt: skip
-
-
-class VerdictBar(LinesWidget):
-    """Answer to the last input."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("verdict-good", "verdict-wrong", "verdict-info", "verdict-ask")
-
-
-class Prompt(LinesWidget):
-    """What to scan or type now, and the typed text."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes("prompt", "label", "typed", "caret")
-
-
-class StatusBar(LinesWidget):
-    """State of the link, age of the data, and what is waiting."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = _classes(
-        "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
-        "bar", "rule", "hint-key", "hint",
-    )  # fmt: skip
-
-
-WIDGETS: Final = (Header, Body, VerdictBar, Prompt, StatusBar)
-"""Widgets of a screen, in the order of `ScreenParts`."""
-
-
 class FrameScreen(Screen[None], inherit_bindings=False):
     """Screen that shows a frame as lines."""
-
-    CSS_PATH: ClassVar[str] = str(style_folder() / "frame.tcss")
 
     def __init__(self, is_ascii: bool = False) -> None:
         """`is_ascii`: for a terminal without UTF-8."""
         super().__init__()
         self._is_ascii = is_ascii
-        self._parts: list[LinesWidget] = [kind(kind.__name__.lower()) for kind in WIDGETS]
+        self._parts = [LinesWidget(part) for part in ScreenParts._fields]
 
     def compose(self) -> ComposeResult:
         """Yield the widgets from top to bottom."""

@@ -51,7 +51,6 @@ from aisle.jobs.pick.goods_for_other_pickers import (
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
-from aisle.jobs.shell.customer_comments import start_note
 from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import (
@@ -196,7 +195,7 @@ class PickJob(Job[PickState]):
         take, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
             ("nsu" if take is not None and state.phase == "picking" else "u")
-            + ("i" if view.customer_notes(state) else "")
+            + ("i" if view.has_comments(state) else "")
             + ("w" if state.is_postponed else "")
         )
         goods = offered_choices.quantity_line(state)
@@ -527,8 +526,8 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
             return typed_quantities_and_skips.skip_stop(state)
         case Command("s"):
             return start_and_apply_shortage.start_shortage(state)
-        case Command("i") if view.customer_notes(state):
-            return Turn(state, (start_note(view.customer_notes(state)),))
+        case Command("i") if view.has_comments(state):
+            return Turn(state, (_show_comments(state),))
         case Command("u"):
             return undo.undo_step(state, context)
         case Command("w") if state.is_postponed:
@@ -686,3 +685,14 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "handed_over":
             return hand_over_to_others(state)
     return put_down_at_location.return_goods(state, context)
+
+
+def _show_comments(state: PickState) -> Start:
+    """Return the effect that opens the page with the customers' comments."""
+    from aisle.jobs.shell.customer_comments import Note, start_note  # few orders have comments
+
+    return start_note(
+        Note((tote.letter if state.is_batch else "", tote.order, tote.customer), tote.comment)
+        for tote in state.totes
+        if tote.comment
+    )

@@ -20,7 +20,6 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.expected_and_held_stock import held_for_others, is_all_held
 from aisle.jobs.pick.pick_line import PickLine, count_pieces, goods_of_lines, is_nothing_picked
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
-from aisle.jobs.shell.customer_comments import Note
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.sums_of_goods_and_progress import goods_progress, goods_text
 from aisle.jobs.view import (
@@ -133,7 +132,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
     hints = [NEXT_PAGE, KeyHint("s", msg("shortage.title"))]
     if state.history:
         hints.append(KeyHint("u", msg("hint.undo")))
-    if customer_notes(state):
+    if has_comments(state):
         hints.append(KeyHint("i", msg("hint.note")))
     hints += _postponed_hints(state)
     done, total = count_pieces(state.lines)
@@ -179,13 +178,9 @@ def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]
     return lines
 
 
-def customer_notes(state: PickState) -> tuple[Note, ...]:
-    """Return the customers' comments."""
-    return tuple(
-        Note((tote.letter if state.is_batch else "", tote.order, tote.customer), tote.comment)
-        for tote in state.totes
-        if tote.comment
-    )
+def has_comments(state: PickState) -> bool:
+    """Return True if a customer left a comment."""
+    return any(tote.comment for tote in state.totes)
 
 
 def _tote_text(tote: Tote) -> Msg:

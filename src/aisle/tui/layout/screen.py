@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aisle.jobs.screen_sizes import MARGIN_CELLS, MIN_MARGIN_COLUMNS
 from aisle.jobs.view import ASK, GOOD, INFO, Chart, DetailView, Frame, ListView, Msg, Step, View, msg
-from aisle.tui.layout import missing_data, step_view
+from aisle.tui.layout import step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.header_lines import header_lines
 from aisle.tui.layout.prompt_lines import prompt_lines
@@ -59,10 +59,7 @@ class ScreenParts(NamedTuple):
 def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> ScreenParts:
     """Return the frame as lines for a screen of any size from 1x1. `is_ascii`: for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
-    frame = missing_data.show_unread_lists(frame) if frame.link.unread_lists else frame
-    frame = (
-        missing_data.show_unreadable_lists(frame) if frame.link.unreadable_lists or frame.link.unusable_rows else frame
-    )
+    frame = _show_missing_data(frame)
     writer = MessageWriter(is_ascii, frame.language, frame.today)
     margin = MARGIN_CELLS // 2 if columns >= MIN_MARGIN_COLUMNS else 0
     box = LayoutBox(columns - 2 * margin, rows, writer)
@@ -73,6 +70,17 @@ def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) 
         parts = ScreenParts(*([[(" ", ""), *line] if line else line for line in part] for part in parts))
         parts = parts._replace(verdict=verdict)
     return ScreenParts(*([clip_line(line, columns) for line in part] for part in parts))
+
+
+def _show_missing_data(frame: Frame) -> Frame:
+    """Return the frame with what the service did not send; mostly nothing is missing."""
+    link = frame.link
+    if not (link.unread_lists or link.unreadable_lists or link.unusable_rows):
+        return frame
+    from aisle.tui.layout.missing_data import show_unread_lists, show_unreadable_lists
+
+    frame = show_unread_lists(frame) if link.unread_lists else frame
+    return show_unreadable_lists(frame) if link.unreadable_lists or link.unusable_rows else frame
 
 
 def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> StyledScreen:

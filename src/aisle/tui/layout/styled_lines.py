@@ -11,27 +11,14 @@ from aisle.text_cells import fit, fit_start, width
 from aisle.tui.message_text import MessageWriter
 
 StyledSpan = tuple[str, str]
-"""Text and its role; the role determines the colour, and is empty for plain text."""
-
-StyledLine = list[StyledSpan]
-"""Line that is at most as wide as the screen; cells right of it are empty."""
-
-ROLES = (
-    "title", "user", "rule", "bar", "place-bar", "quantity-bar",
-    "location", "product", "quantity", "tote", "note", "label", "value",
-    "head", "head-on", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
-    "block", "row", "row-dim", "row-key", "mark", "mark-here",
-    "choice-key", "choice", "hint-key", "hint", "prompt", "typed", "caret",
-    "verdict-good", "verdict-wrong", "verdict-info", "verdict-ask",
-    "tab", "tab-on", "chip", "chip-on", "chip-empty", "tone-late", "tone-warning", "tone-ready", "tone-quiet",
-    "look-good", "look-wrong", "look-info", "look-ask",
-    "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
-)  # fmt: skip
-"""All roles; each is a component class of a widget (`line--title`), with its colours in `styles/roles.tcss`.
+"""Text and its role; the role determines the colour (`ROLE_STYLES` in `tui/themes`), and is empty for plain text.
 
 After a colon stands what a click chooses: of a heading its sort order (`head:pickup`), of a row of a list its place in
 the window (`cell:3`).
 """
+
+StyledLine = list[StyledSpan]
+"""Line that is at most as wide as the screen; cells right of it are empty."""
 
 
 def base_role(role: str) -> str:
