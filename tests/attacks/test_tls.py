@@ -16,6 +16,7 @@ from threading import Thread
 import httpx
 import pytest
 
+from aisle.server import tls_certificates_and_handshakes
 from aisle.server.connections import ConnectionLimits, connection_limits
 from aisle.server.http_server import HttpServer, listening, server_config
 from aisle.server.tls_certificates_and_handshakes import Handshakes
@@ -28,30 +29,48 @@ MOST_BYTES = 48 << 10
 
 
 @contextmanager
-def serving_tls(folder: Path) -> Iterator[str]:
-    """A server with a certificate in a thread of its own, and its URL."""
+def serving_tls(folder: Path, finish_seconds: int = 1) -> Iterator[tuple[str, HttpServer]]:
+    """The URL of a server with a certificate in a thread of its own, and the server."""
     made(folder, "crowd")
     files = {"certificate": folder / "cert.pem", "private_key": folder / "key.pem"}
     urls = Queue[str]()
-    server = HttpServer(server_config(app, ConnectionLimits(), longest_head=1000, finish_seconds=1, **files), urls.put)
+    config = server_config(app, ConnectionLimits(), longest_head=1000, finish_seconds=finish_seconds, **files)
+    server = HttpServer(config, urls.put)
     with listening("127.0.0.1", 0) as sock:
         running = Thread(target=server.run, args=([sock],))
         running.start()
         try:
-            yield urls.get(timeout=SECONDS)
+            yield urls.get(timeout=SECONDS), server
         finally:
             server.should_exit = True
             running.join()
 
 
-def test_a_crowd_that_waits_takes_little_memory(tmp_path: Path) -> None:
+def shaken(url: str) -> ssl.SSLSocket:
+    """A connection after its handshake."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with serving_tls(tmp_path) as url, ExitStack() as opened, httpx.Client(verify=context, base_url=url) as client:
+    return context.wrap_socket(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), SECONDS))
+
+
+def test_who_does_not_answer_the_end_of_tls_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tls_certificates_and_handshakes, "_GOODBYE_S", 0.1)
+    with ExitStack() as opened:
+        with serving_tls(tmp_path, finish_seconds=10) as (url, server):
+            for _ in range(3):
+                opened.enter_context(shaken(url))
+        assert not server.server_state.connections
+
+
+def test_a_crowd_that_waits_takes_little_memory(tmp_path: Path) -> None:
+    with (
+        serving_tls(tmp_path) as (url, _),
+        ExitStack() as opened,
+        httpx.Client(verify=False, base_url=url) as client,
+    ):
 
         def join() -> None:
-            plain = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), SECONDS)
-            opened.enter_context(context.wrap_socket(plain))
+            opened.enter_context(shaken(url))
             assert client.get("/").status_code == 200
 
         join()

@@ -63,7 +63,7 @@ class FirstLoad(NamedTuple):
 
 
 _first_loads: dict[tuple[tuple[str, bytes], ...], FirstLoad] = {}
-"""By the files: cases of a table begin with the same load. The last few are kept."""
+"""By the files: cases of a table begin with the same load. The last few that were used are kept."""
 
 
 class World:
@@ -128,7 +128,8 @@ class World:
     async def _load_first(self) -> LoadReport:
         files = tuple((path.name, path.read_bytes()) for path in sorted(self._files.iterdir()))
         database = self.folder / "service.db"
-        if found := _first_loads.get(files):
+        if found := _first_loads.pop(files, None):
+            _first_loads[files] = found
             database.write_bytes(found.database)
             if found.id is not None:
                 self._kept.write_bytes(found.id)

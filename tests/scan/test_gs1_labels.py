@@ -558,3 +558,11 @@ def test_a_gtin_of_variable_measure_is_no_piece_and_not_another_indicator(text: 
     other = f"1{VARIABLE[1:-1]}"
     assert isinstance(what(text.replace(VARIABLE, other + check_digit(other)), "kg"), UnknownCode)
     assert not only(what(text, "kg", gtin=VARIABLE)).is_guess
+
+
+@pytest.mark.parametrize("prefix", ["[)>\x1e06\x1d", "[)>06\x1d", "[)>^06^", "[)>~06~", "]d1[)>\x1e06\x1d"])
+@pytest.mark.parametrize("data", ["9PABC123\x1dQ12", "1P4711\x1d3Q7\x1e\x04", "PX1\x1dSN99"])
+def test_a_label_of_a_supplier_is_named(prefix: str, data: str) -> None:
+    said = what(prefix + data, gtin=GTIN)
+    assert isinstance(said, RefusedInput)
+    assert said.reason == "input.supplier_label"

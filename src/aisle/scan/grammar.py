@@ -140,6 +140,8 @@ _NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?
 _NUMBER_BEFORE_CODE: Final = re.compile(
     r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
 )
+_SUPPLIER_LABEL: Final = re.compile(r"\[\)>\W{0,4}06\W", re.ASCII)
+"""Beginning of a label of ISO 15434 with data identifiers of a supplier, not of GS1."""
 _CODE_SEPARATORS: Final = " \t;,/|+&-"
 _TWO_CODES: Final = re.compile(r"(?=.{20})\d{8,14}[ \t;,/|+&\-]{0,2}\d{8,14}", re.ASCII)
 """Digits of two GTINs, one of them longer than an EAN-8."""
@@ -166,8 +168,8 @@ def parse(
     input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.whole_or_thousands,
     input.too_many_decimals,
     input.no_multiplier, input.scan_not_accepted, input.no_page, input.empty_scan, input.choose_letter,
-    input.control_character. A session adds input.choices_changed, input.after_refused_scan, input.answer_first,
-    input.type_choice and input.location_or_typed.
+    input.control_character, input.supplier_label. A session adds input.choices_changed, input.after_refused_scan,
+    input.answer_first, input.type_choice and input.location_or_typed.
     """
     if len(text) >= MAX_LINE:
         return RefusedInput("input.too_long", text[:40])
@@ -445,6 +447,8 @@ def _interpret_code(
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
+    if _SUPPLIER_LABEL.match(code):
+        interpretations.append(Interpretation((), code, rank=_RANK_GUESSED, refusal="input.supplier_label"))
     interpretations += _interpret_variable_measure(interpretations)
     if is_gs1 or not code.isalnum() or code[:3] == "400":
         interpretations += _interpret_order(code, is_gs1)

@@ -201,6 +201,9 @@ def _words(problem: Exception) -> str:
 _SHARE = 4
 """Divisor of all connections for the maximum number of simultaneous handshakes."""
 
+_GOODBYE_S = 1.0
+"""Seconds for a client's answer to the end of TLS. Most never answer, and asyncio alone waits 30 s for each."""
+
 TLS_BUFFER_BYTES = 16 << 10
 """Bytes of a connection's buffer: one record of TLS. asyncio's own 256 KiB are all in memory, for an idle one too."""
 
@@ -278,7 +281,12 @@ class _Handshake(asyncio.Protocol):
             if not self._all.rounds.begin(self.client, turn.set):
                 await turn.wait()
             transport = await loop.start_tls(
-                plain, self, self._all.context, server_side=True, ssl_handshake_timeout=self._all.limits.head_seconds
+                plain,
+                self,
+                self._all.context,
+                server_side=True,
+                ssl_handshake_timeout=self._all.limits.head_seconds,
+                ssl_shutdown_timeout=_GOODBYE_S,
             )
         except BaseException as problem:
             plain.abort()
