@@ -25,8 +25,8 @@ OF_SERVICE = (
     f"products.csv:{{}}: warning: barcode is on two products: {ONE} of {{}} is also of P1, which the service has."
 )
 MOVED = (
-    f"products.csv:{{}}: warning: barcode is another product's in the service, and becomes this one's, so that a scan of"
-    f" it means this one: {ONE} of P1 (row {{}}) becomes that of P3."
+    f"products.csv:{{}}: warning: barcode is another product's in the service, and becomes this one's, so that a scan"
+    f" of it means this one: {ONE} of P1 (row {{}}) becomes that of P3."
 )
 CODES = {
     "the row is loaded": (["P1,1.50,{FOUR}", "P3,3.50,{ONE}"], [MOVED.format(3, 2)]),
