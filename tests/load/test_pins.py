@@ -140,6 +140,54 @@ async def test_people_that_cannot_be_read_lose_no_role(status: int, content: byt
 
 
 @pytest.mark.parametrize(
+    ("pins", "short"),
+    [
+        (["12345", "24680", "36912", "1357"], [5]),
+        (["1357", "12345", "24680"], [2]),
+        (["12345", "24680", "1357", "2468"], []),
+        (["12345", "24680", "0357"], []),
+        (["123456", "246801", "1357"], []),
+        (["1234", "2468", "13579"], []),
+    ],
+)
+async def test_a_pin_that_is_shorter_than_most_is_named_without_it(
+    pins: list[str], short: list[int], world: World
+) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, *(f"0042,B{at},u{at},U,supervisor,{pin}" for at, pin in enumerate(pins, 2)))
+    report = await world.load()
+    assert report is not None
+    assert not report.bad
+    what = "pin has one digit less than most others; if a spreadsheet has taken its zero off, write it as text"
+    named = [line for line in report.lines() if "warning: pin " in line]
+    assert named == [f"people.csv:{at}: warning: {what}: the PIN of u{at}." for at in short]
+
+
+@pytest.mark.parametrize(
+    ("pin", "is_refused"),
+    [("1241", True), ("01241", False), ("001241", False), ("1240", False), ("11241", False), ("", False)],
+)
+async def test_a_pin_that_lost_its_zero_is_refused_and_the_old_one_signs_in(
+    pin: str, is_refused: bool, world: World
+) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, "0042,B1,ann,Ann,supervisor,01241", "0042,B2,ben,Ben,,")
+    await world.load()
+    world.clear()
+    world.write("people.csv", HEADER, f"0042,B1,ann,Ann,supervisor,{pin}", "0042,B2,ben,Benno,,2468")
+    report = await world.load()
+    assert report is not None
+    assert [row.reason for row in report.bad] == is_refused * [
+        "the service refused badge B1: pin: The PIN is that of before without its zero. Write it as text, or choose"
+        " another."
+    ]
+    assert report.files[0].loaded_rows == 2 - is_refused
+    async with world.client() as client:
+        said = {"store_number": "0042", "user": "ann", "pin": "01241" if is_refused else pin or "01241"}
+        assert (await client.request_extension("POST", "/aisle/v1/sign-in", body=said)).status == 200
+
+
+@pytest.mark.parametrize(
     ("row", "line", "status"),
     [
         ("ann,Ann,supervisor,04711", "1 row, there before with the same values.", 200),
