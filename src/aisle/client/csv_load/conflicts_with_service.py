@@ -34,7 +34,7 @@ from aisle.client.csv_load.keys_without_zeros import KeysWithoutZeros
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.numbers_of_days_and_products import warn_of_numbers_of_days_and_products
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
-from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices
+from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices, warn_of_line_prices
 from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import BECOMES, unread_error
@@ -79,6 +79,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_unknown_products(table, client)
         if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
             await compare_prices(table, client)
+        await warn_of_line_prices(table, client, findings.known_keys)
         warn_of_numbers_of_days_and_products(table)
         refused = await check_meanings(table, client, findings.held_codes) | dict(findings.refused_rows)
         refused |= await similar_field_keys(table, client)
