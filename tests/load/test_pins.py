@@ -124,6 +124,32 @@ async def test_empty_role_keeps_that_of_the_person(
     assert named == [f"people.csv:2: warning: {words}: {user}, badge {badge}."] * is_named
 
 
+@pytest.mark.parametrize(
+    ("cell", "role"),
+    [
+        ("Mitarbeiter", "staff"),
+        ("medewerker", "staff"),
+        ("Employée", "staff"),
+        ("STAFF", "staff"),
+        ("Leidinggevende", "supervisor"),
+        ("Leitung", "supervisor"),
+        (" responsable", "supervisor"),
+        ("Supervisor", "supervisor"),
+    ],
+)
+async def test_role_in_the_language_of_the_shop(cell: str, role: str, world: World) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, f"0042,B1,ann,Ann,{cell},4711")
+    report = await world.load()
+    assert report is not None
+    assert not report.bad
+    async with world.client() as client:
+        people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
+    assert [one["role"] for one in people] == [role]
+    said = f"people.csv: changed in row 2: role: {cell.strip()} read as {role}."
+    assert (said in report.lines()) == (cell.strip().lower() != role)
+
+
 @pytest.mark.parametrize(("status", "content"), [(500, b"{}"), (503, b""), (200, b"none"), (200, b'{"people": 1}')])
 async def test_people_that_cannot_be_read_lose_no_role(status: int, content: bytes, tmp_path: Path) -> None:
     class NoPeople(FakeService):

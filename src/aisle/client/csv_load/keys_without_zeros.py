@@ -13,7 +13,7 @@ from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.paging import Row
 
 _MOST_ZEROS = 3
-"""Number of lost zeros up to which a key is taken for a shortened one."""
+"""Number of lost zeros up to which a key is taken for a shortened one; of three, two others have to show it."""
 
 
 class KeysWithoutZeros:
@@ -62,8 +62,8 @@ class KeysWithoutZeros:
             length = len(key[-1])
             if key[-1][0] == "0" or key in known_keys or (key[:-1], length) in self._usual:
                 continue
-            longer = ((key[:-1], length + zeros) for zeros in range(1, _MOST_ZEROS + 1))
-            if of_kind := next((one for one in longer if one in self._with_zeros), None):
+            longer = ((zeros, (key[:-1], length + zeros)) for zeros in range(1, _MOST_ZEROS + 1))
+            if of_kind := next((one for zeros, one in longer if self._with_zeros[one] >= max(1, zeros - 1)), None):
                 found.setdefault(of_kind, []).append((line, key[-1]))
         for of_kind, rows in found.items():
             for line, name in rows if len(rows) <= self._with_zeros[of_kind] else ():

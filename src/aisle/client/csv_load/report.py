@@ -110,7 +110,7 @@ WORKED_ON = "worked on"
 """State of an order of which only work changed what the file names."""
 _NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
 _COUNTED_ANEW = "with --recount, each row of stock.csv is counted anew"
-_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
+_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one goes on: {_NOTHING_TWICE}."
 _RECOUNT_GOES_ON = (
     "The last recount of these files was cut off; this one goes on: what it had counted is not counted again, and what"
     " others counted since is named."

@@ -42,7 +42,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     PRODUCTS,
     STOCK,
 )
-from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest
+from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest, suggestion
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.load_id_file import kept_load_id
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
@@ -291,7 +291,7 @@ class FileLoad:
             return  # it is only a hint
         for at, unknown in named.items():
             if number := nearest(unknown, set().union(*(near[form] for form in bare_codes(unknown)))):
-                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(unknown, number)}")
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
@@ -302,7 +302,7 @@ class FileLoad:
                 return  # it is only a hint
             for at, code in rows:
                 if other := nearest(code, (place for place in places if are_near(place, code))):
-                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
+                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(code, other)}")
 
     async def _differences(self, record: Record) -> list[Difference] | None:
         """Return what the record of that number in the service has otherwise; None if it cannot be read.

@@ -94,6 +94,12 @@ _CHECKS = (
         lambda column: column.kind in (CODE, DOTTED_CODE, BARCODE),
         _CUT_DIGITS.fullmatch,
     ),
+    _Check(
+        "has digits of another script, or raised ones, which no label has",
+        lambda column: column.kind in (CODE, DOTTED_CODE),
+        lambda value: not value.isascii() and any(one.isdigit() and not one.isascii() for one in value),
+        True,
+    ),
     _Check("has letters that were saved in a wrong encoding", _is_text, _WRONG_ENCODING.search, True),
     _Check(
         "looks like a number that a spreadsheet has shortened",
