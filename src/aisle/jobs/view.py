@@ -433,6 +433,8 @@ class Frame(NamedTuple):
     link: LinkState
     verdict: Verdict | None = None
     typed: str = ""
+    dropped_length: int = 0
+    """Number of characters of the open line that were typed for another page."""
     store: str = ""
     user: str = ""
     scan_serial: int = 0
