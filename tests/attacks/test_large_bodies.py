@@ -71,6 +71,7 @@ def add_wide_products(file: Path) -> None:
         "item": "json_object('product_number', 'W' || n, 'product_name', wide.item)",
     }
     with closing(apsw.Connection(str(file))) as connection:
+        connection.set_busy_timeout(SECONDS * 1000)  # The service may still index products.
         names = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info('product')")]
         columns = ", ".join(values.get(name, f"product.{name}") for name in names)
         connection.execute(_WIDE_PRODUCTS.format(columns=columns))

@@ -74,6 +74,25 @@ def test_orders_assigned_to_user_are_notified_once_and_marked() -> None:
     assert [row.cells[1].id for row in view.rows] == ["home.assigned_by", "home.priority"]
 
 
+@pytest.mark.parametrize(
+    ("letter", "answer", "due", "otherwise"),
+    [
+        ("c", "recounts", Start("exceptions", {"kind": "recounts"}), Start("count", {})),
+        ("e", "expiry_checks", Start("expiry", {}), Start("expiry", {})),
+    ],
+)
+def test_work_that_is_due_is_counted_and_opened_by_its_letter(
+    letter: str, answer: str, due: Start, otherwise: Start
+) -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(), Changed("outbox", ""), CONTEXT)
+    assert answer in {effect.id for effect in turn.effects if isinstance(effect, Query)}
+    assert job.handle(turn.state, Command(letter), CONTEXT).effects == (otherwise,)
+    state = job.handle(turn.state, Rows(answer, (), 2), CONTEXT).state
+    assert [hint.text.args for hint in job.view(state).key_hints if hint.letter == letter] == [(("count", 2),)]
+    assert job.handle(state, Command(letter), CONTEXT).effects == (due,)
+
+
 def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
     job = HomeJob()
     turn = job.handle(HomeState(), Closed("pick", {"rejected": "4101"}), CONTEXT)

@@ -90,6 +90,13 @@ def _home(text: str) -> Frame:
     return _frame(HomeJob().view(state), None, LinkState("live", 20.0))
 
 
+def _home_due(text: str) -> Frame:
+    mine, *others = _open_orders(text)
+    rows = (mine._replace(is_started=True), *others)
+    state = HomeState(rows=rows, total=40, partly_received=(text or "7004",), recounts=2, expiry_checks=6)
+    return _frame(HomeJob().view(state), None, LinkState("live", 20.0))
+
+
 def _home_more_menu(text: str) -> Frame:
     state = HomeState(rows=_open_orders(text)[:3], total=3, menu_page=1)
     return _frame(HomeJob().view(state), None, LinkState("live", 20.0))
@@ -156,6 +163,7 @@ SAMPLES = (
     Sample("sign_in", "which", _sign_in_which),
     Sample("home", "orders", _home),
     Sample("sign_in", "demo", _sign_in_demo),
+    Sample("home", "due", _home_due),
     Sample("home", "other", _home_more_menu),
     Sample("home", "desk", _home_store_menu),
     Sample("home", "found", _home_found),

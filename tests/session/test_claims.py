@@ -312,3 +312,30 @@ def test_the_next_order_is_one_that_nobody_else_has(home: StoreFolder) -> None:
         assert told(say(ben, "1")) == (GOOD, "pick.opened")
         view = ben.frames.build().view
         assert dict(view.title.args)["order"] == "4102"
+
+
+def test_who_began_an_order_finds_it_first_and_goes_on_with_it(home: StoreFolder) -> None:
+    lines = service_rows.line(1, "P1", 2), service_rows.line(2, "P2", 2)
+    for number in ("4198", "4199"):
+        put(home, service_rows.order(number, *lines, pickup_date="2099-01-01T00:00:00Z"), 2.0)
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        for typed in ("4198", "b", "4199", BARCODES[0], "b"):
+            say(anna, typed)
+        assert (rows(anna), listed(anna)[0]) == (["4199", "4101", "4102", "4198"], "home.started"), (
+            "only begun by a pick"
+        )
+        assert dict(say(anna, "1").view.title.args)["order"] == "4199"
+        say(anna, "b")
+        ben.poll()
+        assert rows(ben)[-1] == "4199"
+        say(ben, "4199")
+        say(ben, "1")
+        anna.poll()
+        assert (rows(anna)[-1], listed(anna)[-1]) == ("4199", "home.claimed_by"), "another person took it over"
+
+
+def rows(session: Session) -> list[str]:
+    """The orders of home."""
+    view = session.frames.build().view
+    assert isinstance(view, ListView)
+    return [each.key for each in view.rows]

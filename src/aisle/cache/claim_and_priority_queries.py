@@ -166,6 +166,29 @@ def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Seq
         row["picker_name"] = person_name(cache, row["picker"]) if row["picker"] else ""
 
 
+WORK_SHIFT_S = 16 * 3600.0
+"""Seconds after which an opened order no longer counts as this shift's work."""
+
+MAX_ORDERS = 20
+"""Greatest number of orders of a person that are checked, last ones first."""
+
+_ORDERS_OF_USER = """
+SELECT h.order_number FROM order_in_work h INDEXED BY order_in_work_since JOIN job j ON j.job_id = h.job_id
+WHERE j.user = ? AND j.name = 'pick' AND h.since > ? GROUP BY 1 ORDER BY max(h.since) DESC LIMIT ?
+"""
+
+
+def orders_of_user(outbox: apsw.Connection, user: str, since: float | None = None) -> list[str]:
+    """Return the orders that a person opened to pick here since then, last one first.
+
+    Without `since` it is the shift before the last order that was opened here.
+    """
+    if since is None:
+        ((last,),) = fetch(outbox, "SELECT ifnull(max(since), 0) FROM order_in_work")
+        since = last - WORK_SHIFT_S
+    return [str(number) for (number,) in fetch(outbox, _ORDERS_OF_USER, user, since, MAX_ORDERS)]
+
+
 def orders_ahead(outbox: apsw.Connection, user: str) -> list[str]:
     """Return the orders to pick first by this person: those assigned to them, then those with priority."""
     assigned = sorted(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_and_priority_queries import add_claims, add_workers
+from aisle.cache.claim_and_priority_queries import WORK_SHIFT_S, add_claims, add_workers, orders_of_user
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
@@ -63,17 +63,6 @@ def _line_in_hand(line: Row, number: str) -> Decimal:
     return to_decimal(in_hand_and_held(number, line["line_number"], line, picked)[0])
 
 
-WORK_SHIFT_S = 16 * 3600.0
-"""Seconds after which an opened order no longer counts as this shift's work."""
-
-MAX_ORDERS = 20
-"""Greatest number of orders checked, last ones first."""
-
-_ORDERS_OF_USER = """
-SELECT h.order_number FROM order_in_work h INDEXED BY order_in_work_since JOIN job j ON j.job_id = h.job_id
-WHERE j.user = ? AND j.name = 'pick' AND h.since > ? GROUP BY 1 ORDER BY max(h.since) DESC LIMIT ?
-"""
-
 _UPDATES_OF_USER = """
 SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
@@ -101,13 +90,13 @@ def user_in_hand(context: QueryContext, args: Args) -> QueryResult[OpenWorkRow]:
         return [], waiting
     found: list[OpenWorkRow] = []
     since = datetime.fromisoformat(str(args["now"])).timestamp() - WORK_SHIFT_S
-    for (number,) in fetch(outbox, _ORDERS_OF_USER, user, since, MAX_ORDERS):
-        rows, _ = load_order(context, str(number))
+    for number in orders_of_user(outbox, user, since):
+        rows, _ = load_order(context, number)
         add_claims(cache, outbox, rows)
         add_workers(cache, outbox, rows)
         count = _count_in_hand(rows[0], user, outbox, since) if rows else Decimal(0)
         if count:
-            found.append({"order_number": str(number), "count": count})
+            found.append({"order_number": number, "count": count})
     return found, waiting
 
 

@@ -15,6 +15,7 @@ from aisle.cache.claim_and_priority_queries import (
     add_workers,
     orders_ahead,
     orders_not_put_down,
+    orders_of_user,
 )
 from aisle.cache.free_and_held_stock import add_stock_at_locations, free_locations, held_by_location, location_codes
 from aisle.cache.list_window import QueryResult, WindowRows, page, read_along, read_merged_window, window_bounds
@@ -26,6 +27,7 @@ from aisle.cache.overlaid_order import (
     list_change,
     load_lines,
     load_order_header,
+    order_status,
     overlaid_lines,
     parse_header,
     picked_quantity,
@@ -69,6 +71,9 @@ if TYPE_CHECKING:
 MAX_HITS = MAX_COUNTED
 """Greatest number of hits of a search that are counted; with more hits people type another letter."""
 
+STARTED = ("open", "partial")
+"""States of orders that are still to be picked."""
+
 SAMPLE_ORDERS, SAMPLE_HITS = 200, 10
 """Sample of the list's first orders, and number of hits in it from which scanning the list is fast enough."""
 
@@ -78,7 +83,8 @@ MAX_INDEX_HITS = 500
 
 @declare_query("orders", "search product_number user not_put_down first size", whole_topics("order"))
 def query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
-    """Return the open orders: those assigned to this user and those with priority, then by pickup date and number.
+    """Return the open orders: those started by this user, assigned to them, or with priority, then by pickup date and
+    number.
 
     With search words a hundred at most. With `not_put_down`, before all others those picked and not put down; a search
     then finds all picked ones.
@@ -90,13 +96,28 @@ def query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
     not_put_down = orders_not_put_down(context.outbox, user, of_everybody=search) if wanted else []
     if not_put_down or (wanted and search):
         change, picked = _add_picked_orders(context, change, args, not_put_down)
-    found = _open_orders(context, change, [*picked, *orders_ahead(context.outbox, user)], args)
+    started = _started_orders(context, user)
+    found = _open_orders(
+        context, change, list(dict.fromkeys((*picked, *started, *orders_ahead(context.outbox, user)))), args
+    )
     _add_claims(context, found.rows)
+    for row in found.rows if started else ():
+        row["is_started"] = row["order_number"] in started
     for row in found.rows if picked else ():
         number = row["order_number"]
         row["not_put_down"] = picked.get(number, 0)
         row["put_down_at"] = put_down_locations(context, number) if number in picked else []
     return found
+
+
+def _started_orders(context: QueryContext, user: str) -> list[str]:
+    """Return the open orders that a person started to pick here in this shift and still has, last one first."""
+    numbers = orders_of_user(context.outbox, user) if user else []
+    headers = [
+        row for number in numbers if (row := load_order_header(context, number)) and order_status(row) in STARTED
+    ]
+    add_claims(context.cache, context.outbox, headers)
+    return [row["order_number"] for row in headers if row["is_claimed"] and row.get("claimed_by") == user]
 
 
 def _add_claims(context: QueryContext, rows: Sequence[OrderHeader]) -> None:

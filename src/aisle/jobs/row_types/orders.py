@@ -80,6 +80,8 @@ class OrderHeader(ServiceOrder):
 class OrdersRow(OrderHeader):
     """Open order in a list."""
 
+    is_started: NotRequired[bool]
+    """True if the person who asks started to pick it here, and nobody took it over; missing if they began none."""
     not_put_down: NotRequired[Number]
     """Quantity picked and not put down; only if the list has such orders."""
     put_down_at: NotRequired[list[str]]

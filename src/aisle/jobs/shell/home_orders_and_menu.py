@@ -113,6 +113,8 @@ class OpenOrderRow(NamedTuple):
     is_priority: bool = False
     assigned_by: str = ""
     """Name of whoever assigned it to the signed-in user."""
+    is_started: bool = False
+    """True if the signed-in user started to pick it."""
     not_put_down: Decimal = Decimal(0)
     """Number of pieces picked but not put down."""
     is_picked: bool = False
@@ -150,6 +152,10 @@ class HomeState(NamedTuple):
     """True if a search may have more results than `total`."""
     partly_received: tuple[str, ...] = ()
     """Deliveries left here partly received."""
+    recounts: int = 0
+    """Number of ordered recounts that are not done."""
+    expiry_checks: int = 0
+    """Number of products whose expiry date is to be checked today."""
     handed_over: str = ""
     """Order that was handed over last."""
     last_read: LabelRead = LabelRead()
@@ -176,6 +182,7 @@ def parse_open_order(row: "OrdersRow", context: Context) -> OpenOrderRow:
         assigned_by=str(row.get("assigned_by") or "")
         if row.get("assigned_to") and row.get("assigned_to") == context.user
         else "",
+        is_started=bool(row.get("is_started")),
         not_put_down=to_decimal(row.get("not_put_down")),
         is_picked=bool(row.get("is_picked")),
         put_down_at=tuple(row.get("put_down_at") or ()),
@@ -209,6 +216,7 @@ def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
     sign_out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
     return (
         *_delivery_hints(state),
+        *_due_hints(state),
         *doubts,
         *sign_out,
         *list_cursor_and_search.page_hints(state),
@@ -224,6 +232,13 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
     one = msg("home.partly_received", delivery=state.partly_received[0])
     many = msg("home.partly_received_many", count=count)
     return (KeyHint("r", one if count == 1 else many),)
+
+
+def _due_hints(state: HomeState) -> tuple[KeyHint, ...]:
+    """Return the letters of the work that is due besides orders and deliveries."""
+    recounts = (KeyHint("c", msg("count.to_recounts", count=state.recounts)),) if state.recounts else ()
+    checks = (KeyHint("e", msg("home.due_checks", count=state.expiry_checks)),) if state.expiry_checks else ()
+    return (*recounts, *checks)
 
 
 def _order_row(order: OpenOrderRow) -> Row:
@@ -248,6 +263,8 @@ def _due_text(order: OpenOrderRow) -> Msg:
         return msg("order.put_down_at", place=", ".join(order.put_down_at))
     if order.is_picked:
         return msg("orders.status_picked")
+    if order.is_started:
+        return msg("home.started", due=due)
     if order.assigned_by:
         return msg("home.assigned_by", who=order.assigned_by, due=due)
     return msg("home.priority", due=due) if order.is_priority else order.due
@@ -270,7 +287,7 @@ class HomeJob(Job[HomeState]):
 
     def accepts(self, state: HomeState) -> Accepts:
         return Accepts(
-            choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
+            choices=len(MENU_PAGES[state.menu_page]), command_letters="cdenopqru", search=True, follows_typing=True
         )
 
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
@@ -323,6 +340,11 @@ class HomeJob(Job[HomeState]):
                 return Turn(_reset(state), (_resume_delivery(state),))
             case Command("r"):
                 return reply(state, INFO, "home.none_partly_received")
+            case Command("c"):
+                due = Start("exceptions", {"kind": "recounts"}) if state.recounts else Start("count", {})
+                return Turn(_reset(state), (due,))
+            case Command("e"):
+                return Turn(_reset(state), (Start("expiry", {}),))
             case Command("u"):
                 return Turn(state, (UndoLast(),))
             case Command("d") if not state.unconfirmed:
@@ -341,6 +363,10 @@ class HomeJob(Job[HomeState]):
                 return _report_assigned(state, rows)
             case Rows("partly_received", rows, _):
                 return Turn(state._replace(partly_received=tuple(str(row["order_number"]) for row in rows)))
+            case Rows("recounts", _, total):
+                return Turn(state._replace(recounts=total))
+            case Rows("expiry_checks", _, total):
+                return Turn(state._replace(expiry_checks=total))
             case Rows("needing_person", _, total):
                 return Turn(state._replace(unconfirmed=total))
             case Rows("open"):
@@ -378,6 +404,8 @@ class HomeJob(Job[HomeState]):
         counts = (
             Query("needing_person", "needing_person", {}, is_live=True),
             Query("partly_received", "partly_received", {}, is_live=True),
+            Query("recounts", "recounts", {"size": 1}, is_live=True),
+            Query("expiry_checks", "expiry_checks", {"day": store_day(context.now), "size": 1}, is_live=True),
             find_and_report_refusals.query_refused_hand_overs(state.signed_in_at),
         )
         return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
@@ -487,6 +515,8 @@ def _reset(state: HomeState) -> HomeState:
         signed_in_at=state.signed_in_at,
         reported_refusals=state.reported_refusals,
         partly_received=state.partly_received,
+        recounts=state.recounts,
+        expiry_checks=state.expiry_checks,
     )
 
 
