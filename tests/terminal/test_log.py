@@ -43,7 +43,7 @@ def test_the_log_is_filtered_drawn_and_written(shop: Shop, picker: Callable[...,
     app.take("e", "log.export", "")
     app.take("g", "log.export", "log.no_name")
     app.take(str(file), "log.confirm", "")
-    app.shows("Write the file")
+    app.shows("Save the file")
     assert not file.exists()
     app.take("1", "log", "log.exported")
     with file.open(encoding="utf-8", newline="") as stream:
