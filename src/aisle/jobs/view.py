@@ -433,8 +433,6 @@ class Frame(NamedTuple):
     link: LinkState
     verdict: Verdict | None = None
     typed: str = ""
-    dropped_length: int = 0
-    """Number of characters of the open line that were typed for another page."""
     store: str = ""
     user: str = ""
     scan_serial: int = 0
@@ -453,6 +451,8 @@ class Frame(NamedTuple):
     """Times that this verdict was the answer in a row."""
     address: str = "/"
     """Address of the page in a browser."""
+    dropped_length: int = 0
+    """Number of characters of the open line that were typed for another page."""
 
 
 TRUE_COLOUR = 1 << 24

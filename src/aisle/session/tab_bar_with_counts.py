@@ -102,10 +102,10 @@ class Tabs:
         if not self.are_shown or name not in TABS:
             return
         self._verdicts.current = None
-        _, *opened = self._page.stack.jobs
+        work = self._page.stack.open_work()
         self._event_runner.apply(self._page.stack.open_tab(Start(name, {}), self._context.current()))
-        if any(stacked.job.journalled and stacked.job.name not in WITHOUT_WORK for stacked in opened):
-            self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
+        if work:
+            self._verdicts.show(Verdict(INFO, msg("tab.work_stays", what=work)))
 
     def open_neighbour(self, step: int) -> None:
         """Open the next tab (1) or the previous one (-1)."""
