@@ -158,8 +158,8 @@ class PaletteJob(Job[PaletteState]):
                 return Turn(_with_window(state._replace(names=tuple(str(row["text"]) for row in rows)), size))
             case Rows("open"):
                 verdict = sign_in.open_work_verdict(event) or Verdict(ASK, msg("palette.sign_out_again"))
-                chosen = next(each for each in state.entries if each.text.id == SIGN_OUT_TEXT)
-                asked = _with_only(chosen, state, context)._replace(is_sign_out_warned=True)
+                sign_out = next(each for each in state.entries if each.text.id == SIGN_OUT_TEXT)
+                asked = _with_only(sign_out, state, context)._replace(is_sign_out_warned=True)
                 return Turn(asked, (), verdict)
             case TypedText(text):
                 listed = list_cursor_and_search.with_typed_search(state, text, ".")
