@@ -25,7 +25,7 @@ NAMES = {
     "stores": "stores",
     "people": "people",
     "headers": "orders",
-    "lines": "lines of orders",
+    "lines": "order lines",
     "locations": "locations",
     "deliveries": "deliveries",
     "receipts": "receipts",

@@ -351,7 +351,7 @@ SHOWN = {"in_doubt": "in doubt", "queued": "saved"}
 """States that a screen calls by another word."""
 
 CASES = (
-    Case("A own", Own, _two_pickers, why="3 of 3.*Put back the 1 too many", sides=(("P1", "", "3", "4", "3"),)),
+    Case("A own", Own, _two_pickers, why="3 of 3.*Put back the extra 1", sides=(("P1", "", "3", "4", "3"),)),
     Case("A document", Document, _two_pickers, why="3 of 3.* 1 too many", sides=(("P1", "", "3", "4", "3"),)),
     Case("B finished own", Own, _order_is(is_active=False), why="O1", sides=DONE_WITH),
     Case("B finished document", Document, _order_is(is_active=False), why="handed over order O1", sides=DONE_WITH),

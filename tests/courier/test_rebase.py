@@ -313,7 +313,7 @@ async def test_rebase_excess_is_described_and_stays_until_resolved(own: Two) -> 
     later = {**REFUSALS, "since": "9999"}
     assert own.hosts[1].reads.query("refused_operations", later)[0] == []
     assert own.hosts[1].reads.query("refused_operations", {**later, "ops": [row["op_id"]]})[0] == [row]
-    assert reason_text(row["why"]) == "Line 1 already has 3 of 3 (U1). Put back the 1 too many in your hand"
+    assert reason_text(row["why"]) == "Line 1 already has 3 of 3 (U1). Put back the extra 1 in your hand"
     desk = own.hosts[1].desk
     with transaction(desk.db):
         assert desk.outbox.resolve(Resolve(row["op_id"], CLOSED_BY_HAND, "put back"), "U1")

@@ -324,7 +324,7 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     hand.feed(Quantity(Decimal(4)))
     assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert hand.verdict
-    assert writer.write(hand.verdict.text).startswith("A-1 (Web): 2 of ")
+    assert writer.write(hand.verdict.text).startswith("A-1 (Web): 2 × ")
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert "A-1 (Web)" in writer.write(view.choices[-1])
@@ -332,7 +332,7 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     assert hand.entries[-1]["stock_pool_1"] == -4
     hand.feed(Command("u"))
     assert hand.verdict
-    assert writer.write(hand.verdict.text) == "Being undone: stock +4 of Product P6, A-1 (Web)"
+    assert writer.write(hand.verdict.text) == "Being undone: stock of Product P6, A-1 (Web): +4"
 
 
 @pytest.mark.parametrize("is_location_first", [True, False])

@@ -338,7 +338,7 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert any(isinstance(effect, Query) and effect.id == EXCESS_QUERY for effect in hand.effects)
     hand.scan("P1", "2")
     assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
-    assert "3 of 3 Product P1 already picked, also by ben; you have 2 too many" in hand.told
+    assert "3 of 3 Product P1 already picked, some by ben; you have 2 too many" in hand.told
     assert hand.view.name == "pick.return"
     assert hand.scan("P1") != "pick.picked"
     assert hand.feed(Choice(1)) == "pick.choice_put_back_all"

@@ -217,8 +217,8 @@ def test_what_found_no_room_is_not_asked_for_twice() -> None:
 @pytest.mark.parametrize(
     ("booked", "ordered", "told"),
     [
-        (3, 4, "4 is too many: Product P1 needs only 1 more"),
-        (2, 4, "4 is too many: Product P1 needs only 2 more"),
+        (3, 4, "4 is too many: only 1 more of Product P1 needed"),
+        (2, 4, "4 is too many: only 2 more of Product P1 needed"),
         (0, 9, "Order 1042 was changed elsewhere"),
         (1, 4, ""),
     ],

@@ -206,7 +206,7 @@ def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:
     row = OpenOrderRow("4101", "J. Jansen", due, 1, Decimal(2), Decimal(0))
     ways = {
         "Ben has it · 20 Nov 13:30": row._replace(is_claimed=True, claimed_by="Ben"),
-        "Ben left it 9:41 · 20 Nov 13:30": row._replace(
+        "Ben left it, 9:41 · 20 Nov 13:30": row._replace(
             claimed_by="Ben", abandoned_at=msg("clock", at="2026-11-20T09:41:00")
         ),
         "priority · 20 Nov 13:30": row._replace(is_priority=True),

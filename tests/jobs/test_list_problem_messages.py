@@ -60,7 +60,7 @@ def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job[Any]], languag
 
 def test_a_place_to_count_is_not_said_to_be_empty_while_nobody_knows() -> None:
     view = CountJob().view(CountState(phase="count", mode="location", location="A-1"))
-    for link, told in ((UNREAD, "The products are not loaded yet."), (LinkState("live"), "Nothing is expected here.")):
+    for link, told in ((UNREAD, "Not loaded yet: products."), (LinkState("live"), "Nothing is expected here.")):
         for size in ((40, 20), (80, 24)):
             assert told in " ".join(_drawn(view, link, size=size).split())
 
@@ -85,7 +85,7 @@ def test_counts_of_what_was_never_read_are_not_nothing() -> None:
     view = ExceptionsJob().view(ExceptionsState(counts=counts, is_loaded=True))
     drawn = _drawn(view, UNREAD)
     assert " 0 " not in drawn
-    assert drawn.count("The orders are not loaded yet.") == drawn.count("  ?  ") > 0
+    assert drawn.count("Not loaded yet: orders.") == drawn.count("  ?  ") > 0
     assert " 2 " in drawn
     assert " 0 " in _drawn(view, LinkState("live"))
 
@@ -93,7 +93,7 @@ def test_counts_of_what_was_never_read_are_not_nothing() -> None:
 def test_the_headline_of_today_says_it() -> None:
     view = TodayJob().view(TodayState(now="2026-11-20T15:30:00+00:00", figures=FIGURES | {"unread": ("headers",)}))
     drawn = _drawn(view, UNREAD)
-    assert "The orders are not loaded yet." in drawn
+    assert "Not loaded yet: orders." in drawn
     assert "52" not in drawn
     assert "This computer" in drawn
 

@@ -586,7 +586,7 @@ def test_numbers_of_products_and_undo_agree_when_something_was_in_hand_before() 
     assert writer.write(note) == f"{products} products in hand"
     hand.say("u")
     assert {part.product: part.quantity for part in hand.state.in_hand} == {"P3": Decimal("1.5")}
-    assert writer.write(hand.verdict.text).endswith("still in hand: 1.5 of Product P3")
+    assert writer.write(hand.verdict.text).endswith("still in hand: 1.5 × Product P3")
 
 
 @pytest.mark.parametrize("number", ["1", "2", "5", "7", "12", "40", "99", "100", "250", "999"])

@@ -233,7 +233,7 @@ def finished() -> Hand:
 def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
     hand = finished()
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down_totes"
-    assert hand.told == "Tote A B C is put down at PU-1"
+    assert hand.told == "Put down at PU-1: A B C"
     moves = [effect for effect in hand.effects if isinstance(effect, Write) and effect.operation == "create-movement"]
     assert [move.lanes[0] for move in moves] == ["order/O1", "order/O2", "order/O3"]
     assert sum(quantity for _, quantity, _, _ in hand.moves()) == 12
@@ -249,12 +249,12 @@ def test_a_tote_named_first_is_put_down_alone() -> None:
     assert hand.feed(Choice(2)) == "pick.choice_tote"
     assert hand.view.prompt.id == "pick.prompt_tote"
     hand.scan("PU-1", kind=LOCATION)
-    assert hand.told == "Tote B is put down at PU-1"
+    assert hand.told == "Put down at PU-1: B"
     assert hand.scan("O3", kind=ORDER) == "pick.choice_tote"
     assert hand.feed(Back()) == "session.dropped"
     assert hand.scan("O3", kind=ORDER) == "pick.choice_tote"
     hand.scan("PU-2", kind=LOCATION)
-    assert hand.told == "Tote C is put down at PU-2"
+    assert hand.told == "Put down at PU-2: C"
     assert not hand.choices()
     hand.scan("PU-1", kind=LOCATION)
     assert {(came, to) for _, _, came, to in hand.moves()} == {("", "PU-1"), ("", "PU-2")}
@@ -332,7 +332,7 @@ def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
     assert hand.state.only_order == "O2"
     assert hand.feed(UnknownCode("C")) == "pick.choice_tote", "another one is meant after all"
     hand.scan("PU-1", kind=LOCATION)
-    assert hand.told == "Tote C is put down at PU-1"
+    assert hand.told == "Put down at PU-1: C"
     assert hand.feed(UnknownCode("C")) == "pick.nothing_in_hand"
     assert hand.feed(UnknownCode("D")) == "count.unknown"
     alone = Hand(line(1, "P1", 1))
@@ -513,7 +513,7 @@ def test_less_than_in_totes_is_asked_and_may_mean_more() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "7")
     assert hand.feed(Quantity(Decimal(1))) == "pick.fewer_than_picked"
-    assert hand.told == "Only 1 of Product P1 in all? 7 of 8 are in the totes."
+    assert hand.told == "Only 1 × Product P1 in all? 7 of 8 are in the totes."
     assert [MessageWriter().write(choice) for choice in hand.view.choices] == [
         "The total is 1",
         "The total is 8",

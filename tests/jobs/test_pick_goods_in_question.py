@@ -229,7 +229,7 @@ def test_the_scan_of_something_else_leaves_the_question(question: Any, kind: str
     before = hand.state
     assert hand.scan(key, kind=kind) == "pick.goods_first_scan"
     assert hand.state == before
-    assert "First answer what to do" in hand.told
+    assert "First say what to do" in hand.told
 
 
 NUMBERS = [

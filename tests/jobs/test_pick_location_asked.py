@@ -321,7 +321,7 @@ def test_location_with_goods_held_for_another_order_names_it() -> None:
     held = [{"order_number": number, "line_number": 1, "quantity": Decimal(2)} for number in ("1042", "9295")]
     hand.books["stock_at_location PU-1"] = {"pools": {"1": Decimal(4)}, "held_goods": held}
     assert hand.scan("PU-1", kind=LOCATION) == "pick.held_location"
-    assert "2 of" in hand.told
+    assert "2 × " in hand.told
     assert "held for 9295. Pick it here?" in hand.told
     hand.feed(Choice(1))
     assert hand.state.current_line
@@ -399,7 +399,7 @@ def test_held_goods_are_asked_about_however_the_place_is_named(before: Any, is_s
     before(hand)
     for _ in range(2 if is_scanned else 0):
         assert hand.scan("PU-2", kind=LOCATION) == "pick.held_location"
-        assert "3 of Product 110010 are held for 9481. Pick it here?" in hand.told
+        assert "3 × Product 110010 held for 9481. Pick it here?" in hand.told
         assert not booked(hand)
     if not is_scanned and before is place_first:
         assert hand.feed(Choice(places(hand).index("PU-2") + 1)) == "pick.held_location"

@@ -243,7 +243,7 @@ def test_one_scan_takes_goods_of_one_place_alone() -> None:
     hand = Hand(*lines, verified=True)
     hand.scan("A-1", kind=LOCATION)
     assert hand.scan("P1", "5") == "pick.more_than_needed_here"
-    assert "Product P1 needs only 2 more from A-1" in hand.told
+    assert "only 2 more of Product P1 needed from A-1" in hand.told
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
     assert hand.scan("P1", "3") == "pick.location_first_scan"
@@ -263,7 +263,7 @@ def test_product_needed_at_other_locations_is_not_shown_as_ordered_here_only() -
     hand = Hand(*lines)
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(5))) == "pick.more_than_needed_here"
-    assert hand.told == "5 is too many: Product P1 needs only 2 more from A-1"
+    assert hand.told == "5 is too many: only 2 more of Product P1 needed from A-1"
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
 

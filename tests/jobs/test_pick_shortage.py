@@ -45,7 +45,7 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     hand.scan("P1", "4")
     answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
-    assert hand.told == "A-5 comes later on your way: the rest of Product P1"
+    assert hand.told == "The rest of Product P1 is at A-5, later on your way"
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P2"
     open_ = [(take.location, take.product) for take in hand.state.lines if take.is_open]

@@ -293,7 +293,7 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     assert hand.feed(laid(0)) == ""
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
     assert hand.feed(laid(5, picked=5)) == "pick.put_down_by_other_at"
-    assert "Somebody else already booked at PU-01 the 2 of order 1042 in your hand" in hand.told
+    assert "Somebody else has already booked your 2 of order 1042 at PU-01" in hand.told
     assert hand.choices() == ["pick.choice_is_put_down"]
     assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other_at"
     assert hand.feed(laid(5, picked=5)) == ""

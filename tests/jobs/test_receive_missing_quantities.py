@@ -45,7 +45,7 @@ def test_whatever_comes_is_taken(many: str) -> None:
     hand = _opened()
     assert hand.scan("P6", many) == "receive.taken_alone"
     shown = _drawn(hand)
-    assert f"{many} in hand, expected unknown" in shown
+    assert f"{many} in hand, expected: unknown" in shown
     assert " of 0" not in shown
     assert "not expected" not in shown
     hand.scan("A-1")

@@ -218,9 +218,9 @@ def received_by_ben(hand: Hand, quantity: int) -> None:
 def test_question_about_too_many_says_what_is_still_to_come_now() -> None:
     hand = Hand()
     hand.say("D-2", "P5", "=13")
-    assert told(hand) == "13 of Product P5? Only 12 are still to come."
+    assert told(hand) == "13 × Product P5? Only 12 are still to come."
     received_by_ben(hand, 5)
-    assert told(hand) == "13 of Product P5? Only 7 are still to come."
+    assert told(hand) == "13 × Product P5? Only 7 are still to come."
     answer(hand, "receive.choice_announced_quantity")
     assert told(hand) == "7 in hand; 12 of 12 · Product P5"
     assert in_hand(hand) == 7

@@ -59,7 +59,7 @@ def test_the_excess_that_is_set_aside_is_confirmed(scans: list[str], more: int, 
     hand.say(hand.view.choice_letters[ways.index("receive.choice_set_aside")])
     verdict = hand.verdicts[-1]
     assert (verdict.kind, verdict.text.id) == (GOOD, "receive.set_aside_quantity")
-    assert MessageWriter().write(verdict.text) == f"{more} of Product P1 set aside, not booked; {kept} in hand"
+    assert MessageWriter().write(verdict.text) == f"{more} × Product P1 set aside, not booked; {kept} in hand"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == kept
 

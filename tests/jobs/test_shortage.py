@@ -205,11 +205,11 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
     shop.coming = [{"order_number": "7005", "missing": Decimal(6), "datetime_expected": "2026-11-26T07:00:00Z"}]
     hand = Hand(shop)
     page = "\n".join(painted(hand.view))
-    assert "6 with 7005, 26 Nov" in page
+    assert "6 on 7005, 26 Nov" in page
     assert {"look_up.expected_with", "look_up.delivery"} <= set(said(hand.view))
     shop.coming = [{"order_number": "7001", "missing": Decimal(2), "datetime_expected": ""}]
     hand.say(Changed("delivery", "7001"))
-    assert "2 with 7001" in "\n".join(painted(hand.view))
+    assert "2 on 7001" in "\n".join(painted(hand.view))
 
 
 def test_one_digit_takes_the_rest_elsewhere() -> None:

@@ -33,7 +33,7 @@ def test_a_message_comes_back_as_it_was_kept() -> None:
     assert (
         MessageWriter(language="de")
         .write(read_message(nested))
-        .startswith("50 Versuche ohne Erfolg: Der Server lehnt ohne Grund ab")
+        .startswith("50 Versuche ohne Erfolg: Der Server lehnt ab und nennt keinen Grund")
     )
 
 

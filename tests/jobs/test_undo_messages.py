@@ -38,7 +38,7 @@ def test_every_product_of_a_list_is_named_with_its_quantity(many: int) -> None:
         name_goods_and_locations.goods_message("move.undone", "move.undone_many", given, source="X", target="Y")
     )
     for each in given:
-        assert f"{each.quantity} of {each.label}" in text
+        assert f"{each.quantity} × {each.label}" in text
 
 
 def test_one_product_of_several_lines_is_one_sum() -> None:
@@ -47,7 +47,7 @@ def test_one_product_of_several_lines_is_one_sum() -> None:
         GoodsAmount("P2", "Oil", Decimal(1)),
         GoodsAmount("P1", "Soap", Decimal(3)),
     ]
-    assert MessageWriter().write(name_goods_and_locations.list_goods(given)) == "2 products: 5 of Soap, 1 of Oil"
+    assert MessageWriter().write(name_goods_and_locations.list_goods(given)) == "2 products: 5 × Soap, 1 × Oil"
 
 
 def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> None:
@@ -59,7 +59,7 @@ def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> Non
     ]
     assert (
         MessageWriter().write(name_goods_and_locations.list_goods(given))
-        == "3 products: 5 of Milk, 1 of Milk, 1.5 kg of Milk"
+        == "3 products: 5 × Milk, 1 × Milk, 1.5 kg × Milk"
     )
 
 
@@ -78,11 +78,11 @@ def test_a_move_of_several_products_is_undone_by_name() -> None:
     hand = mover()
     hand.say("A-1", "w", "B-1", "u")
     assert said(hand) == (
-        "Undone: 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 from B-1 in hand, booked back at A-1"
+        "Undone: 3 products: 100 × Product P1, 20 × Product P2, 12 × Product P4 from B-1 in hand, booked back at A-1"
     )
     hand.say("A-1")
     assert "132 of" not in said(hand)
-    assert said(hand).startswith("The move of 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 was")
+    assert said(hand).startswith("The move of 3 products: 100 × Product P1, 20 × Product P2, 12 × Product P4 was")
     assert [choice.id for choice in hand.view.choices] == ["move.choice_take_there", "move.choice_put_all"]
 
 
@@ -92,7 +92,7 @@ def test_a_move_of_goods_of_two_places_names_both() -> None:
     hand.scan("P1", "100")
     hand.say("P5", "e", "B-1", "u")
     assert (
-        said(hand) == "Undone: 2 products: 100 of Product P1, 1 of Product P5 from B-1 in hand, booked back at A-1, A-2"
+        said(hand) == "Undone: 2 products: 100 × Product P1, 1 × Product P5 from B-1 in hand, booked back at A-1, A-2"
     )
 
 
@@ -100,7 +100,7 @@ def test_a_whole_place_that_is_put_back_is_named() -> None:
     hand = mover()
     hand.say("A-1", "w", "u")
     assert said(hand) == (
-        "Undone: 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 back at A-1, nothing was moved"
+        "Undone: 3 products: 100 × Product P1, 20 × Product P2, 12 × Product P4 back at A-1, nothing was moved"
     )
 
 
@@ -111,7 +111,7 @@ def test_goods_that_were_put_down_are_named_when_they_are_in_hand_again() -> Non
         hand.scan(f"P{n}", str(n))
     hand.scan("PU-1", kind=LOCATION)
     hand.feed(Command("u"))
-    assert hand.told == "Undone: 2 products: 1 of Product P1, 2 of Product P2 from PU-1 in hand again"
+    assert hand.told == "Undone: 2 products: 1 × Product P1, 2 × Product P2 from PU-1 in hand again"
 
 
 def test_a_take_that_is_undone_names_its_place() -> None:

@@ -184,7 +184,7 @@ LINE: Any = {
     "left": Decimal(2),
     "picked_username": "ben",
 }
-WHY = "Line 1 already has 3 of 3 (ben). Put back the 2 too many in your hand"
+WHY = "Line 1 already has 3 of 3 (ben). Put back the extra 2 in your hand"
 
 
 @pytest.fixture
@@ -272,10 +272,10 @@ def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: O
     ("more", "says"),
     [
         ({}, WHY),
-        ({"picked_username": ""}, "Line 1 already has 3 of 3. Put back the 2 too many in your hand"),
+        ({"picked_username": ""}, "Line 1 already has 3 of 3. Put back the extra 2 in your hand"),
         (
             {"left": Decimal("-0.5"), "moved_quantity": Decimal(3)},
-            "Line 1 has 3 of 3 (ben), 3 put down; 0.5 were not put back",
+            "Line 1 has 3 of 3 (ben), 3 put down; not put back: 0.5",
         ),
     ],
 )

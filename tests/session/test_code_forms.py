@@ -260,7 +260,7 @@ def test_a_label_that_says_no_quantity_is_asked(home: StoreFolder, job: str, cod
         frame = scan(code)
         assert frame.verdict is not None
         assert frame.verdict.kind == ASK
-        assert f"The label says {label}." in said(frame)
+        assert f"On the label: {label}." in said(frame)
         assert told(scan("4101"))[1] == "session.confirm_known_number"
         frame = scan("1.5")
         if job == "count":
@@ -285,7 +285,7 @@ def test_a_label_is_asked_about_though_its_code_means_something_else_too(home: S
         scan = Scanner(session)
         open_count(session, scan)
         frame = scan(f"010{WEIGHED}3922500")
-        assert "The label says price 5.00." in said(frame)
+        assert "On the label: price 5.00." in said(frame)
         assert counted(scan("1.5")) == Decimal("1.5")
 
 

@@ -108,7 +108,7 @@ def test_nothing_is_counted_before_the_answer(aisle_home: Path, page: str, pace:
 @pytest.mark.parametrize(
     ("page", "said"),
     [
-        ("move.where", f"location {SHARED}. Moved 1 of Product 1 to {SHARED}, for order 4101"),
+        ("move.where", f"location {SHARED}. Moved 1 × Product 1 to {SHARED}, for order 4101"),
         ("count.leave", f"Answer first, then scan Bag {SHARED} (or location {SHARED})"),
         ("exceptions.one", f"Answer first, then scan Bag {SHARED} (or location {SHARED})"),
         ("store_product.value", f"Type the value first, or b; then scan Bag {SHARED}"),

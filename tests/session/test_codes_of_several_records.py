@@ -84,13 +84,13 @@ def test_goods_are_moved_to_the_place_that_somebody_chooses(session: Session) ->
     scan = Scanner(session)
     open_job(session, scan, "move")
     frame = scan("X-01", COLA, "0004500")
-    assert said(scan(frame.view.choice_letters[1])) == "Moved 1 of Cola to 004500"  # type: ignore[union-attr]
+    assert said(scan(frame.view.choice_letters[1])) == "Moved 1 × Cola to 004500"  # type: ignore[union-attr]
 
 
 def test_a_place_by_its_exact_code_is_not_asked_about(session: Session) -> None:
     scan = Scanner(session)
     open_job(session, scan, "move")
-    assert said(scan("X-01", COLA, "004500")) == "Moved 1 of Cola to 004500"
+    assert said(scan("X-01", COLA, "004500")) == "Moved 1 × Cola to 004500"
 
 
 @pytest.mark.parametrize(("job", "first"), [("move", "X-01"), ("count", "X-01"), ("receive", "D-1"), ("", "4101")])
@@ -185,7 +185,7 @@ def test_an_amount_is_said_to_be_a_price(session: Session, amount: str) -> None:
     scan = Scanner(session)
     frame = scan("4101", f"010{GOUDA}{amount}")
     assert told(frame)[0] == ASK, said(frame)
-    assert said(frame) == "The label says price 2.75. How much of Gouda is it, in kg?"
+    assert said(frame) == "On the label: price 2.75. How much of Gouda is it, in kg?"
 
 
 @pytest.mark.parametrize(("windows", "named"), [(3, True), (0, False)])

@@ -75,7 +75,7 @@ def test_a_weight_label_without_check_digit_is_asked_back(home: StoreFolder, job
         frame = Scanner(session).send(f"{NUTS_CODE[:7]}01234\r", 0.006)
         assert frame.verdict
         assert frame.verdict.kind == ASK
-        assert "The label says 1.234 kg" in MessageWriter().write(frame.verdict.text)
+        assert "On the label: 1.234 kg" in MessageWriter().write(frame.verdict.text)
         assert not any(quantities(session).values())
         say(session, "1.2")
         assert quantities(session)[NUTS] == Decimal("1.2")

@@ -87,7 +87,7 @@ def test_uncertain_price_is_shown_and_quantity_asked(session: Session, item: str
     frame = say(session, label(item, "0432"))
     kind, text = told(frame)
     assert kind == ASK
-    assert text.startswith("The label says price 4.32. How much of ")
+    assert text.startswith("On the label: price 4.32. How much of ")
     assert told(say(session, "0.5"))[0] == GOOD
     assert list(picked(session).values()) == [Decimal("0.5")]
 
@@ -95,7 +95,7 @@ def test_uncertain_price_is_shown_and_quantity_asked(session: Session, item: str
 def test_what_is_sold_by_the_piece_is_one_and_its_price_is_said(session: Session) -> None:
     kind, text = told(say(session, label(PIECE, "0432")))
     assert kind == GOOD
-    assert text.startswith("The label says price 4.32. ")
+    assert text.startswith("On the label: price 4.32. ")
     assert picked(session) == {4: Decimal(1)}
 
 

@@ -46,7 +46,7 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     ben.sign_in("ben")
     grace = desk(picker)
     grace.take("WALK-3", "order", "")
-    grace.shows("In a batch of Anna Berg")
+    grace.shows("In Anna Berg's batch")
     grace.take(numbered(grace, "Prioritise"), "order", "order_actions.done_priority")
     anna.shows("Tote C, WALK-3, comes first")
     grace.take("u", "order", "pick.no_priority")

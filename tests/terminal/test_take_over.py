@@ -113,7 +113,7 @@ def test_two_hosts_pick_one_line_at_the_same_moment(
         winner = next(row["picked_username"] for row in shop.order(ORDER)["lines"] if row["picked_quantity"])
         loser = ben if winner == "U1" else anna
         name = "Anna Berg" if winner == "U1" else "Ben Okafor"
-        loser.shows(f"{order} of {order}", f"also by {name}", f"{order} too many", "y It is back")
+        loser.shows(f"{order} of {order}", f"some by {name}", f"{order} too many", "y It is back")
         assert shop.lines(ORDER)[0].picked == order
         loser.enter("y")
         loser.shows("all sent")

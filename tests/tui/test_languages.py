@@ -37,7 +37,7 @@ ALIKE = {
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is later Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max
         Top stop stops In Terminal Terminals Week Set Sets set Per Factor Details Web Volume Variant Label Labels
-        Letters Export mail Claim pick picks Picks Pick PICK Orders filters Extra Computer aisle
+        Letters Export mail Postcode Claim pick picks Picks Pick PICK Orders filters Extra Computer aisle
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis

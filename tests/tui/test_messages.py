@@ -213,7 +213,7 @@ def test_an_age_behind_a_word_has_the_case_of_that_word() -> None:
     german = MessageWriter(language="de")
     days = str(22 * 86400)
     assert german.write(msg("today.ago", seconds=days)) == "vor 22 Tagen"
-    assert german.write(msg("look_up.with_age", title="x", seconds=days)) == "x · 22 Tage alt"
+    assert german.write(msg("look_up.with_age", title="x", seconds=days)) == "x · Stand: vor 22 Tagen"
     assert german.write(msg("link.stuck", seconds=days)) == "sendet seit 22 Tagen nicht"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.view import Msg, msg, raw
 
 YES: Final = "y"
 DROP: Final = "x"
@@ -91,6 +91,8 @@ def letter_prompt(keys: str, *, scans: bool = True) -> Msg:
     return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spell_letters(keys))
 
 
-def spell_letters(keys: str) -> str:
-    """Return the letters, separated by spaces."""
-    return " ".join(keys)
+def spell_letters(keys: str) -> Msg:
+    """Return the letters as a list with "or"; the short length has only spaces between them."""
+    if len(keys) < 2:
+        return raw(keys)
+    return msg("prompt.letters", letters=" ".join(keys), first=", ".join(keys[:-1]), last=keys[-1])
