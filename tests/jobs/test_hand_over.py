@@ -220,7 +220,7 @@ def test_reads_that_go_on_after_the_hand_over_open_nothing(key: str, kind: str) 
 @pytest.mark.parametrize(
     ("key", "kind", "said"),
     [
-        ("A-1", LOCATION, "hand_over.other_location"),
+        ("A-1", LOCATION, "pick.left_waiting_at"),
         ("P9", PRODUCT, "hand_over.not_of_order"),
         ("P4", PRODUCT, "hand_over.not_of_order"),
         ("O2", ORDER, "hand_over.left"),

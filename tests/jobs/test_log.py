@@ -220,7 +220,7 @@ def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
     assert hand.job.step_name(hand.state) == "log.export"
     hand.why = ""
     hand.feed(Choice(1))
-    assert hand.feed(Choice(1)) == "log.exported"
+    assert hand.feed(Choice(1)) == "list.exported"
     (asked,) = [effect for effect in hand.effects if isinstance(effect, Export)]
     assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "log", EXPORT_COLUMNS)
     assert "first" not in asked.args
@@ -420,7 +420,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
         for _ in range(5):
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "log.exported", "log.not_exported", "log.no_name"}
+    wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "list.exported", "log.not_exported", "log.no_name"}
     wanted |= {"log.not_this", "deliveries.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 

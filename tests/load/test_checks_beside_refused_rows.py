@@ -24,8 +24,13 @@ async def warnings(world: World, *folders: dict[str, list[str]]) -> list[str]:
 OF_SERVICE = (
     f"products.csv:{{}}: warning: barcode is on two products: {ONE} of {{}} is also of P1, which the service has."
 )
+MOVED = (
+    f"products.csv:{{}}: warning: barcode is another product's in the service, and becomes this one's, so that a scan"
+    f" of it means this one: {ONE} of P1 (row {{}}) becomes that of P3."
+)
 CODES = {
-    "the row is loaded": (["P1,1.50,{FOUR}", "P3,3.50,{ONE}"], []),
+    "the row is loaded": (["P1,1.50,{FOUR}", "P3,3.50,{ONE}"], [MOVED.format(3, 2)]),
+    "it takes its code away": (["P3,3.50,{ONE}", "P1,1.50,(leeg)"], [MOVED.format(2, 3)]),
     "the loader refuses the row": (['P1,1.50,"9,52E+12"', "P3,3.50,{ONE}"], [OF_SERVICE.format(3, "P3")]),
     "another cell of it is refused": (["P1,x,{FOUR}", "P3,3.50,{ONE}"], [OF_SERVICE.format(3, "P3")]),
     "the service refuses it": (["P1,1.2345,{FOUR}", "P3,3.50,{ONE}"], [OF_SERVICE.format(3, "P3")]),
@@ -43,7 +48,35 @@ async def test_code_stays_on_a_product_whose_row_is_refused(case: str, world: Wo
     rows, expected = CODES[case]
     lines = ["product_number,price,barcode", *(row.format(ONE=ONE, THREE=THREE, FOUR=FOUR) for row in rows)]
     found = await warnings(world, STORE | PRODUCTS, {"products.csv": lines})
-    assert [one for one in found if " of P3 " in one] == expected
+    assert [one for one in found if " of P3" in one] == expected
+
+
+@pytest.mark.parametrize(
+    ("codes", "moved"),
+    [
+        ((TWO, ONE, THREE), [(2, TWO, "P2", 3, "P1"), (3, ONE, "P1", 2, "P2")]),
+        ((TWO, THREE, ONE), [(2, TWO, "P2", 3, "P1"), (3, THREE, "P3", 4, "P2"), (4, ONE, "P1", 2, "P3")]),
+        ((TWO, THREE, FOUR), [(2, TWO, "P2", 3, "P1"), (3, THREE, "P3", 4, "P2")]),
+        ((FOUR, TWO, THREE), []),
+    ],
+)
+@pytest.mark.parametrize("column", ["barcode", "purchase_unit_barcode", "barcodes_array"])
+async def test_codes_that_go_from_product_to_product_are_warned_of(
+    codes: tuple[str, ...], moved: list[tuple[int, str, str, int, str]], column: str, world: World
+) -> None:
+    def rows(codes: tuple[str, ...]) -> dict[str, list[str]]:
+        return {"products.csv": [f"product_number,{column}", *(f"P{at},{one}" for at, one in enumerate(codes, 1))]}
+
+    what = f"{column} is another product's in the service, and becomes this one's, so that a scan of it means this one"
+    sorted_alone = "products.csv: warning: gives codes of its products to 3 others of them; was a column sorted alone"
+    found = await warnings(world, rows((ONE, TWO, THREE)), rows(codes))
+    is_sorted_alone = [note.startswith(sorted_alone) for note in found[: len(found) - len(moved)]]
+    assert is_sorted_alone == [True] * (len(moved) > 2)
+    assert found[len(is_sorted_alone) :] == [
+        f"products.csv:{line}: warning: {what}: {code} of {its} (row {at}) becomes that of {mine}."
+        for line, code, its, at, mine in moved
+    ]
+    assert await warnings(world, rows(codes)) == []
 
 
 ORDER = {

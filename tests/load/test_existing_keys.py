@@ -179,10 +179,12 @@ async def test_a_code_of_another_product_of_the_service_is_warned_of(
     )
 
 
-async def test_a_code_that_its_product_gives_up_in_the_same_file_is_free(world: World) -> None:
+async def test_a_code_that_its_product_gives_up_in_the_same_file_is_on_one_product(world: World) -> None:
     await load(world, FIRST)
     rows = ["C3,Drie,9520001100086,,", "P1,Een,9520001100093,,"]
-    assert await load(world, {"products.csv": rows}) == ([], [])
+    bad, notes = await load(world, {"products.csv": rows})
+    assert (bad, len(notes)) == ([], 1)
+    assert notes[0].endswith("9520001100086 of P1 (row 3) becomes that of C3.")
 
 
 async def test_two_keys_that_the_service_has_already_are_loaded_again(world: World) -> None:

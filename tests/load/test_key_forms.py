@@ -98,7 +98,8 @@ async def test_order_of_several_rows_is_warned_of_once(world: World) -> None:
 async def test_product_that_is_only_named_is_named_as_it_is_meant(said: str, meant: str, world: World) -> None:
     await load(world, FIRST | {"products.csv": [f"{meant},Een,,,", "P1,Een,,,"]})
     [bad], _ = await load(world, {"orders.csv": [f"0042,4,1,{said},5"]})
-    assert bad.endswith(f"There is no product {said}. {meant}?")
+    assert f"There is no product {said}. {meant}?" in bad
+    assert ("The two differ by signs" in bad) == (not said.isascii())
 
 
 @pytest.mark.parametrize("keys", [("1-11", "11-1"), ("2026.1.1", "2026.1.10"), ("A1", "A10"), ("7.3", "73")])
@@ -195,3 +196,40 @@ async def test_zeros_that_the_record_has_are_missed(file: str, world: World) -> 
     world.write(file, ",".join((header, *columns)), ",".join((row, *["43"] * len(columns))))
     found = await warnings(world)
     assert sorted(found) == sorted(f"{file}:2: warning: {column} {LOST}: 0043 before, 43 now." for column in columns)
+
+
+COMPOSED, DIVIDED = "\u00c91", "E\u03011"
+TWO_FORMS = "differ by signs that look alike alone (e is U+0065, \u00e9 is U+00E9)"
+
+
+@pytest.mark.parametrize("is_of_load", [True, False], ids=["near others of the load", "refused by the service"])
+async def test_a_key_of_two_forms_that_look_the_same_is_told_apart(is_of_load: bool, world: World) -> None:
+    world.write("products.csv", "product_number,price", f"{COMPOSED},1.50", "P,2")
+    await loaded(world)
+    world.clear()
+    world.write("prices.csv", "product_number,price", f"{DIVIDED},3.20")
+    if is_of_load:
+        world.write("attributes.csv", "product_number,size", f"{COMPOSED},L")
+    [bad] = (await loaded(world)).bad
+    assert bad.reason.endswith(f"{COMPOSED}? The two {TWO_FORMS}.")
+
+
+@pytest.mark.parametrize(
+    ("key", "known"),
+    [("\u0661\u0661\u0660\u0660\u0660\u0666", "110006"), ("\u0967\u0968\u0969", "123")],
+)
+async def test_a_key_with_digits_of_another_script_is_refused_beside_the_same_number(
+    key: str, known: str, world: World
+) -> None:
+    world.write("products.csv", "product_number", known)
+    await loaded(world)
+    world.write("products.csv", "product_number", key)
+    [bad] = (await loaded(world)).bad
+    assert "U+0031" in bad.reason
+
+
+@pytest.mark.parametrize("key", ["110005\u00b2", "\u0661\u0661", "A\u2460"])
+async def test_a_new_key_with_digits_that_no_label_has_is_warned_of(key: str, world: World) -> None:
+    world.write("products.csv", "product_number", "110005", key)
+    what = "product_number has digits of another script, or raised ones, which no label has"
+    assert f"products.csv:3: warning: {what}: {key!r}." in (await loaded(world)).lines()

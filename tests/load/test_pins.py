@@ -124,6 +124,32 @@ async def test_empty_role_keeps_that_of_the_person(
     assert named == [f"people.csv:2: warning: {words}: {user}, badge {badge}."] * is_named
 
 
+@pytest.mark.parametrize(
+    ("cell", "role"),
+    [
+        ("Mitarbeiter", "staff"),
+        ("medewerker", "staff"),
+        ("Employée", "staff"),
+        ("STAFF", "staff"),
+        ("Leidinggevende", "supervisor"),
+        ("Leitung", "supervisor"),
+        (" responsable", "supervisor"),
+        ("Supervisor", "supervisor"),
+    ],
+)
+async def test_role_in_the_language_of_the_shop(cell: str, role: str, world: World) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, f"0042,B1,ann,Ann,{cell},4711")
+    report = await world.load()
+    assert report is not None
+    assert not report.bad
+    async with world.client() as client:
+        people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
+    assert [one["role"] for one in people] == [role]
+    said = f"people.csv: changed in row 2: role: {cell.strip()} read as {role}."
+    assert (said in report.lines()) == (cell.strip().lower() != role)
+
+
 @pytest.mark.parametrize(("status", "content"), [(500, b"{}"), (503, b""), (200, b"none"), (200, b'{"people": 1}')])
 async def test_people_that_cannot_be_read_lose_no_role(status: int, content: bytes, tmp_path: Path) -> None:
     class NoPeople(FakeService):
@@ -137,6 +163,54 @@ async def test_people_that_cannot_be_read_lose_no_role(status: int, content: byt
     with pytest.raises(LoadError, match=r"people\.csv names cannot be read"):
         await run(tmp_path, service, Naps())
     assert not any(request.method == "POST" for request in service.requests)
+
+
+@pytest.mark.parametrize(
+    ("pins", "short"),
+    [
+        (["12345", "24680", "36912", "1357"], [5]),
+        (["1357", "12345", "24680"], [2]),
+        (["12345", "24680", "1357", "2468"], []),
+        (["12345", "24680", "0357"], []),
+        (["123456", "246801", "1357"], []),
+        (["1234", "2468", "13579"], []),
+    ],
+)
+async def test_a_pin_that_is_shorter_than_most_is_named_without_it(
+    pins: list[str], short: list[int], world: World
+) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, *(f"0042,B{at},u{at},U,supervisor,{pin}" for at, pin in enumerate(pins, 2)))
+    report = await world.load()
+    assert report is not None
+    assert not report.bad
+    what = "pin has one digit less than most others; if a spreadsheet has taken its zero off, write it as text"
+    named = [line for line in report.lines() if "warning: pin " in line]
+    assert named == [f"people.csv:{at}: warning: {what}: the PIN of u{at}." for at in short]
+
+
+@pytest.mark.parametrize(
+    ("pin", "is_refused"),
+    [("1241", True), ("01241", False), ("001241", False), ("1240", False), ("11241", False), ("", False)],
+)
+async def test_a_pin_that_lost_its_zero_is_refused_and_the_old_one_signs_in(
+    pin: str, is_refused: bool, world: World
+) -> None:
+    world.write("stores.csv", *STORE)
+    world.write("people.csv", HEADER, "0042,B1,ann,Ann,supervisor,01241", "0042,B2,ben,Ben,,")
+    await world.load()
+    world.clear()
+    world.write("people.csv", HEADER, f"0042,B1,ann,Ann,supervisor,{pin}", "0042,B2,ben,Benno,,2468")
+    report = await world.load()
+    assert report is not None
+    assert [row.reason for row in report.bad] == is_refused * [
+        "the service refused badge B1: pin: The PIN is that of before without its zero. Write it as text, or choose"
+        " another."
+    ]
+    assert report.files[0].loaded_rows == 2 - is_refused
+    async with world.client() as client:
+        said = {"store_number": "0042", "user": "ann", "pin": "01241" if is_refused else pin or "01241"}
+        assert (await client.request_extension("POST", "/aisle/v1/sign-in", body=said)).status == 200
 
 
 @pytest.mark.parametrize(

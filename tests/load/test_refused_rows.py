@@ -8,6 +8,7 @@ from aisle.barcode_numbers import wrong_check_digit
 from aisle.cli.describe_load_columns import example_cell
 from aisle.client.csv_load import LoadError, LoadReport, clean_cells_by_column_kind, load
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
+from aisle.service.auth.tokens import create_token
 from tests.load.test_existing_stock import loaded
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
@@ -44,6 +45,56 @@ async def test_a_store_that_is_not_there_is_the_fault_of_its_rows_alone(
     assert [(row.file, row.line) for row in report.bad] == [(name, 4)]
     assert "There is no store 42; 0042?" in report.bad[0].reason
     assert {file.file: file.loaded_rows for file in report.files} == {name: len(rows) - 1, "attributes.csv": 1}
+
+
+CHAIN = {
+    "prices.csv": ("store_number,product_number,price", ",P1,1.50", "{},P2,1.60"),
+    "discount_prices.csv": ("store_number,product_number,discount_price", ",P1,0.50", "{},P2,0.60"),
+    "locations.csv": ("store_number,location_code", "0042,A1", "{},A2"),
+    "people.csv": ("store_number,badge,user,name", "0042,B1,u,U", "{},B2,v,V"),
+    "store_products.csv": ("store_number,product_number,min", "0042,P1,2", "{},P2,2"),
+    "stock.csv": ("store_number,product_number,quantity", "0042,P1,2", "{},P2,2"),
+    "orders.csv": ("store_number,order_number,line_number,product_number,quantity", "0042,O,1,P1,1", "{},O2,1,P1,1"),
+}
+
+
+@pytest.mark.parametrize("cell", ["(leeg)", "(leer)", "(empty)", "(blank)", "(vide)", "*", "alle", "/", ".", "😀"])
+async def test_a_store_cell_that_means_nothing_refuses_its_row_alone(cell: str, world: World) -> None:
+    await begun(world)
+    for name, (header, right, wrong) in CHAIN.items():
+        world.clear()
+        world.write(name, header, wrong.format(cell), right)
+        world.write("attributes.csv", "product_number,size", "P1,250 g")
+        report = await world.load()
+        assert report is not None
+        assert [(row.file, row.line) for row in report.bad] == [(name, 2)]
+        assert {file.file: file.loaded_rows for file in report.files} == {name: 1, "attributes.csv": 1}
+
+
+async def test_an_empty_word_for_an_optional_key_is_explained(world: World) -> None:
+    await begun(world)
+    world.write("prices.csv", "store_number,product_number,price", "(leeg),P1,1.50")
+    world.write("stock.csv", "store_number,product_number,location_code,quantity", "0042,P1,(leer),1")
+    report = await world.load()
+    assert report is not None
+    assert sorted(map(str, report.bad)) == [
+        "prices.csv:2: store_number is (leeg), which takes a value away; leave the cell empty for a price of the chain",
+        "stock.csv:2: location_code is (leer), which takes a value away; leave the cell empty for goods at no location",
+    ]
+
+
+@pytest.mark.parametrize("name", ["prices.csv", "discount_prices.csv"])
+async def test_a_token_of_one_store_loads_the_rows_of_that_store(name: str, world: World) -> None:
+    await begun(world)
+    database = world.service.database
+    token = create_token(database, name="one", role="admin", store_numbers=["0042"], now="2026-01-01T00:00:00Z")
+    (world.folder / "one").mkdir()
+    one = World(world.folder / "one", token.secret, world.service)
+    one.write(name, CHAIN[name][0], CHAIN[name][1], "0042,P2,0.70")
+    report = await one.load()
+    assert report is not None
+    assert [row.line for row in report.bad] == [2]
+    assert report.files[0].loaded_rows == 1
 
 
 async def test_a_file_of_one_wrong_store_does_not_end_the_load(world: World) -> None:

@@ -59,6 +59,43 @@ async def test_a_product_with_goods_or_open_work(
         assert await notes(world) == [f"products.csv:2: warning: {column} becomes false, while {one}." for one in said]
 
 
+@pytest.mark.parametrize("others", [0, 25], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("P,KG", []),
+        ("P,kg.", []),
+        ("P,", []),
+        ("R,g", []),
+        ("NEW,g", []),
+        ("P,g", ["stock, which is not converted: P: kg then, g now, at a price of 2.5; 40 in store 1"]),
+        ("P,(leeg)", ["stock, which is not converted: P: kg then, (leeg) now, at a price of 2.5; 40 in store 1"]),
+    ],
+)
+async def test_a_unit_that_changes_under_stock(row: str, words: list[str], others: int, world: World) -> None:
+    stocked(world, "1,P,A,1,40")
+    more = [f"X{at},kg,1" for at in range(others)]
+    world.write("products.csv", "product_number,base_unit_name,price", "P,kg,2.50", "R,kg,1", *more)
+    await notes(world)
+    for said in (words, []):
+        world.write("products.csv", "product_number,base_unit_name", row, *(f"X{at},g" for at in range(others)))
+        expected = [f"products.csv:2: warning: base_unit_name changes, while the product has {one}." for one in said]
+        assert await notes(world) == expected
+
+
+async def test_a_unit_that_changes_under_open_lines(world: World) -> None:
+    await begun(world)
+    becomes = "products.csv:2: warning: {} changes, while the product is in {}: Q: {} then, {} now; {} in store 1."
+    of_unit = [
+        becomes.format("base_unit_name", f"{one}, which are not converted", "st", "doos", number)
+        for one, number in (("open orders", "O2"), ("open deliveries", "D1"))
+    ]
+    of_quantity = [becomes.format("purchase_unit_quantity", "open deliveries", 6, 12, "D1")]
+    for cells, said in (("st,6", []), ("doos,6.0", of_unit), ("doos,12", of_quantity)):
+        world.write("products.csv", "product_number,base_unit_name,purchase_unit_quantity", f"Q,{cells}")
+        assert await notes(world) == said
+
+
 async def test_a_refused_row_turns_nothing_off(world: World) -> None:
     await begun(world)
     world.write("products.csv", "product_number,is_active,price", "P,false,dear")

@@ -123,6 +123,33 @@ def test_a_text_of_several_lines_is_loaded(
     assert len(found.bodies) == 1
 
 
+HALF_QUOTED = [
+    ("product_number,product_name,price", 'P2,"Oil,3.50"', "product_name"),
+    ("product_number,product_name,price", '"P2,Oil",3.50', "product_number"),
+    ("product_number,product_name,barcode,price", 'P2,"Oil,9520001100024,3.50"', "product_name"),
+    ("product_number,product_name,size", 'P2,"Oil,1 l"', "product_name"),
+    ("product_number,product_name,price", 'P2,"Oil, green"', ""),
+    ("product_number,product_name,price", 'P2,"Oil,green"', ""),
+    ("product_number,product_name,price,size", 'P2,"Oil,3.50"', ""),
+    ("product_number,product_name,price", 'P2,"Oil"', ""),
+    ("product_number,product_name,price", 'P2,"Oil,green",3.50', ""),
+]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize(("header", "row", "column"), HALF_QUOTED)
+def test_several_cells_in_one_pair_of_marks_are_refused(
+    header: str, row: str, column: str, mark: str, write: Write, tmp_path: Path
+) -> None:
+    first = f"P1,{'x,' * header.count(',')}"[:-1].replace("x", "1")
+    write("products.csv", *(line.replace(",", mark) for line in (header, first, row)))
+    found = Found(tmp_path)
+    assert list(found.bad) == [3] * bool(column)
+    words = f"has several cells in one pair of quotation marks, so that {column} is "
+    assert found.bad.get(3, "").startswith(words if column else "")
+
+
 def test_a_line_that_is_hardly_a_row_is_warned_of(write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number,product_name,price", 'X1,"Mix\nsalt,sugar,water",2')
     assert any("look for a stray quotation mark" in note for note in Found(tmp_path).notes)

@@ -152,7 +152,7 @@ def _confirm_export(text: str) -> Frame:
 
 
 def _exported(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("log.exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", count=812))
+    verdict = Verdict(GOOD, msg("list.exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", count=812))
     return _frame(_state(text), verdict, LinkState("live", 4.0), 5)
 
 

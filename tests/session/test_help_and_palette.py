@@ -298,9 +298,17 @@ def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder)
         assert picking(session).view.name == "pick.product"
         frame = say(session, ".", "sign out")
         assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "palette")
-        assert say(session, "b", "b").view.name == "pick.product"
+        assert say(session, "b").view.name == "pick.product"
         assert told(say(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
         assert say(session, "sign out").view.name == "sign_in"
+
+
+def test_the_list_of_commands_asks_before_it_signs_out(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        frame = say(session, ".", "sign out")
+        assert (told(frame), rows(frame)) == ((ASK, "palette.sign_out_again"), ["home.sign_out"])
+        assert say(session, "1").view.name == "sign_in"
 
 
 def test_back_is_named_where_there_is_one(home: StoreFolder) -> None:

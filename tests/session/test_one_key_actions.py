@@ -103,11 +103,21 @@ def test_order_page_has_the_letters_of_the_board(board: Session) -> None:
     assert says(board, "j").view.name == "order_actions.reason"
 
 
-@pytest.mark.parametrize(("page", "is_at_once"), [("store_product.confirm", True), ("count.leave", False)])
-def test_a_letter_answers_at_once_on_a_supervisors_page_only(aisle_home: Path, page: str, is_at_once: bool) -> None:
+@pytest.mark.parametrize("page", ["store_product.confirm", "count.leave", "count.summary"])
+def test_a_letter_answers_at_once_at_a_desk_only(aisle_home: Path, page: str) -> None:
     with on_page(aisle_home, page) as session:
         assert "y" in session.page.accepts().choice_letters
-        assert ("y" in session.resize(120, 40).one_key_letters) == is_at_once
+        assert "y" not in session.resize(20, 16).one_key_letters
+        assert {"y", "b"} <= set(session.resize(120, 40).one_key_letters)
+
+
+@pytest.mark.parametrize("key", ["f8", f"{TAB_KEY}orders", "ctrl+k"])
+def test_a_letter_not_entered_is_not_carried_to_another_page(desk: Session, key: str) -> None:  # noqa: F811
+    desk.take([OpenLine("y")], 5.0)
+    frame = press(desk, key)
+    assert (frame.typed, frame.verdict, frame.dropped_length) == ("", None, 1)
+    assert desk.take([OpenLine("y4")], 6.0).typed == "4"
+    assert desk.take([OpenLine("")], 7.0).dropped_length == 0
 
 
 @pytest.mark.parametrize(("page", "heading"), [("orders", "help.letters_at_once"), ("products", "help.letters")])

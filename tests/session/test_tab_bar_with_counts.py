@@ -9,8 +9,8 @@ import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import SignIn
-from aisle.jobs.view import Frame
+from aisle.jobs.job import SignIn, Start
+from aisle.jobs.view import Frame, msg
 from aisle.scan.inputs import TAB_KEY, Key
 from aisle.session.session import Session, open_session
 from aisle.session.tab_bar_with_counts import TABS
@@ -123,9 +123,6 @@ def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None
     assert jobs(desk) == ["home", "count"]
     press(desk, f"{TAB_KEY}orders")
     assert jobs(desk) == ["home", "count", "orders"]
-    verdict = desk.frames.build().verdict
-    assert verdict is not None
-    assert verdict.text.id == "tab.work_stays"
     assert says(desk, "b").view.name.startswith("count")
 
 
@@ -185,3 +182,30 @@ def test_a_browser_opens_on_today_at_a_desk_and_at_home_on_a_phone(home: StoreFo
             session.start()
             assert session.resize(*size).view.name == name
             assert session.resize(121, 41).view.name == name, "only at the start"
+
+
+def count(session: Session, **of: str) -> None:
+    """Open a count as a page does."""
+    session.event_runner.apply(session.stack.open(Start("count", of), session.context.current()))
+
+
+def test_a_tab_names_the_open_work_and_none_where_there_is_none(desk: Session) -> None:
+    says(desk, "4")
+    assert press(desk, f"{TAB_KEY}orders").verdict is None, "nothing is counted yet"
+    count(desk, location_code="A-1")
+    verdict = press(desk, f"{TAB_KEY}log").verdict
+    assert verdict is not None
+    assert verdict.text == msg("tab.work_stays", what=msg("count.title_location", place="A-1"))
+
+
+@pytest.mark.parametrize("of", [{"location_code": "A-1"}, {"product_number": "P1"}])
+def test_a_second_count_of_the_same_continues_the_open_one(desk: Session, of: dict[str, str]) -> None:
+    count(desk, **of)
+    says(desk, "P1", "3")
+    before = jobs(desk)
+    press(desk, f"{TAB_KEY}exceptions")
+    count(desk, **of)
+    frame = desk.frames.build()
+    assert (jobs(desk), frame.view.name) == (before, "count.product")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "session.work_continued"

@@ -45,7 +45,7 @@ def test_the_log_is_filtered_drawn_and_written(shop: Shop, picker: Callable[...,
     app.take(str(file), "log.confirm", "")
     app.shows("Save the file")
     assert not file.exists()
-    app.take("1", "log", "log.exported")
+    app.take("1", "log", "list.exported")
     with file.open(encoding="utf-8", newline="") as stream:
         (row,) = list(csv.DictReader(stream))
     assert (row["product_number"], row["quantity"], row["app_user_name"]) == (first["product_number"], "-3", "U1")

@@ -20,6 +20,7 @@ _KIND_TEXTS = {
     kinds.MONEY: ("number", "1.10"),
     kinds.NUMBERS: ("numbers, bars between", "1|2.5"),
     kinds.POOL: ("stock pool", "1"),
+    kinds.ROLE: ("code", "staff"),
     kinds.FLAG: ("true or false", "true"),
     kinds.DATE: ("date", "2026-11-28"),
     kinds.LIST: ("texts, bars between", "shelf|front"),

@@ -474,6 +474,10 @@ class Job(ABC, Generic[S]):
         the name of `delivery_in_work`."""
         return ()
 
+    def is_same_work(self, state: S, args: Args) -> bool:
+        """Return True if the open job does what a job opened with these arguments would do."""
+        return False
+
     def uses_product(self, state: S, product: str) -> bool:
         """Return True if the current step can use this product number."""
         return False

@@ -451,6 +451,8 @@ class Frame(NamedTuple):
     """Times that this verdict was the answer in a row."""
     address: str = "/"
     """Address of the page in a browser."""
+    dropped_length: int = 0
+    """Number of characters of the open line that were typed for another page."""
 
 
 TRUE_COLOUR = 1 << 24

@@ -133,6 +133,11 @@ class Decoder:
             self._read_bytes(data, t)
         return self._flush()
 
+    def drop_line(self) -> list[DecodedInput]:
+        """Drop the open line, which was typed for another page."""
+        self._text = ""
+        return self._flush()
+
     def tick(self, t: float) -> list[DecodedInput]:
         """Return the inputs due at `t` after 0.1 s without a read: a lone ESC is the Esc key."""
         sequence = self._sequence

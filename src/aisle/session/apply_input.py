@@ -56,6 +56,7 @@ from aisle.session.default_keys import (
 )
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_and_refusals import InputBatch, is_named_not_taken
+from aisle.session.job_stack import page_key
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
@@ -135,18 +136,26 @@ class InputHandler:
                 self._event_runner.feed(TypedText(self._typed_line.update(text)))
             case Line():
                 self.apply_line(self.take_own_line(item), at)
-            case Key(name) if name.startswith(TAB_KEY):
-                self._tabs.open(name.removeprefix(TAB_KEY))
-            case Key(name) if name.startswith(ADDRESS_KEY):
-                self._addresses.open(name.removeprefix(ADDRESS_KEY))
-            case Key(name) if name in TAB_STEP_BY_KEY and self._tabs.are_shown:
-                self._tabs.open_neighbour(TAB_STEP_BY_KEY[name])
-            case Key(name) if self._is_tab_key(name):
-                self._tabs.open(TAB_BY_KEY[name])
-            case Key(name) if name != "back" and self._page.top.job.raw_input:
-                self._apply_raw(RawInput(key=name), name)
             case Key(name):
-                self._apply_key(name)
+                page, is_secret = page_key(self._page.stack.jobs), self.is_typing_secret()
+                self._apply_any_key(name)
+                if page_key(self._page.stack.jobs) != page:
+                    self._typed_line.drop(is_secret=is_secret)
+
+    def _apply_any_key(self, name: str) -> None:
+        """Apply a key. It opens a tab or an address, goes to a job that takes it as it came, or means an input."""
+        if name.startswith(TAB_KEY):
+            self._tabs.open(name.removeprefix(TAB_KEY))
+        elif name.startswith(ADDRESS_KEY):
+            self._addresses.open(name.removeprefix(ADDRESS_KEY))
+        elif name in TAB_STEP_BY_KEY and self._tabs.are_shown:
+            self._tabs.open_neighbour(TAB_STEP_BY_KEY[name])
+        elif self._is_tab_key(name):
+            self._tabs.open(TAB_BY_KEY[name])
+        elif name != "back" and self._page.top.job.raw_input:
+            self._apply_raw(RawInput(key=name), name)
+        else:
+            self._apply_key(name)
 
     def _is_tab_key(self, name: str) -> bool:
         """Return whether a key opens a tab here. The bindings of the device come first."""

@@ -72,6 +72,7 @@ class FrameBuilder:
             link=self._link_with_counts(),
             verdict=self._verdicts.current,
             typed=self._page.shown_text(self._typed_line.text),
+            dropped_length=self._typed_line.dropped_length,
             store=profile.store,
             user=user.name or user.user,
             scan_serial=self._batch.serial,

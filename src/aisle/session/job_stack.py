@@ -45,7 +45,7 @@ from aisle.jobs.job import (
     Write,
 )
 from aisle.jobs.list_cursor_and_search import fill_page
-from aisle.jobs.view import ASK, GOOD, Msg, Verdict
+from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg
 from aisle.outbox.commit_journal import NewJob
 from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.outbox.journal_row_types import JobRow
@@ -84,6 +84,12 @@ class StackedJob(NamedTuple):
     def topics(self) -> frozenset[str]:
         """Return the topics of what the job shows, and of refusals if it writes."""
         return frozenset((REFUSAL,) if self.job_id else ()).union(*self.topics_by_query.values())
+
+    @property
+    def holds_work(self) -> bool:
+        """True if closing the job would lose work: it is past its first step, which only offers what to work on."""
+        is_work = self.job.journalled and self.job.name not in WITHOUT_WORK
+        return is_work and self.job.step_name(self.state) != self.job.steps[0]
 
     def record_answer(self, query: Query, rows: Sequence[Json]) -> None:
         """Add the topics of a query result that the page shows now."""
@@ -166,6 +172,11 @@ class JobStack:
     def top(self) -> StackedJob:
         """Return the job on the screen."""
         return self.jobs[-1]
+
+    def open_work(self) -> Msg | None:
+        """Return the title of the open work nearest to the screen; None if there is none."""
+        work = (stacked for stacked in reversed(self.jobs[1:]) if stacked.holds_work)
+        return next((stacked.job.view(stacked.state).title for stacked in work), None)
 
     def snapshot(self) -> tuple[StackedJob, ...]:
         """Return the jobs and their states to go back to with `restore`."""
@@ -375,7 +386,7 @@ class _EventRun:
 
     def _run_effect(self, index: int, effect: Effect) -> None:
         match effect:
-            case Query():
+            case Query() if index < len(self.stack.jobs):
                 answer = self.stack.answer_query(effect)
                 self.queries.append((index, effect))
                 self.stack.jobs[index].record_answer(effect, answer.rows)
@@ -396,7 +407,14 @@ class _EventRun:
                 self.session_effects.append(effect)
 
     def _open(self, job: str, args: Any) -> None:
+        """Open a job, or continue the same work that is open below pages without work."""
         self.queries.clear()
+        depth = self._depth_of_same_work(job, args)
+        if depth:
+            self._close_to_depth(depth)
+            self.queue.append((depth, Resumed(), False))
+            self.verdict = Verdict(INFO, msg("session.work_continued"))
+            return
         parent = self.stack.top.job_id
         stacked = self.stack.push(job)
         self.opens_page = True
@@ -428,10 +446,24 @@ class _EventRun:
         """Close the pages on top that hold no work, down to a page of this job, so that none opens above itself."""
         names = [stacked.job.name for stacked in self.stack.jobs]
         found = (at for at, name in enumerate(names) if name == job and at and WITHOUT_WORK.issuperset(names[at:]))
-        for _ in names[next(found, len(names)) :]:
+        self._close_to_depth(next(found, len(names)) - 1)
+
+    def _close_to_depth(self, depth: int) -> None:
+        """Close the pages above the job at this index, without an event for those below."""
+        while len(self.stack.jobs) > depth + 1:
             self.queue.clear()
             self._close(Close())
             self.queue.clear()
+
+    def _depth_of_same_work(self, name: str, args: Any) -> int:
+        """Return the index of the open job that does the same work, with no other work above it; 0 for none."""
+        for index in range(len(self.stack.jobs) - 1, 0, -1):
+            stacked = self.stack.jobs[index]
+            if stacked.job.name == name and stacked.holds_work and stacked.job.is_same_work(stacked.state, args):
+                return index
+            if stacked.holds_work:
+                break
+        return 0
 
 
 def _has_choices(stacked_job: StackedJob) -> bool:

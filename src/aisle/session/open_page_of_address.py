@@ -49,7 +49,8 @@ class Addresses:
         elif address.page:
             self._open_instead(address)
         else:
-            self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
+            what = self._page.stack.open_work() or self._page.top.job.view(self._page.top.state).title
+            self._verdicts.show(Verdict(INFO, msg("tab.work_stays", what=what)))
 
     def _depth_of(self, address: PageAddress) -> int | None:
         """Return the index of the page with an address if nothing but pages without work lies above it."""

@@ -84,22 +84,28 @@ class Tabs:
         return None if is_unknown else self._counts.get(name) or None
 
     def one_key_letters(self) -> str:
-        """Return the letters that act without Enter, none while the page or a question takes words."""
+        """Return the letters that act without Enter, none while the page or a question takes words.
+
+        On pages of work these are the letters at a question, unless the label of a tote has one letter there.
+        """
         accepts = self._page.accepts()
         is_asked = accepts.text or accepts.date or (accepts.search and not accepts.follows_typing)
-        if not self.are_shown or self._page.top.job.name not in _ONE_KEY_JOBS or is_asked:
+        if not self.are_shown or is_asked:
             return ""
-        return f" bh{accepts.command_letters}{accepts.choice_letters}"
+        letters = f"bh{accepts.command_letters}{accepts.choice_letters}"
+        if self._page.top.job.name in _ONE_KEY_JOBS:
+            return f" {letters}"
+        return letters if accepts.choice_letters and not accepts.labels else ""
 
     def open(self, name: str) -> None:
         """Open the page of a tab. The page on the screen and open work stay below it."""
         if not self.are_shown or name not in TABS:
             return
         self._verdicts.current = None
-        _, *opened = self._page.stack.jobs
+        work = self._page.stack.open_work()
         self._event_runner.apply(self._page.stack.open_tab(Start(name, {}), self._context.current()))
-        if any(stacked.job.journalled and stacked.job.name not in WITHOUT_WORK for stacked in opened):
-            self._verdicts.show(Verdict(INFO, msg("tab.work_stays")))
+        if work:
+            self._verdicts.show(Verdict(INFO, msg("tab.work_stays", what=work)))
 
     def open_neighbour(self, step: int) -> None:
         """Open the next tab (1) or the previous one (-1)."""

@@ -1,4 +1,4 @@
-"""The line that somebody is typing, without what was typed before another page opened by itself."""
+"""The line that somebody is typing, without what was typed for another page."""
 
 from __future__ import annotations
 
@@ -49,13 +49,18 @@ def typed_text_dropped(text: str, verdict: Verdict | None) -> Verdict:
 
 
 class TypedLine:
-    """Open line of a terminal, without what was typed before another page opened by itself (which is cut off)."""
+    """Open line of a terminal, without what was typed for another page (which is cut off)."""
 
     def __init__(self) -> None:
         self.text = ""
         self._dropped = ""
         self._is_secret = False
         """Whether some of the line was a secret: then all of it is, to its end."""
+
+    @property
+    def dropped_length(self) -> int:
+        """Number of characters at the beginning of the decoder's line that were typed for another page."""
+        return len(self._dropped)
 
     def update(self, decoder_line: str) -> str:
         """Take over the decoder's line; return what of it is meant for the page on the screen."""

@@ -250,6 +250,7 @@ class AisleApp(App[int], inherit_bindings=False):
         self.frame = frame
         if self._terminal_driver is not None:
             self._terminal_driver.one_key_letters = frame.one_key_letters
+            self._terminal_driver.dropped_length = frame.dropped_length
         if not self._session_size:
             return
         if (name := self._theme_name(frame.theme)) != self.theme:

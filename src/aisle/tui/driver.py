@@ -136,6 +136,8 @@ class AisleDriver(Driver):
         self._diff = TerminalDiff()
         self.one_key_letters = ""
         """Letters that act at once; a blank among them marks a row."""
+        self.dropped_length = 0
+        """Number of characters of the open line that were typed for another page than the one on the screen."""
         self._decoder = Decoder()
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
@@ -386,7 +388,8 @@ class AisleDriver(Driver):
     def _has_one_key(self) -> bool:
         """Return True if the open line is one letter that acts at once, unless it is the first one of a scan."""
         text = self._decoder.open_text
-        return len(text) == 1 and not {text, text.lower()}.isdisjoint(self.one_key_letters)
+        is_own = len(text) == 1 and not self.dropped_length
+        return is_own and not {text, text.lower()}.isdisjoint(self.one_key_letters)
 
     def _end_one_key(self, now: float) -> list[DecodedInput]:
         """End the line of one letter as Enter would; a blank is the key that marks a row."""
@@ -400,6 +403,7 @@ class AisleDriver(Driver):
 
     def _handle_read(self, data: bytes, now: float) -> None:
         """Decode the bytes of one read. Wait after each part while the app has much to take."""
+        self._forget_dropped(now)
         is_apart = now - self._data_at > SAME_SCAN_S and not self._decoder.open_text
         self._has_palette_key, self._data_at = self._has_mouse and is_apart and data == PALETTE_BYTE, now
         for start in range(0, len(data), MAX_DECODE):
@@ -408,6 +412,12 @@ class AisleDriver(Driver):
             self._wait_for_room()
             if self._is_input_over:
                 return
+
+    def _forget_dropped(self, now: float) -> None:
+        """Drop the open line if all of it was typed for another page: Esc and letters act on this one."""
+        dropped, self.dropped_length = self.dropped_length, 0
+        if dropped and len(self._decoder.open_text) == dropped:
+            self._queue_inputs(self._scan_lines.group(self._decoder.drop_line(), now), now)
 
     def _wait_for_room(self) -> None:
         """Wait while too many inputs are queued. Input is over if the program ends, or long after the terminal."""

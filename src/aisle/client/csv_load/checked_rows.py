@@ -23,6 +23,7 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
 from aisle.client.csv_load.csv_dialect import csv_reader, detect_dialect, open_csv, split_first_row, unwrapped
 from aisle.client.csv_load.csv_header import check_header, normalize_header
 from aisle.client.csv_load.file_layouts_and_columns import Column, FileLayout
+from aisle.client.csv_load.key_forms import suggestion
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import CURRENCY_NAMES, currency_of, split_unit, with_cents
 from aisle.client.csv_load.report import FileNotes
@@ -30,6 +31,7 @@ from aisle.client.csv_load.stray_quotation_marks import (
     POSSIBLE_ROWS,
     TableForm,
     cells_of_line,
+    half_quoted_reason,
     inner_reason,
     opening_reason,
 )
@@ -164,7 +166,7 @@ class CsvTable:
             with suppress(ValueError):
                 cell = cell and CLEANERS[column.kind](cell, self._notation_of(index)).value
             if cell and cell in keys:
-                return f"There is no {column.name.partition('_')[0]} {cell}; {keys[cell]}?"
+                return f"There is no {column.name.partition('_')[0]} {cell}; {suggestion(cell, keys[cell])}"
         return ""
 
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
@@ -431,7 +433,7 @@ class CsvTable:
         return () if max(indexes, default=0) >= len(found) else tuple([self._clean_cell(at, found) for at in indexes])
 
     def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
-        if reason := self._bad_rows.row_reason(line, found):
+        if reason := self._half_quoted_reason(found) or self._bad_rows.row_reason(line, found):
             return TableRow(line, {}, reason, key)
         values: Values = {}
         changes: list[str] = []
@@ -446,7 +448,7 @@ class CsvTable:
                 continue
             try:
                 if "(" in cell and trim_blanks(cell).casefold() in CLEAR_WORDS:
-                    values[column.name] = column.empty_value(trim_blanks(cell))
+                    values[column.name] = self._empty_value(column, trim_blanks(cell))
                     continue
                 cleaned = CLEANERS[column.kind](cell, self._notation_of(index))
                 if cleaned.value:
@@ -475,6 +477,18 @@ class CsvTable:
             self.notes.add_change("fewer cells than the header; the last ones were read as empty", line)
         self._value_warnings.check_row(line, values)
         return TableRow(line, values, "", key)
+
+    def _half_quoted_reason(self, found: list[str]) -> str:
+        """Return why a row is refused of which a quotation mark makes several cells one; else empty."""
+        column = self._form.cell_of_several(found) if 1 < len(found) < len(self._columns) else None
+        return half_quoted_reason(column.name, found[self._columns.index(column)]) if column else ""
+
+    def _empty_value(self, column: Column, cell: str) -> Any:
+        """Return the value of a cell that empties a field. Raise ValueError if the field names the record."""
+        if column.name in self.key_columns and not column.required:
+            nothing = "a price of the chain" if column.name == "store_number" else "goods at no location"
+            raise ValueError(f"is {cell}, which takes a value away; leave the cell empty for {nothing}")
+        return column.empty_value(cell)
 
     def _unit_advice(self, index: int, found: list[str]) -> str:
         """Return in which unit a quantity is to be written, if it has another unit; otherwise empty."""

@@ -41,6 +41,7 @@ from aisle.client.csv_load.number_cells import (
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
+ROLE = "role"
 MONEY, WHOLE = "amount of money", "whole number"
 _NO_TEXT = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "undefined"})
 """Those of them that are no name and no word of a text."""
@@ -218,6 +219,22 @@ def _clean_json(cell: str, _: Notation) -> CleanedCell:
     return CleanedCell(refuse_error(cell))
 
 
+_ROLES = {
+    "staff": ("medewerker", "mitarbeiter", "mitarbeiterin", "employé", "employée"),
+    "supervisor": ("leidinggevende", "leitung", "responsable"),
+}
+"""Roles in Dutch, German and French, as the screens name them."""
+_LOCAL_ROLES = {word: role for role, words in _ROLES.items() for word in words}
+
+
+def _clean_role(cell: str, notation: Notation) -> CleanedCell:
+    """Clean a role; a word of another language becomes that of the interface."""
+    cleaned = _clean_code(cell, notation)
+    if role := _LOCAL_ROLES.get(cleaned.value.casefold()):
+        return CleanedCell(role, f"{cleaned.value} read as {role}")
+    return cleaned
+
+
 CLEANERS: dict[str, CellCleaner] = {
     TEXT: _clean_text,
     CODE: _clean_code,
@@ -230,6 +247,7 @@ CLEANERS: dict[str, CellCleaner] = {
     MONEY: partial(_clean_number, is_money=True),
     NUMBERS: _clean_numbers,
     POOL: _clean_pool,
+    ROLE: _clean_role,
     FLAG: _clean_flag,
     DATE: _clean_date,
     LIST: _clean_list,

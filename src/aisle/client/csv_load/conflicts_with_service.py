@@ -30,10 +30,11 @@ from aisle.client.csv_load.file_layouts_and_columns import (
 from aisle.client.csv_load.implausible_values import ContainerComparison
 from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
 from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
+from aisle.client.csv_load.keys_without_zeros import KeysWithoutZeros
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.numbers_of_days_and_products import warn_of_numbers_of_days_and_products
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
-from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices
+from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices, warn_of_line_prices
 from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import BECOMES, unread_error
@@ -78,6 +79,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_unknown_products(table, client)
         if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
             await compare_prices(table, client)
+        await warn_of_line_prices(table, client, findings.known_keys)
         warn_of_numbers_of_days_and_products(table)
         refused = await check_meanings(table, client, findings.held_codes) | dict(findings.refused_rows)
         refused |= await similar_field_keys(table, client)
@@ -165,7 +167,8 @@ async def _compare_keys(
     """Compare a file with the list in which the service shows what it creates, in one pass over that list."""
     keys = KeyComparison(table, table.layout.noun)
     codes, beside, prices = CodeComparison(table), KeysBesideOthers(table, table.layout.noun), PriceComparison(table)
-    comparisons: tuple[Comparison, ...] = (keys, codes, beside, prices, ContainerComparison(table), *others)
+    short = KeysWithoutZeros(table, table.layout.noun)
+    comparisons: tuple[Comparison, ...] = (keys, codes, beside, short, prices, ContainerComparison(table), *others)
     has_store = len(table.key_columns) > 1
     for store in _stores(table) if has_store else [""]:
         async for row in _listed_rows(table, client, listed, store):
@@ -175,6 +178,7 @@ async def _compare_keys(
     known = keys.known
     codes.warn()
     beside.warn(known)
+    short.warn(known)
     prices.warn()
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
     kept = prices.removable if table.layout is PRODUCTS else None

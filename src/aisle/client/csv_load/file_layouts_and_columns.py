@@ -161,7 +161,7 @@ _KINDS: dict[Parser, str] = {
     parse_boolean: kinds.FLAG,
     parse_number: kinds.NUMBER,
     parse_pool: kinds.POOL,
-    parse_role: kinds.CODE,
+    parse_role: kinds.ROLE,
     parse_pin: kinds.CODE,
     parse_pool_text: kinds.POOL,
 }

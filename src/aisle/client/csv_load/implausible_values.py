@@ -23,7 +23,8 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STORE_PRODUCTS,
 )
 from aisle.client.csv_load.key_forms import has_thousands
-from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, TAKES_AWAY
+from aisle.client.csv_load.price_conflicts_with_store import PRICE_JUMP, is_far
+from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, FROM_PRICE, TAKES_AWAY
 from aisle.client.csv_load.store_time_zones import clock_reason
 from aisle.client.paging import Row
 
@@ -228,6 +229,10 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
     for name, value in values.items() if file in _FILES_OF_SETTINGS else ():
         if isinstance(value, int | Decimal) and value < 0 and not name.endswith("order"):
             yield f"{name} {BELOW_ZERO}", f"{value} of {number}"
+    of_units = [one.get("unit_quantity") for one in values.get("units", ())]
+    if 0 in (values.get("purchase_unit_quantity"), *of_units):
+        name = "unit_quantity in units" if 0 in of_units else "purchase_unit_quantity"
+        yield f"{name} is 0, so that a scan of the unit finds no product", number
     pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
     for at, name in enumerate(pools):
         if name.strip() and name.casefold() in map(str.casefold, pools[:at]):
@@ -258,6 +263,10 @@ def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
         lower, price = row.values.get(name), row.values.get("price")
         if lower is not None and price is not None and lower > price:
             yield f"{name} is above the price", f"{lower} and {price}"
+    for name in ("discount_price", "promotion_price", "special_price", "old_price"):
+        other, price = row.values.get(name), row.values.get("price")
+        if other and price and is_far(other, price):
+            yield f"{name} is more than {PRICE_JUMP} {FROM_PRICE}", f"{other} and {price}"
     old, price = row.values.get("old_price"), row.values.get("price")
     if old and price is not None and old <= price:
         yield "old_price is not above the price, so that it shows no reduction", f"{old} and {price}"
@@ -305,6 +314,9 @@ def warn_of_picked(table: CsvTable, known_keys: Collection[RecordKey], row: Tabl
     number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
     is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
     picked = row.values.get("picked_quantity", quantity if is_picked else 0)
+    if is_picked is True and quantity and not picked and row.key not in known_keys:
+        what = "the line comes picked with a picked_quantity of 0, so that nobody picks its goods"
+        table.notes.add_warning(what, f"{quantity} of {number}", row.line, beside=row.key[-1])
     if picked and row.key not in known_keys:
         what = (
             "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"

@@ -51,10 +51,12 @@ _SHORTENED = re.compile(r"\d+(?:[.,]\d+)?e\+?\d{1,2}", re.ASCII)
 
 
 def fold_key(code: str) -> str:
-    """Return a key without blanks, in one case, and with one sign for those that look alike."""
+    """Return a key without blanks, in one case, with digits 0 to 9, and with one sign for those that look alike."""
     if code.isascii():
         return fold_code(code)
-    return fold_code(unicodedata.normalize("NFKC", code.translate(LOOK_ALIKE))).translate(LOOK_ALIKE)
+    plain = unicodedata.normalize("NFKC", code.translate(LOOK_ALIKE))
+    digits = "".join(str(unicodedata.decimal(one, one)) for one in plain)
+    return fold_code(digits).translate(LOOK_ALIKE)
 
 
 def comparable_key(key: RecordKey) -> RecordKey:
@@ -126,6 +128,13 @@ def fold_difference(one: str, other: str) -> str:
     mine, its = fold_code(one), fold_code(other)
     shown = (f"{a} is U+{ord(a):04X}, {b} is U+{ord(b):04X}" for a, b in zip(mine, its, strict=False) if a != b)
     return f"differ by signs that look alike alone ({next(shown, 'of two kinds')})"
+
+
+def suggestion(new: str, known: str) -> str:
+    """Return a known key as a question, with the difference if nobody sees it."""
+    is_seen = new.isascii() and known.isascii()
+    how = "" if is_seen or fold_key(new) != fold_key(known) else f" The two {fold_difference(new, known)}."
+    return f"{known}?{how}"
 
 
 def are_near(one: str, other: str) -> bool:

@@ -8,8 +8,8 @@ from decimal import Decimal
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
-from aisle.client.csv_load.file_layouts_and_columns import DISCOUNT_PRICES, PRODUCTS, REMOVABLE_PRICES, price_of
-from aisle.client.csv_load.report import FROM_PRICE_BEFORE
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, REMOVABLE_PRICES, price_of
+from aisle.client.csv_load.report import FROM_PRICE, FROM_PRICE_BEFORE
 from aisle.client.csv_load.service_reads import (
     MAX_SINGLE_READS,
     as_file_warning,
@@ -21,16 +21,26 @@ from aisle.client.csv_load.service_reads import (
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row
 
-_PRICE_JUMP = 20
+PRICE_JUMP = 20
 """Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
-_SHOWN_AS = {"discount_price": ("discount_price", "promotion_price", "price")}
+_SHOWN_AS = dict.fromkeys(("discount_price", "promotion_price"), ("discount_price", "promotion_price"))
 """Fields of the service's lists that show a price before, if not the one of its name."""
+_LOWER_PRICES = ("discount_price", "promotion_price", "special_price")
+_BESIDE_PRICE = (*_LOWER_PRICES, "old_price")
+"""Prices that are compared with the price of the product, if there was none before."""
+_LINE_PRICES = {ORDERS.file: "price", DELIVERIES.file: "purchase_price"}
+"""Price of a line by file, and of its product."""
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their prices are read, if the file has many products."""
 _MAX_SHOWN_STORES = 10
 _KEPT = "a store that has a price of its own keeps it, until a row with its store_number changes it"
 _Own = dict[str, list[tuple[str, Decimal]]]
 """Stores with their own prices, by product."""
+
+
+def is_far(price: Decimal, other: Decimal) -> bool:
+    """Return True if a price is far above another one, or far below it; 0 is none."""
+    return price > other * PRICE_JUMP or 0 < price * PRICE_JUMP < other
 
 
 class PriceComparison:
@@ -44,8 +54,10 @@ class PriceComparison:
         """New prices, by hashes of stores (empty for the chain) and products; read with the first product."""
         self._jumps: dict[tuple[str, str, str], Decimal] = {}
         """Prices before, by store, product and column."""
-        self._exceeded: dict[tuple[str, str], Decimal] = {}
-        """Prices below a new discount price, by store and product."""
+        self._far: dict[tuple[str, str, str], Decimal] = {}
+        """Prices that another price is far from, by store, product and column of that."""
+        self._exceeded: dict[tuple[str, str, str], Decimal] = {}
+        """Prices below a new lower price, by store, product and column of that."""
         self._is_changed = False
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self.removable: set[tuple[str, str]] = set()
@@ -61,16 +73,20 @@ class PriceComparison:
         """Compare the prices of a product in a store; of the chain without a store."""
         if self._new is None:
             self._new = {hash(key): list(map(price_of, cells)) for _, key, cells in self._cells()}
-        price = price_of(row.get("price"))
-        for name, new in zip(self.names, self._new.get(hash((store, product)), ()), strict=False):
+        prices = dict(zip(self.names, self._new.get(hash((store, product)), ()), strict=False))
+        # A price in the row itself is compared with its others by `implausible_values`.
+        price = price_of(row.get("price")) if prices.get("price") is None else None
+        for name, new in prices.items():
             before = next(filter(None, (price_of(row.get(one)) for one in _SHOWN_AS.get(name, (name,)))), None)
-            if new is None or not before:
+            if new is None:
                 continue
-            self._is_changed |= name == "price" and new != before
-            if new > before * _PRICE_JUMP or 0 < new * _PRICE_JUMP < before:
+            if before and is_far(new, before):
                 self._jumps[store, product, name] = before
-            if self._table.layout is DISCOUNT_PRICES and price is not None and new > price:
-                self._exceeded[store, product] = price
+            if not before and price and name in _BESIDE_PRICE and is_far(new, price):
+                self._far[store, product, name] = price
+            if price is not None and name in _LOWER_PRICES and new > price:
+                self._exceeded[store, product, name] = price
+            self._is_changed |= name == "price" and bool(before) and new != before
 
     def _cells(self) -> Iterator[tuple[int, tuple[str, str], list[str]]]:
         """Yield line, store and product, and the cells with prices of each row."""
@@ -79,14 +95,17 @@ class PriceComparison:
 
     def warn(self) -> None:
         """Add warnings for prices that jump or are above another, and for stores that keep a price of their own."""
-        for line, (store, product), cells in self._cells() if self._jumps or self._exceeded else ():
+        is_any = self._jumps or self._far or self._exceeded
+        for line, (store, product), cells in self._cells() if is_any else ():
             for name, cell in zip(self.names, cells, strict=True):
-                if before := self._jumps.get((store, product, name)):
-                    what = f"{name} is more than {_PRICE_JUMP} {FROM_PRICE_BEFORE}"
-                    self._table.notes.add_warning(what, f"{before:f} then, {cell} now, of {product}", line)
-            if price := self._exceeded.get((store, product)):
-                value = f"{price_of(cells[0])} and {price}"
-                self._table.notes.add_warning("discount_price is above the price", value, line)
+                add, place = self._table.notes.add_warning, (store, product, name)
+                if before := self._jumps.get(place):
+                    what = f"{name} is more than {PRICE_JUMP} {FROM_PRICE_BEFORE}"
+                    add(what, f"{before:f} then, {cell} now, of {product}", line)
+                if price := self._far.get(place):
+                    add(f"{name} is more than {PRICE_JUMP} {FROM_PRICE}", f"{cell} and {price:f}, of {product}", line)
+                if price := self._exceeded.get(place):
+                    add(f"{name} is above the price", f"{price_of(cell)} and {price}", line)
         if self._is_changed and self._is_of_products:
             self._table.notes.add_file_warning(
                 "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
@@ -112,6 +131,32 @@ async def compare_prices(table: CsvTable, client: Client) -> None:
             for product in products & chain.keys():
                 prices.compare(store, product, chain[product] | own.get(product, {}))
     prices.warn()
+
+
+async def warn_of_line_prices(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
+    """Add a warning for each line of a new order or delivery with a price that is far from its product's."""
+    column = _LINE_PRICES.get(table.name, "")
+    if not table.has_column(column):
+        return
+    lines = [
+        (line, store, product, price)
+        for line, (store, number, product, cell) in table.select_cells((*table.key_columns, "product_number", column))
+        if (price := price_of(cell)) and (store, number) not in known_keys
+    ]
+    if not lines:
+        return
+    chain: dict[str, Row] = {}
+    own: dict[str, dict[str, Row]] = {}
+    with as_file_warning(table, "its prices could not be compared with those of the products"):
+        async for row in product_rows(client, {product for *_, product, _ in lines}):
+            chain[str(row.get("product_number"))] = row
+        for store in sorted({one[1] for one in lines} if column == "price" else ()):
+            own[store] = await _store_prices(client, store, {one[2] for one in lines if one[1] == store})
+    for line, store, product, price in lines:
+        its = price_of((chain.get(product, {}) | own.get(store, {}).get(product, {})).get(column))
+        if its and is_far(price, its):
+            what = f"{column} of the line is more than {PRICE_JUMP} times that of the product, or as much below it"
+            table.notes.add_warning(what, f"{price:f} and {its:f}, of {product}", line)
 
 
 async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[int]) -> None:

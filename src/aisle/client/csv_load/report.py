@@ -19,6 +19,8 @@ BELOW_ZERO = "is below 0"
 """Words of warnings that a service may also refuse the row for."""
 FROM_PRICE_BEFORE = "times the one before, or as much below it"
 """Words of warnings on a price that is not taken if the row is refused."""
+FROM_PRICE = "times the price, or as much below it"
+"""Words of warnings on another price, or the price of a line, beside that of the product."""
 STAYS = ", and stay there"
 """Words of warnings that are all listed, however many there are."""
 REASON_LENGTH = 4 * MAX_LENGTH
@@ -108,7 +110,7 @@ WORKED_ON = "worked on"
 """State of an order of which only work changed what the file names."""
 _NOTHING_TWICE = "nothing is doubled, no stock is counted twice"
 _COUNTED_ANEW = "with --recount, each row of stock.csv is counted anew"
-_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one begins anew: {_NOTHING_TWICE}."
+_AFTER_INTERRUPTION = f"The last load of these files was cut off; this one goes on: {_NOTHING_TWICE}."
 _RECOUNT_GOES_ON = (
     "The last recount of these files was cut off; this one goes on: what it had counted is not counted again, and what"
     " others counted since is named."
@@ -164,7 +166,9 @@ class Finding(NamedTuple):
     def is_true(self, missing: NotLoaded) -> bool:
         """Return True if the finding is true at the end of a load, and says more than a refusal of its row."""
         is_of_refused = self.line in missing.lines and (
-            BECOMES in self.kind or TAKES_AWAY in self.kind or self.kind.endswith((BELOW_ZERO, FROM_PRICE_BEFORE))
+            BECOMES in self.kind
+            or TAKES_AWAY in self.kind
+            or self.kind.endswith((BELOW_ZERO, FROM_PRICE_BEFORE, FROM_PRICE))
         )
         is_beside = bool(self.beside) and self.beside in missing.names
         return not (is_of_refused or is_beside or missing.has(self.loaded)) and all(map(missing.has, self.refused))

@@ -27,7 +27,7 @@ from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response
 
 _COUNTED_AGAIN = (
-    "others counted, moved or booked goods of the product while the load ran, and the row counts it again (look there"
+    "others counted, moved or booked goods of the product since the load began, and the row counts it again (look there"
     " whether it is right)"
 )
 _PERHAPS_LOST = (

@@ -33,6 +33,7 @@ from aisle.client.csv_load.describe_record_differences import Difference, descri
 from aisle.client.csv_load.existing_stock_and_loaded_counts import LoadedStock
 from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
+    DISCOUNT_PRICES,
     EXTENSION_PREFIX,
     ORDERS,
     PEOPLE,
@@ -41,7 +42,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     PRODUCTS,
     STOCK,
 )
-from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest
+from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest, suggestion
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.load_id_file import kept_load_id
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
@@ -290,7 +291,7 @@ class FileLoad:
             return  # it is only a hint
         for at, unknown in named.items():
             if number := nearest(unknown, set().union(*(near[form] for form in bare_codes(unknown)))):
-                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(unknown, number)}")
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
@@ -301,7 +302,7 @@ class FileLoad:
                 return  # it is only a hint
             for at, code in rows:
                 if other := nearest(code, (place for place in places if are_near(place, code))):
-                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
+                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(code, other)}")
 
     async def _differences(self, record: Record) -> list[Difference] | None:
         """Return what the record of that number in the service has otherwise; None if it cannot be read.
@@ -453,12 +454,14 @@ class FileLoad:
         return message
 
     def _is_store_refusal(self, status: int, message: str, batch: Sequence[Record]) -> bool:
-        """Return True if a 403 or 404 is about a store that records name, and not about the whole file.
+        """Return True if a 403 or 404 is about a store that records name, or the chain, and not about the whole file.
 
         A store that all records of the batch name is closed: its other rows are refused without a request.
         """
         stores = {_record_store(record) for record in batch}
-        if status not in (403, 404) or not any(stores):
+        if status == HTTPStatus.FORBIDDEN and not any(stores):
+            self._is_mixed = self._is_mixed or self._names_stores()
+        if status not in (403, 404) or not (any(stores) or self._is_mixed):
             return False
         is_named = any(re.search(rf"(?<!\w){re.escape(store)}(?!\w)", message) for store in stores if store)
         if status == 404:
@@ -469,6 +472,11 @@ class FileLoad:
         if is_of_store and len(stores) == 1 and (status == 403 or self._target.operation.startswith(EXTENSION_PREFIX)):
             self._closed_stores[stores.pop()] = message
         return is_of_store
+
+    def _names_stores(self) -> bool:
+        """Return True if rows of a file of the chain name stores, which a token without the chain may change."""
+        is_of_both = self._table.layout in (PRICES, DISCOUNT_PRICES)
+        return is_of_both and any(store for _, (store,) in self._table.select_cells(("store_number",)))
 
     def _raise_unrecoverable(self, status: int, message: str) -> None:
         """Raise LoadError for a refusal that no change of a row can fix."""

@@ -1,6 +1,7 @@
 """Settings that a file turns off while the service has goods or open work that need them, and inactive stores.
 
-A slip in one cell makes a store inactive, or lets a product keep no stock. The load takes it as it is written.
+A slip in one cell makes a store inactive, lets a product keep no stock, or makes kilograms of its pieces. The load
+takes it as it is written.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
+from aisle.client.csv_load.clean_cells import CLEAR_WORDS, fold_code
 from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     ORDERS,
@@ -36,7 +38,7 @@ _NOT_KEPT = "no stock"
 
 
 class _TurnedOff(NamedTuple):
-    """Warning on a column of a file that becomes false, while the service has such a use."""
+    """Warning on a column of a file that becomes false, or on a unit that changes, while the service has such a use."""
 
     file: str
     column: str
@@ -53,9 +55,15 @@ _WARNINGS = (
     _TurnedOff(PRODUCTS.file, "is_stock", _IN_STOCK, "the product has stock"),
     _TurnedOff(PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries"),
     _TurnedOff(PRODUCTS.file, "allow_decimal", _IN_PARTS, "the product has stock with a fraction"),
+    _TurnedOff(PRODUCTS.file, "base_unit_name", _IN_STOCK, "the product has stock, which is not converted"),
+    _TurnedOff(PRODUCTS.file, "base_unit_name", _ORDERED, "the product is in open orders, which are not converted"),
+    _TurnedOff(PRODUCTS.file, "base_unit_name", _COMING, "the product is in open deliveries, which are not converted"),
+    _TurnedOff(PRODUCTS.file, "purchase_unit_quantity", _COMING, "the product is in open deliveries"),
     _TurnedOff(STORE_PRODUCTS.file, "is_stock", _IN_STOCK, "the store has stock of the product"),
     _TurnedOff(STORE_PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries of the store"),
 )
+_UNITS = ("base_unit_name", "purchase_unit_quantity")
+"""Columns of which each change is warned of."""
 _INTO_INACTIVE = {STOCK.file: "the stock", ORDERS.file: "the new order", DELIVERIES.file: "the new delivery"}
 """Files with rows for stores, with words for what a row brings."""
 
@@ -76,26 +84,40 @@ class SettingsTurnedOff:
     """Check of the settings that a file turns off."""
 
     def __init__(self, table: CsvTable, client: Client) -> None:
-        """Read the cells of the file that say false."""
+        """Read the cells of the file that say false, or name a unit."""
         self._table = table
         self._client = client
         self._warnings = [one for one in _WARNINGS if one.file == table.name and table.has_column(one.column)]
         self._off: dict[tuple[RecordKey, str], int] = {}
-        """Row in which a setting of a record is false."""
+        """Row in which a setting of a record is false, or has a unit."""
+        self._units: dict[tuple[RecordKey, str], str] = {}
+        """Units in the file by record and column; of those that change also the one before and the price."""
         columns = list(dict.fromkeys(one.column for one in self._warnings))
         at = len(table.key_columns)
         for line, cells in table.select_cells((*table.key_columns, *columns)) if columns else ():
             for column, cell in zip(columns, cells[at:], strict=True):
-                if cell.casefold() in _FALSE:
+                if column in _UNITS and cell:
+                    self._units[cells[:at], column] = cell
+                if cell.casefold() in _FALSE if column not in _UNITS else cell:
                     self._off[cells[:at], column] = line
         # A store or product that the service does not list is new. The state of a store's product comes with its stock.
         self._changed = dict(self._off) if table.layout is STORE_PRODUCTS else {}
 
     def see(self, key: RecordKey, row: Row) -> None:
-        """Record which settings of a record of the service become false."""
+        """Record which settings of a record of the service become false, and which units change."""
         for column in {one.column for one in self._warnings} if self._off else ():
-            if (line := self._off.get((key, column))) and row.get(column) is not False:
+            if (line := self._off.get((key, column))) and self._is_changed(key, column, row):
                 self._changed[key, column] = line
+
+    def _is_changed(self, key: RecordKey, column: str, row: Row) -> bool:
+        """Return True if a setting becomes false, or a unit another one. Keep both units, with the price."""
+        if column not in _UNITS:
+            return row.get(column) is not False
+        before, cell = row.get(column), self._units[key, column]
+        is_same = price_of(before) == price_of(cell) if price_of(before) is not None else _unit(before) == _unit(cell)
+        price = f", at a price of {price_of(row['price']):f}" if row.get("price") and column == _UNITS[0] else ""
+        self._units[key, column] = f"{before} then, {cell} now{price}; "
+        return bool(before) and not is_same
 
     async def warn(self) -> None:
         """Add a warning for each setting that becomes false, and what the service has of the store or product."""
@@ -110,8 +132,9 @@ class SettingsTurnedOff:
         for warning in self._warnings:
             for (key, column), line in self._changed.items():
                 if column == warning.column and (found := uses.get((warning.use, key))):
-                    what = f"{column} becomes false, while {warning.words}"
-                    self._table.notes.add_warning(what, f"{key[-1]}: {_listed(found)}", line, loaded=line)
+                    unit = self._units.get((key, column), "")
+                    what = f"{column} {'changes' if unit else 'becomes false'}, while {warning.words}"
+                    self._table.notes.add_warning(what, f"{key[-1]}: {unit}{_listed(found)}", line, loaded=line)
 
     async def _remove_inactive_stores(self) -> None:
         """Take out the stores that are inactive already, which no list of the interface says."""
@@ -146,7 +169,7 @@ class SettingsTurnedOff:
         is_whole = read is _read_orders or (read is _read_stock and len(keys) > MAX_SINGLE_READS)
         is_large = self._table.layout is PRODUCTS and is_whole and len(stores) > _MAX_STORES_READ_WHOLE
         if is_large:
-            what = f"settings of {len(keys)} products become false; the {' and '.join(_READERS[read])} of the stores"
+            what = f"settings of {len(keys)} products change; the {' and '.join(_READERS[read])} of the stores"
             self._table.notes.add_file_warning(f"{what} were not looked through for them, as the chain is large")
         return is_large
 
@@ -168,6 +191,11 @@ class SettingsTurnedOff:
         product = f" of {use.product}" if is_goods and "product_number" not in columns else ""
         store = f" in store {use.store}" if "store_number" not in columns else ""
         return f"{use.what}{product}{store}"
+
+
+def _unit(text: object) -> str:
+    """Return a unit in the form in which units are compared."""
+    return "" if str(text).casefold() in CLEAR_WORDS else fold_code(str(text)).rstrip(".")
 
 
 def _listed(texts: list[str]) -> str:

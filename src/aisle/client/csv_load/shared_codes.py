@@ -160,10 +160,24 @@ class CodeComparison:
                 named = [name for name, cell in zip(CODE_COLUMNS[1:], cells, strict=True) if cell]
                 named += [FURTHER_BARCODES] if "," in cells[0] else []
                 replaced |= {(product, name): line for name in named}
+        self._warn_of_moved(replaced)
         return {
             code: [CodeOwner(*place, replaced.get(place, 0)) for place in places]
             for code, places in self._codes.items()
         }
+
+    def _warn_of_moved(self, replaced: Mapping[tuple[str, str], int]) -> None:
+        """Add a warning on the file if it gives codes of its products to several others of them."""
+        moved = {self._products[hash(code)] for code, places in self._codes.items() if replaced.keys() & places.keys()}
+        if len(moved - {0}) >= _MANY_MOVED:
+            self._table.notes.add_file_warning(
+                f"gives codes of its products to {len(moved - {0})} others of them; was a column sorted alone, or moved"
+                " by a row?"
+            )
+
+
+_MANY_MOVED = 3
+"""Number of products with a code of another one from which a column may have been sorted alone."""
 
 
 def _code_keys_of_cells(cells: Iterable[tuple[str, Any]]) -> Iterator[str]:

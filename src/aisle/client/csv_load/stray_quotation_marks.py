@@ -51,6 +51,15 @@ class TableForm(NamedTuple):
             return None
         return RowsInCell(rows, any(self._fits(row, rows[0]) for row in whole))
 
+    def cell_of_several(self, row: Sequence[str]) -> Column | None:
+        """Return the column of a cell that holds the cells that a short row lacks; None if there is none."""
+        missing = len(self.columns) - len(row)
+        for at, cell in enumerate(row) if missing > 0 else ():
+            parts = [*row[:at], *cell.split(self.separator), *row[at + 1 :]]
+            if len(parts) == len(self.columns) and self._fits(parts, row):
+                return self.columns[at]
+        return None
+
     def _fits(self, row: Sequence[str], first: Sequence[str]) -> bool:
         """Return True if the cells of a row can be those of the columns, and its keys look as in the first row."""
         if self.separator in ",;" and any(cell[:1] == " " for cell in row) > any(cell[:1] == " " for cell in first):
@@ -99,6 +108,14 @@ def opening_reason(line: int, rows: int, cells: Iterable[str], columns: Sequence
     return (
         f"has a quotation mark in {where} that ends in row {line + rows - 1} only, so {taken} text of that cell; take"
         " the mark out or double it, or write the cell on one line, if it is one"
+    )
+
+
+def half_quoted_reason(name: str, cell: str) -> str:
+    """Return why a row is refused of which a quotation mark makes several cells one."""
+    return (
+        f"has several cells in one pair of quotation marks, so that {name} is {cell!r}, and others are missing; put"
+        " each cell into marks of its own, or take the marks out"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -48,6 +49,10 @@ _FORMATTED_CODE = re.compile(
 """Number with decimals, share, number in brackets, time and word for true or false."""
 
 
+_CUT_DIGITS = re.compile(r"[1-9]\d{14}0+", re.ASCII)
+"""Number of which a spreadsheet has kept the 15 digits that it can hold."""
+
+
 class _Check(NamedTuple):
     """Check of the values of some columns; `what` is said of a value that is odd, after the name of its column."""
 
@@ -84,6 +89,17 @@ _CHECKS = (
         lambda column: column.name in _WHOLE_TEXTS,
         _WITH_DECIMAL.fullmatch,
     ),
+    _Check(
+        "has only zeros after its 15th digit, as where a spreadsheet has cut it",
+        lambda column: column.kind in (CODE, DOTTED_CODE, BARCODE),
+        _CUT_DIGITS.fullmatch,
+    ),
+    _Check(
+        "has digits of another script, or raised ones, which no label has",
+        lambda column: column.kind in (CODE, DOTTED_CODE),
+        lambda value: not value.isascii() and any(one.isdigit() and not one.isascii() for one in value),
+        True,
+    ),
     _Check("has letters that were saved in a wrong encoding", _is_text, _WRONG_ENCODING.search, True),
     _Check(
         "looks like a number that a spreadsheet has shortened",
@@ -103,11 +119,16 @@ class ValueWarnings:
         self._notes = notes
         self._checks = [(column.name, one) for column in self._columns for one in _CHECKS if one.is_of(column)]
         self._phone_indexes = [at for at, column in enumerate(columns) if column and column.name in _PHONES]
+        self._pin_index = next((at for at, column in enumerate(columns) if column and column.name == "pin"), -1)
+        self._pins: Counter[int] = Counter()
+        """Number of PINs by their digits."""
         self._phone_lengths: dict[str, set[int]] = {one.name: set() for one in self._columns if one.name in _PHONES}
         """Digits of the numbers in a column that begin with a zero."""
 
     def observe_row(self, found: Sequence[str]) -> None:
-        """Learn from a row how long the telephone numbers are."""
+        """Learn from a row how long the telephone numbers and PINs are."""
+        if 0 <= self._pin_index < len(found) and (pin := found[self._pin_index].strip()).isdecimal():
+            self._pins[len(pin)] += 1
         for index, lengths in zip(self._phone_indexes, self._phone_lengths.values(), strict=True):
             cell = found[index] if index < len(found) else ""
             if cell.strip()[:1] == "0":
@@ -122,6 +143,9 @@ class ValueWarnings:
         for name in self._phone_lengths:
             if name in values and self._has_lost_zero(name, values[name]):
                 self._notes.add_warning(f"{name} may have lost a zero, with which others begin", values[name], line)
+        if self._has_short_pin(str(values.get("pin", ""))):
+            what = "pin has one digit less than most others; if a spreadsheet has taken its zero off, write it as text"
+            self._notes.add_warning(what, f"the PIN of {values.get('user')}", line)
         for column in self._columns:
             if column.kind in _BARCODES:
                 self._check_digits(line, column, values.get(column.name, ""))
@@ -135,6 +159,11 @@ class ValueWarnings:
         """Return True if a telephone number is as long as others of its column would be without their zero."""
         digits = join_digits(value)
         return digits.isdecimal() and digits[0] != "0" and len(digits) + 1 in self._phone_lengths[name]
+
+    def _has_short_pin(self, pin: str) -> bool:
+        """Return True if more PINs have one digit more than a PIN than have fewer digits than those."""
+        shorter = sum(count for length, count in self._pins.items() if length <= len(pin))
+        return bool(pin) and pin[0] != "0" and self._pins[len(pin) + 1] > shorter
 
     def _check_digits(self, line: int, column: Column, value: str) -> None:
         for code in split_codes(value) if column.kind == BARCODES else (value,):

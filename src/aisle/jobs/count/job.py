@@ -116,6 +116,14 @@ class CountJob(Job[CountState]):
     def prefers(self, state: CountState) -> tuple[str, ...]:
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
 
+    def is_same_work(self, state: CountState, args: Args) -> bool:
+        location, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
+        if location:
+            is_product_counted = state.only_product in ("", product)
+            return state.mode == "location" and state.location == location and is_product_counted
+        is_without_location = not state.location and product in [line.product for line in state.lines]
+        return bool(product) and (is_without_location or state.product == product)
+
     def uses_product(self, state: CountState, product: str) -> bool:
         only = (
             state.lines[state.question_index].product

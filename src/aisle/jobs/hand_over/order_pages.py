@@ -257,7 +257,7 @@ def scan_location(state: HandOverState, location: str, context: Context) -> Resu
     if not places:
         return refuse(state, msg("hand_over.scan_order", order=state.order))
     return refuse(
-        state, msg("hand_over.other_location", order=state.order, place=name_goods_and_locations.list_locations(places))
+        state, msg("pick.left_waiting_at", order=state.order, place=name_goods_and_locations.list_locations(places))
     )
 
 

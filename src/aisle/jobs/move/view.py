@@ -59,7 +59,7 @@ CHOICE_TEXTS = {
 }
 
 QUANTITY_TEXTS = {
-    (False, False): "move.quantity",
+    (False, False): "adjust.quantity",
     (True, False): "move.measure",
     (False, True): "move.quantity_of",
     (True, True): "move.measure_of",

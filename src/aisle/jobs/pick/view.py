@@ -113,7 +113,7 @@ def _wait_step(state: PickState) -> Step:
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = current_and_next_stop.current_stop_lines(state)
-    lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
+    lines = [Line("location", msg("count.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
@@ -464,7 +464,7 @@ def _return_step(state: PickState) -> Step:
     first, goods = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
-        lines.insert(0, Line("location", msg("pick.location", place=first.location)))
+        lines.insert(0, Line("location", msg("count.location", place=first.location)))
     quantity = goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"

@@ -75,6 +75,9 @@ MAX_NUMBER_DIGITS = 3
 QUIT_TEXTS = ("hint.quit", "hint.quit")
 """Texts of the commands that end the program."""
 
+SIGN_OUT_TEXT = "home.sign_out"
+"""Text of the command that signs out."""
+
 OWN_LETTERS = "hb"
 """Letters that work the same on this page and are not listed: Back and help."""
 
@@ -109,7 +112,7 @@ class PaletteState(NamedTuple):
     is_quit_asked: bool = False
     """True if it was asked whether to quit; the next Quit is executed."""
     is_sign_out_warned: bool = False
-    """True if the open work was reported; the next sign-out is executed."""
+    """True if it was asked whether to sign out, with the open work; the next sign-out is executed."""
 
 
 Result = Turn[PaletteState]
@@ -154,12 +157,10 @@ class PaletteJob(Job[PaletteState]):
             case Rows("message_texts", rows, _):
                 return Turn(_with_window(state._replace(names=tuple(str(row["text"]) for row in rows)), size))
             case Rows("open"):
-                verdict = sign_in.open_work_verdict(event)
-                return (
-                    Turn(state._replace(is_sign_out_warned=True), (), verdict)
-                    if verdict
-                    else Turn(state, (Close(), SignOut()))
-                )
+                verdict = sign_in.open_work_verdict(event) or Verdict(ASK, msg("palette.sign_out_again"))
+                sign_out = next(each for each in state.entries if each.text.id == SIGN_OUT_TEXT)
+                asked = _with_only(sign_out, state, context)._replace(is_sign_out_warned=True)
+                return Turn(asked, (), verdict)
             case TypedText(text):
                 listed = list_cursor_and_search.with_typed_search(state, text, ".")
                 if listed is None:
@@ -322,11 +323,18 @@ def _go_back(state: PaletteState, size: int) -> Result:
     return Turn(state, (Close(),))
 
 
+def _with_only(entry: PaletteEntry, state: PaletteState, context: Context) -> PaletteState:
+    """Return the state that offers one command once more, before it is executed."""
+    names = tuple(name for each, name in zip(state.entries, state.names, strict=False) if each == entry)
+    return _with_window(PaletteState((entry,), names), list_cursor_and_search.page_size(context))
+
+
 def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Result:
     if entry.text.id in QUIT_TEXTS and not state.is_quit_asked:
-        names = tuple(name for each, name in zip(state.entries, state.names, strict=False) if each == entry)
-        asked = PaletteState((entry,), names, is_quit_asked=True)
-        return reply(_with_window(asked, list_cursor_and_search.page_size(context)), ASK, "palette.quit_again")
+        return reply(_with_only(entry, state, context)._replace(is_quit_asked=True), ASK, "palette.quit_again")
+    if entry.text.id == SIGN_OUT_TEXT:
+        is_asked = state.is_sign_out_warned
+        return Turn(state, (Close(), SignOut()) if is_asked else (sign_in.query_open_work(context),))
     match entry.kind:
         case "letter":
             return Turn(state, (Close(event_for_below=Command(entry.key)),))
@@ -336,8 +344,6 @@ def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Re
             return Turn(state, (Close(start=_record_effect(entry)),))
         case "page":
             effect = home_pages()[int(entry.key)][1]
-            if isinstance(effect, SignOut) and not state.is_sign_out_warned:
-                return Turn(state, (sign_in.query_open_work(context),))
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
     verdict = Verdict(INFO, msg("palette.language_set" if context.user else "palette.preference_set", what=entry.text))

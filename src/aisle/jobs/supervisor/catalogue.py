@@ -395,7 +395,7 @@ def product_blocks(shown: CatalogueProduct) -> tuple[Block, ...]:
         Block(msg("stores.free_fields"), free_field_rows(values.get("free_fields"))),
         Block(msg("products.flags"), field_rows(values, FLAGS, lambda _, text: YES_NO.get(text, raw(text)))),
         *(Block(label, ((text,),)) for label, text in field_rows(values, TEXTS)),
-        Block(msg("stores.more_fields"), tuple((raw(name), raw(format_field(values[name]))) for name in unknown)),
+        Block(msg("home.more"), tuple((raw(name), raw(format_field(values[name]))) for name in unknown)),
     )
 
 

@@ -263,7 +263,8 @@ def handle_file_answer(state: LogState, id_: str, row: FileRow) -> Result:
         return _report_not_written(state._replace(phase="export"), row)
     if id_ == "file":
         return Turn(state._replace(phase="confirm", file_path=row["file"]))
-    return reply(state._replace(phase="list", file_path=""), GOOD, "log.exported", count=row["count"], file=row["file"])
+    listed = state._replace(phase="list", file_path="")
+    return reply(listed, GOOD, "list.exported", count=row["count"], file=row["file"])
 
 
 def _report_not_written(state: LogState, row: FileRow) -> Result:

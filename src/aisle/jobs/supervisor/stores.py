@@ -245,7 +245,7 @@ def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
         Block(msg("stores.organisation"), field_rows(store, ORGANISATION, _field_message)),
         Block(msg("stores.technical"), (*field_rows(store, TECHNICAL, _field_message), *_unknown_field_rows(store))),
         Block(msg("stores.free_fields"), free_field_rows(store.get("free_fields"))),
-        Block(msg("stores.more_fields"), missing),
+        Block(msg("home.more"), missing),
     )
 
 

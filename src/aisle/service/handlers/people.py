@@ -77,7 +77,8 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
                 f"people[{index}].pin",
             )
         if pin is not None:
-            person[_PIN_HASH_FIELD] = await _hash_pin(pin, stored.get(person["badge"], "")) if pin else ""
+            held = stored.get(person["badge"], "")
+            person[_PIN_HASH_FIELD] = await _hash_pin(pin, held, f"people[{index}].pin") if pin else ""
     return call._replace(body={"people": people})
 
 
@@ -86,11 +87,20 @@ async def _pin_hashes(ctx: Context) -> dict[str, str]:
     return dict(await ctx.tx.all(people_sql.PIN_HASHES, ctx.store_number))
 
 
-async def _hash_pin(pin: str, stored: str) -> str:
-    """Return the stored hash if it is that of the PIN, otherwise a new one."""
-    if stored and pin_hashes_and_locks.are_equal(await pin_hashes_and_locks.rehash_later(pin, stored), stored):
+async def _hash_pin(pin: str, stored: str, field: str) -> str:
+    """Return the stored hash if it is that of the PIN, otherwise a new one.
+
+    Raise Refusal (422) if the PIN is the stored one without the zero before it, which a spreadsheet takes off.
+    """
+    if stored and await _is_stored(pin, stored):
         return stored
+    if stored and not pin.startswith("0") and await _is_stored(f"0{pin}", stored):
+        raise unprocessable("The PIN is that of before without its zero. Write it as text, or choose another.", field)
     return await pin_hashes_and_locks.hash_pin_later(pin)
+
+
+async def _is_stored(pin: str, stored: str) -> bool:
+    return pin_hashes_and_locks.are_equal(await pin_hashes_and_locks.rehash_later(pin, stored), stored)
 
 
 async def write_people(ctx: Context, call: OperationCall) -> bytes:
