@@ -236,7 +236,7 @@ def test_what_is_multiplied_is_asked_of_each(home: StoreFolder, job: str, scans:
         begun(session, job)
         frame = opened_by(session, scans)
         assert told(frame) == (ASK, "session.how_much_each_in")
-        assert "3 x" in shown(frame)
+        assert "3 ×" in shown(frame)
         assert "Pound ham" in shown(frame)
         assert "lb" in shown(frame)
         say(session, "2")
@@ -275,7 +275,7 @@ MEANWHILE = {
     "96385074": "96385074",
     "ABC-12345": "ABC-12345",
     "BADGE-U2": "Anna Berg",
-    "12*": "12 x",
+    "12*": "12 ×",
     "12345678": "12345678",
 }
 """What is scanned or typed while a weight is asked, and what its answer names."""

@@ -88,7 +88,7 @@ def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
         assert (frame.view, told(frame)) == (before, (WRONG, why))
         assert frame.verdict
         said = MessageWriter().write(frame.verdict.text, 1)
-        assert said.startswith(f"That is {what}; ")
+        assert said.startswith(f"That is {what}. ")
 
 
 def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: StoreFolder) -> None:
