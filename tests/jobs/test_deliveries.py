@@ -165,6 +165,16 @@ def test_delivery_opens_by_number_scan_or_product() -> None:
         assert hand.job.step_name(hand.state) == "deliveries"
 
 
+def test_what_has_all_come_is_not_offered_to_be_received() -> None:
+    hand = Hand()
+    hand.feed(Command("v"))
+    hand.feed(Command("v"))
+    hand.feed(Choice(1))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, DetailView)
+    assert (hand.state.delivery_number, view.choices) == ("D-9", ())
+
+
 def test_late_delivery_says_how_it_ends() -> None:
     hand = Hand()
     hand.feed(Choice(2))

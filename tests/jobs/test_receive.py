@@ -131,6 +131,17 @@ def test_the_heading_is_where_goods_are_booked_beside_their_usual_location(locat
     assert hand.sent[-1].body["storeproductlog"][0].get("location_code", "") == location
 
 
+@pytest.mark.parametrize(("location", "is_told"), [("A-1", True), ("A-2", False)])
+def test_goods_put_where_they_never_lay_are_received_and_their_usual_location_is_said(
+    location: str, is_told: bool
+) -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", location)
+    said = hand.verdicts[-1]
+    assert said.text.id.startswith("receive.put")
+    assert said.detail == (msg("receive.suggested_location", place="A-2") if is_told else None)
+
+
 def test_undo_takes_back_the_scan_that_is_asked_about() -> None:
     for goods in ("P9", "P2"):
         hand = Hand()
@@ -586,7 +597,9 @@ def test_a_scanned_place_is_no_configured_one() -> None:
     hand = Hand(store, deliveries=["D-1"])
     hand.scan("P1")
     hand.scan("A-1")
-    assert hand.verdicts[-1].detail is None
+    assert hand.verdicts[-1].detail == msg("receive.suggested_location", place="A-2"), (
+        "nothing about the configured one"
+    )
 
 
 def test_quantities_of_measured_goods_have_their_unit() -> None:

@@ -858,6 +858,20 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
     )
 
 
+def test_the_question_about_many_differences_says_quantities_and_money() -> None:
+    hand = Hand("exceptions").does(Choice(2), Command("a"), Command("e"))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert [set(dict(line.text.args)) for line in view.lines[1:]] == [{"label", "difference", "value"}] * 3
+
+
+def test_the_counts_fit_the_rows_at_once_after_an_approval() -> None:
+    hand = Hand("exceptions").does(Choice(2))
+    before = dict(hand.state.counts)["differences"]
+    hand.does(Command("a"), Command("e"), Choice(1))
+    assert (dict(hand.state.counts)["differences"], len(hand.state.rows)) == (max(0, before - 3), 0)
+
+
 @pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
 def test_difference_and_value_have_consistent_sign(value: int, sign: str) -> None:
     hand = Hand("exceptions").does(Choice(2))

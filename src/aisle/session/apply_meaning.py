@@ -9,6 +9,7 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY, is_other_kind, name_of
+from aisle.jobs.shell.pin import is_pin_shaped
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar import is_multiplied, normalise_input
 from aisle.scan.grammar_and_meaning_types import (
@@ -390,11 +391,16 @@ def unless_incomplete(result: JobResult, meaning: Meaning, is_complete: Callable
     return result._replace(events=events, verdict=after)
 
 
+def _typed(meaning: Text | UnknownCode) -> str:
+    return (meaning.text if isinstance(meaning, Text) else meaning.code).strip()
+
+
 def _unknown_yet(verdict: Verdict, meaning: Meaning) -> Verdict:
     """Return a verdict with "unknown" replaced by "unknown yet"."""
     text_id, name = verdict.text.id, str(verdict.text.args[0][1]) if verdict.text.args else ""
     if text_id == "sign_in.unknown":
-        return verdict._replace(text=msg("sign_in.unknown_yet", asked=name))
+        is_pin = isinstance(meaning, Text | UnknownCode) and is_pin_shaped(_typed(meaning)) and _typed(meaning) != name
+        return verdict._replace(text=msg("sign_in.pin_later" if is_pin else "sign_in.unknown_yet", asked=name))
     if isinstance(meaning, Scan) or not text_id.endswith((".unknown", ".not_found")):
         return verdict
     return verdict._replace(text=msg("session.unknown_yet", text=name))

@@ -405,8 +405,10 @@ def with_suggested_location(state: ReceiveState, rows: tuple[LocationsOfProducts
     item = state.in_hand
     if item is None:
         return state
-    locations = [str(row["location_code"]) for row in rows if str(row["product_number"]) == item.product]
-    return state._replace(in_hand=item._replace(suggested_location=locations[0])) if locations else state
+    locations = tuple(str(row["location_code"]) for row in rows if str(row["product_number"]) == item.product)
+    if not locations:
+        return state
+    return state._replace(in_hand=item._replace(suggested_location=locations[0], usual_locations=locations))
 
 
 # Location

@@ -42,7 +42,16 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     has_open_lines = any(line.is_open for line in booked.state.lines)
     id_ = "receive.put" if has_open_lines else "receive.put_last"
     args: dict[str, Json] = {"place": location, "quantity": item.quantity, "label": item.label}
-    return reply(booked.state, GOOD, id_, *booked.effects, Refresh("location", location), **args)
+    turn = reply(booked.state, GOOD, id_, *booked.effects, Refresh("location", location), **args)
+    return turn._replace(verdict=turn.verdict and turn.verdict._replace(detail=_usual_location(state, item, location)))
+
+
+def _usual_location(state: ReceiveState, goods: GoodsInHand, location: str) -> Msg | None:
+    """Return where the goods usually lie if they were put away at another location; None at the receiving location."""
+    known = [place.casefold() for place in (*goods.usual_locations, state.receiving_location)]
+    if not goods.usual_locations or location.casefold() in known:
+        return None
+    return msg("receive.suggested_location", place=goods.suggested_location)
 
 
 def undo_step(state: ReceiveState, context: Context) -> Result:

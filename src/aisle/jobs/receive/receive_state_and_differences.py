@@ -78,6 +78,8 @@ class GoodsInHand(NamedTuple):
     unit: str = ""
     suggested_location: str = ""
     """First location of the product in walking order; empty if unknown."""
+    usual_locations: tuple[str, ...] = ()
+    """All locations of the product; none if unknown."""
 
 
 class ReceiptEntry(NamedTuple):

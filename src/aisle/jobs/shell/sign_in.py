@@ -183,7 +183,7 @@ class SignInJob(Job[SignInState]):
             name=self.name,
             title=msg("sign_in.title"),
             prompt=msg("unconfirmed.choose") if state.people else msg("sign_in.prompt"),
-            lines=() if state.people else _notes(state),
+            lines=_notes(state) if state.is_unknown or not state.people else (),
             choices=choices,
             key_hints=(KeyHint("q", msg("hint.quit")),),
             choice_total=state.match_count,
@@ -250,9 +250,13 @@ def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[M
         return _ask_which(earlier_name, named or people, len(named or people))
     if turn is None or not state.is_unknown:
         return Turn(state)
-    name = dict(turn.verdict.text.args)["name"] if turn.verdict else ""
-    rest = "****" if is_pin_shaped(state.typed_name) else state.typed_name
-    return turn._replace(verdict=Verdict(INFO, msg("sign_in.done_rest_not_applied", name=name, rest=rest)))
+    name = str(dict(turn.verdict.text.args)["name"]) if turn.verdict else ""
+    if is_pin_shaped(state.typed_name):
+        return turn._replace(verdict=Verdict(GOOD, msg("sign_in.done_pin_later", name=name)))
+    if any(is_named(person, state.typed_name) for person in named):
+        return turn  # the same name again
+    text = msg("sign_in.done_rest_not_applied", name=name, rest=state.typed_name)
+    return turn._replace(verdict=Verdict(INFO, text))
 
 
 def _parse_person(row: Mapping[str, Json]) -> Person:

@@ -202,7 +202,7 @@ class DeliveryPage(DetailPage[DeliveriesState]):
         if not state.delivery:
             return ()
         return (
-            Action(msg("deliveries.receive"), _start_receiving),
+            *((Action(msg("deliveries.receive"), _start_receiving),) if state.delivery["state"] != "received" else ()),
             *((Action(msg("excess.accept"), _accept_excess, "e"),) if state.excess else ()),
             *((Action(msg("hint.undo"), _undo_accepted, "u"),) if state.accepted else ()),
         )

@@ -3,7 +3,7 @@
 A count that differs is approved or counted again; excess of a delivery is accepted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from aisle.jobs.row_types.exceptions_clearance_and_today import (
     NegativeStockRow,
     RecountsRow,
 )
-from aisle.jobs.view import GOOD, INFO, Line, Verdict, msg, raw, signed_message
+from aisle.jobs.view import GOOD, INFO, Line, Msg, Verdict, msg, raw, signed_message
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import STUCK_MINUTES
 
@@ -133,9 +133,18 @@ def apply_decision(state: ExceptionsState, rows: tuple[DifferencesRow, ...], con
     done = {row["key"] for row in rows}
     rest = tuple(row for row in state.rows if row["key"] not in done)
     total = max(len(rest), state.total - len(rows))
+    moved = {"recounts": len(rows)} if decision == "recount" else {}
+    state = with_count_changes(state, {"differences": -len(rows), **moved})
     state = state._replace(question="", marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
     state = state._replace(approved=rows if decision == "approve" else ())
     return Turn(state, effects, Verdict(GOOD if rows else INFO, text))
+
+
+def with_count_changes(state: ExceptionsState, changes: Mapping[str, int]) -> ExceptionsState:
+    """Return the state with these changes of the numbers of exceptions, so that they fit the rows at once."""
+    counts = tuple((kind, max(0, count + changes.get(kind, 0))) for kind, count in state.counts)
+    shown = tuple(count for _, count in counts) if state.options.counts else ()
+    return state._replace(counts=counts, options=state.options._replace(counts=shown))
 
 
 def start_count(row: DifferencesRow | NegativeStockRow | RecountsRow) -> Start:
@@ -177,13 +186,30 @@ class ManyQuestion(DecisionQuestion):
 
     def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
         many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
-        named = [row["label"] for row in state.rows if row["key"] in state.marked]
+        named = [_named_difference(row) for row in state.rows if row["key"] in state.marked]
         if len(state.marked) > MAX_NAMED:
-            named[MAX_NAMED:] = ["…"]
-        return (Line("product", msg(many, count=len(state.marked))), *(Line("note", raw(name)) for name in named))
+            named[MAX_NAMED:] = [raw("…")]
+        return (Line("product", msg(many, count=len(state.marked))), *(Line("note", text) for text in named))
 
     def actions(self, state: ExceptionsState) -> Actions:
         return (Action(msg("order_actions.yes"), _query_marked), Action(msg("order_actions.no"), self.go_back))
+
+
+def _named_difference(row: DifferencesRow) -> Msg:
+    """Return a difference with its quantity and its value."""
+    return msg(
+        "exceptions.named_difference",
+        label=row["label"],
+        difference=signed_message(row["difference"]),
+        value=value_message(row),
+    )
+
+
+def value_message(row: DifferencesRow) -> Msg:
+    """Return the value of a difference with its sign."""
+    if not row["known"]:
+        return msg("exceptions.no_price")
+    return signed_message(row["value"], money_message(abs(row["value"])))
 
 
 def _query_marked(state: ExceptionsState, context: Context) -> Result:

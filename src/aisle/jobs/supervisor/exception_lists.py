@@ -17,7 +17,6 @@ from aisle.jobs.job import (
     Start,
     Turn,
     UndoLast,
-    money_message,
     reply,
 )
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
@@ -44,6 +43,8 @@ from aisle.jobs.supervisor.exception_decisions import (
     recount_note,
     start_count,
     undone_acceptance_verdict,
+    value_message,
+    with_count_changes,
     write_at_store,
 )
 from aisle.jobs.supervisor.log_list import change_message, entry_label, why_message
@@ -322,12 +323,6 @@ class EntryToReviewList(ExceptionList):
         return Turn(state, (Start("log", {"key": row["key"]}),))
 
 
-def _value_message(row: DifferencesRow) -> Msg:
-    if not row["known"]:
-        return msg("exceptions.no_price")
-    return signed_message(row["value"], money_message(abs(row["value"])))
-
-
 class DifferenceList(ExceptionList):
     """List of counts that differ from the expected quantity, those of the highest value first."""
 
@@ -336,7 +331,7 @@ class DifferenceList(ExceptionList):
     columns = (
         Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("head.difference"), lambda row: signed_message(row["difference"]), sort="difference"),
-        Column(msg("head.value"), _value_message, sort="value"),
+        Column(msg("head.value"), value_message, sort="value"),
         Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
         Column(msg("head.counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
@@ -438,6 +433,7 @@ def _withdraw_recount(state: ExceptionsState, context: Context) -> Result:
         body = {"recounts": [{"id": int(row["key"]), "state": "withdrawn"}]}
         effects.append(write_at_store("write-recounts", (f"recount/{row['key']}",), context.store, body))
     rest = tuple(each for each in state.rows if each["key"] != row["key"])
+    state = with_count_changes(state, {"recounts": -1})
     return reply(
         state._replace(rows=rest, total=state.total - 1, cursor=-1),
         GOOD,
@@ -455,6 +451,7 @@ def _accept_excess(state: ExceptionsState, context: Context) -> Result:
         return reply(state, INFO, "exceptions.choose_row")
     rest = tuple(each for each in state.rows if each["key"] != row["key"])
     cursor = min(state.cursor, state.total - 2)
+    state = with_count_changes(state, {EXCESS_QUERY: -1})
     state = state._replace(rows=rest, total=state.total - 1, cursor=cursor, accepted=(row,))
     return Turn(state, acceptance_effects((row,), context.store), acceptance_verdict((row,)))
 
