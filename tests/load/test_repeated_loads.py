@@ -79,6 +79,7 @@ class World:
         self._files = folder / "files"
         self._files.mkdir()
         self._kept = folder / "load.json"
+        self._has_loaded = False
         self.drops_references = False
         self.wrap: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = _unwrapped
 
@@ -115,7 +116,8 @@ class World:
     ) -> LoadReport | None:
         """The report of a load, or None of one that was cut off after so many requests."""
         is_plain = (self.drops_references, self.wrap, self._options) == (False, _unwrapped, DEFAULT_OPTIONS)
-        if self._service is None and is_plain and (cut, recount, sleep) == (None, False, None):
+        is_first, self._has_loaded = not self._has_loaded, True
+        if is_first and self._service is None and is_plain and (cut, recount, sleep) == (None, False, None):
             return await self._load_first()
         async with self.client(cut) as client:
             try:

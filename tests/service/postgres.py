@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -66,6 +68,20 @@ class Server:
     def start(self) -> None:
         """It comes back."""
         self._tell("start")
+
+    def pause(self) -> None:
+        """It hangs: it accepts, and answers nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """It hangs no more."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        first = int((Path(self.folder) / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(first, number)
+        for pid in Path(f"/proc/{first}/task/{first}/children").read_text().split():
+            os.kill(int(pid), number)
 
     def end(self) -> None:
         """It goes, and leaves nothing."""

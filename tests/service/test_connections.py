@@ -457,6 +457,22 @@ def test_repeated_log_messages_are_limited_to_one_a_minute() -> None:
     )
 
 
+def test_a_caller_of_many_addresses_fills_no_log() -> None:
+    now = 0.0
+    repeats = RepeatFilter(lambda: now)
+
+    def passed(numbers: range) -> int:
+        records = (
+            logging.LogRecord("aisle.service", logging.WARNING, "", 0, "unknown token refused from %s", (n,), None)
+            for n in numbers
+        )
+        return sum(map(repeats.filter, records))
+
+    assert passed(range(2500)) + passed(range(2500)) == 1000
+    now = 61.0
+    assert passed(range(3000, 3010)) == 10
+
+
 def test_a_crowd_with_half_sent_heads_shuts_nobody_out(tmp_path: Path) -> None:
     service = Served(tmp_path / "home", "--empty", limit="ulimit -n 200;")
     try:

@@ -42,7 +42,8 @@ LONG = 60.0
 
 def client_of(world: World, *, host: str = "127.0.0.1", secret: str | None = None) -> httpx.AsyncClient:
     """A client on a host, of the same database with figures."""
-    options = ServiceOptions(lambda: world.now, RateLimits(0, 0), metrics=Metrics())
+    world.service.database.monitor.metrics = metrics = Metrics()
+    options = ServiceOptions(lambda: world.now, RateLimits(0, 0), metrics=metrics)
     app = App(world.service.database, options)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     transport = httpx.ASGITransport(app, client=(host, 5000))
@@ -165,6 +166,26 @@ async def test_figures_name_the_host_that_is_away_and_the_one_whose_token_is_ref
         assert at[("aisle_token_seen_seconds", (("token", "host-1"),))] == since + 301
     refused = {dict(labels)["token"]: count for (name, labels), count in at.items() if "refused_tokens_total" in name}
     assert refused == {"host-2": 1, "": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("unknown", ["unknown token refused from 10.0.0.9"]),
+        ("revoked", []),
+        ("none", []),
+    ],
+)
+async def test_a_refused_token_without_a_name_is_logged_with_its_address(
+    world: World, caplog: pytest.LogCaptureFixture, kind: str, said: list[str]
+) -> None:
+    database, now = world.service.database, format_timestamp(world.now)
+    made = create_token(database, name="host-1", role="staff", store_numbers=["S1"], now=now)
+    revoke_token(database, made.token_id, now=now)
+    secret = {"unknown": "a guess", "revoked": made.secret}.get(kind)
+    async with client_of(world, host="10.0.0.9", secret=secret) as client:
+        assert (await client.get(f"{API}/stores")).status_code == 401
+    assert [one.getMessage() for one in caplog.records if "token" in one.getMessage()] == said
 
 
 async def test_without_figures_there_is_no_route_for_them(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -22,12 +23,14 @@ import pytest
 from aisle.errors import StorageError
 from aisle.server.tls_certificates_and_handshakes import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.app_options_and_limits import ServiceOptions
+from aisle.service.db import postgres_answer_watch
 from aisle.service.db.availability_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
 from aisle.service.db.database_interface import Database, DatabaseUnreachable, Transaction
+from aisle.service.db.postgres_answer_watch import AnswerWatch
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens as tokens_sql
-from aisle.service.http import run_server
+from aisle.service.http import health_and_metrics, run_server
 from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics
@@ -176,6 +179,70 @@ async def test_a_server_that_dies_is_said_once(mortal: Server, caplog: pytest.Lo
     found = figures(metrics.render().decode())
     for what in ("pool", "lock"):
         assert found[("aisle_database_wait_seconds_count", (("what", what),))] > 0
+
+
+async def test_a_server_that_hangs_is_said_once_and_the_figures_come_without_it(
+    mortal: Server, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_answer_watch, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(health_and_metrics, "READY_TIMEOUT_S", 0.5)
+    up, bytes_used = ("aisle_database_up", ()), ("aisle_database_bytes", ())
+    world = World(mortal.url())
+    async with client_of(world, host="10.0.0.9", secret=world.token("metrics")) as client:
+
+        async def scraped() -> dict[Any, float]:
+            answer = await client.get("/metrics")
+            assert answer.status_code == 200
+            return figures(answer.text)
+
+        await scraped()
+        found = await scraped()
+        assert (found[up], bytes_used in found) == (1, True)
+        mortal.pause()
+        try:
+            assert not {bytes_used, *_tokens_seen(found)} & set(await scraped())
+            while (await scraped())[up]:
+                pass
+            assert (await client.get("/metrics", headers={"Authorization": "Bearer a guess"})).status_code == 503
+        finally:
+            mortal.go_on()
+        while not (await scraped())[up]:
+            pass
+        assert bytes_used in await scraped()
+    await world.close()
+    lost, regained = lines(caplog)
+    assert lost == "database lost: ServerNotAnswering of reads"
+    assert regained.startswith("database regained after ")
+
+
+def _tokens_seen(found: dict[Any, float]) -> set[Any]:
+    seen = {key for key in found if key[0] == "aisle_token_seen_seconds"}
+    assert seen
+    return seen
+
+
+async def test_a_long_transaction_is_no_loss(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_answer_watch, "PATIENCE_S", 0.0)
+    storage = PostgresDatabase(server.fresh())
+    answered = asyncio.Event()
+    is_answering = AnswerWatch._is_answering
+
+    async def asked(watch: AnswerWatch) -> bool:
+        monkeypatch.setattr(postgres_answer_watch, "PATIENCE_S", LONG)
+        found = await is_answering(watch)
+        loop.call_soon_threadsafe(answered.set)
+        return found
+
+    async def waits(tx: Transaction) -> None:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answered.wait(), loop))
+
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(AnswerWatch, "_is_answering", asked)
+    try:
+        await storage.read(waits)
+        assert storage.monitor.is_available
+    finally:
+        storage.close()
 
 
 async def _until_read(storage: Database) -> None:

@@ -467,9 +467,10 @@ _OFTEN = (
     "A statement reached beyond",
     "The use of a token",
 )
-_OFTEN_BY_ARGUMENT = ("A host of store %s", "%s failed; request %s")
+_OFTEN_BY_ARGUMENT = ("A host of store %s", "%s failed; request %s", "unknown token refused from %s")
 """Messages of which each first argument is a kind of its own."""
 _KINDS = 1_000
+"""Greatest number of kinds by argument in a minute; a caller may have many addresses. Further ones are dropped."""
 _PERIOD = 60.0
 
 
@@ -489,8 +490,8 @@ class RepeatFilter(logging.Filter):
             kind = f"{record.msg} {record.args[0]}"
         if kind is None:
             return True
-        if len(self._said) >= _KINDS:
-            self._said.clear()
+        if kind not in _OFTEN and kind not in self._said and not self._has_room():
+            return False
         then, left_out = self._said.get(kind, (-_PERIOD, 0))
         if self._now() - then < _PERIOD:
             self._said[kind] = (then, left_out + 1)
@@ -499,6 +500,11 @@ class RepeatFilter(logging.Filter):
         if left_out:
             record.msg, record.args = f"{text} ({left_out} times more since it was said last)", None
         return True
+
+    def _has_room(self) -> bool:
+        if len(self._said) >= _KINDS:
+            self._said = {kind: said for kind, said in self._said.items() if self._now() - said[0] < _PERIOD}
+        return len(self._said) < _KINDS
 
 
 @contextmanager

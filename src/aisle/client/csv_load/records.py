@@ -268,7 +268,7 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
                 value = f"{code} of {product} is also of {owner.product}, which the service has"
                 others = {line, owner.replaced_in} - {0}
                 table.notes.add_warning(f"{name} is on two products", value, row.line, refused=others)
-                if owner.replaced_in and not its:
+                if owner.replaced_in and not its and not owner.is_kept:
                     value = f"{code} of {owner.product} (row {owner.replaced_in}) becomes that of {product}"
                     table.notes.add_warning(_MOVED.format(name), value, row.line, loaded=owner.replaced_in)
 

@@ -16,12 +16,13 @@ class CodeOwner(NamedTuple):
     """Product of the service with a code in a column.
 
     `replaced_in` is the row of the file that gives the column other codes; 0 if none does. The product keeps the code
-    if that row is refused.
+    if that row is refused, or `is_kept` is True as that row has the code too.
     """
 
     product: str
     column: str
     replaced_in: int
+    is_kept: bool = False
 
 
 class SharedCodes:
@@ -155,14 +156,17 @@ class CodeComparison:
         """Return who has the codes, by key, with the row of the file that replaces them in the same column."""
         owners = {product for places in self._codes.values() for product, _ in places}
         replaced: dict[tuple[str, str], int] = {}
+        kept: set[tuple[str, str]] = set()
         for line, (product, *cells) in self._table.select_cells(CODE_COLUMNS) if owners else ():
             if product in owners:
                 named = [name for name, cell in zip(CODE_COLUMNS[1:], cells, strict=True) if cell]
                 named += [FURTHER_BARCODES] if "," in cells[0] else []
                 replaced |= {(product, name): line for name in named}
+                of_row = _code_keys_of_cells(zip(CODE_COLUMNS, (product, *cells), strict=True))
+                kept |= {(code, product) for code in of_row if code in self._codes}
         self._warn_of_moved(replaced)
         return {
-            code: [CodeOwner(*place, replaced.get(place, 0)) for place in places]
+            code: [CodeOwner(*place, replaced.get(place, 0), (code, place[0]) in kept) for place in places]
             for code, places in self._codes.items()
         }
 

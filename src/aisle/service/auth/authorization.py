@@ -29,11 +29,13 @@ class TokenRefused(Refusal):
     """Refusal (401) of a token. The message is the same for every reason.
 
     `name` is that of a token that was revoked or has expired; it is empty for people's tokens and unknown ones.
+    `is_unknown` is true for a token that was given, but never made here or lost.
     """
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, name: str = "", *, is_unknown: bool = False) -> None:
         super().__init__(401, "The token is missing, wrong, expired or revoked.")
         self.name = name
+        self.is_unknown = is_unknown
 
 
 async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
@@ -75,7 +77,8 @@ def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Princip
     stored = row[1] if row else "0" * 64
     is_genuine = hmac.compare_digest(stored, digest) and is_well_formed_secret(secret)
     if not (row and is_genuine and row[6] is None and (row[5] is None or now < row[5])):
-        raise TokenRefused(row[2] if row and is_genuine and not row[8] else "")
+        name = row[2] if row and is_genuine and not row[8] else ""
+        raise TokenRefused(name, is_unknown=bool(secret) and not is_genuine)
     return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8], row[9])
 
 

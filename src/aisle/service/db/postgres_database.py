@@ -27,6 +27,7 @@ from aisle.errors import StorageError
 from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import GROWING_TABLES, Busy, DatabaseUnreachable, Work
 from aisle.service.db.fair_turns import FairTurns
+from aisle.service.db.postgres_answer_watch import AnswerWatch, ServerNotAnswering
 from aisle.service.db.postgres_transaction_and_errors import (
     REFUSED,
     SERVER_ERRORS,
@@ -88,6 +89,7 @@ class PostgresDatabase:
         self._timeout_s = timeout_s
         self._queues: dict[str, _StoreQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._answer_watch = AnswerWatch(dsn, self.monitor)
         self._closed = False
         self._turns = FairTurns(readers)
         self._writer_turns = FairTurns(writers)
@@ -145,9 +147,12 @@ class PostgresDatabase:
             await migrate_postgres(connection)
         finally:
             await connection.close(timeout=self._timeout_s)
-        return await self._pool(readers, settings), await self._pool(
-            writers, settings | _WRITER_SETTINGS, _WRITER_CACHED_STATEMENTS
+        pools = (
+            await self._pool(readers, settings),
+            await self._pool(writers, settings | _WRITER_SETTINGS, _WRITER_CACHED_STATEMENTS),
         )
+        self._answer_watch.start()
+        return pools
 
     async def _pool(self, size: int, settings: dict[str, str], kept: int = 500) -> asyncpg.Pool:
         return await asyncpg.create_pool(
@@ -166,6 +171,7 @@ class PostgresDatabase:
     async def _close(self) -> None:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
+        await self._answer_watch.stop()
         for pool in (self._readers, self._writers):
             try:
                 await asyncio.wait_for(pool.close(), self._timeout_s)
@@ -188,7 +194,12 @@ class PostgresDatabase:
     def _start_task(self, job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
         task = self._loop.create_task(_run_job(job, future))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._answer_watch.begin_job(task)
+        task.add_done_callback(self._finish_task)
+
+    def _finish_task(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._answer_watch.finish_job(task)
 
     async def _run_client_read(self, work: Work[Any], future: Future[Any]) -> None:
         await self._run_with_retries(
@@ -257,6 +268,7 @@ class PostgresDatabase:
                     raise public_error(problem) from problem
                 await asyncio.sleep(random.uniform(0.0, 0.02 * 2**attempt))
             else:
+                self._answer_watch.note_answer()
                 self.monitor.report_success("reads", *(("writes",) if deliver is None else ()))
                 if deliver is None:
                     future.set_result(result)
@@ -300,10 +312,6 @@ class PostgresDatabase:
             self.monitor.report_failure("reads", error=type(error).__name__)
         elif isinstance(error, SERVER_ERRORS):
             self.monitor.report_failure("reads" if pool is self._readers else "writes", error=type(error).__name__)
-
-
-class ServerNotAnswering(TimeoutError):
-    """Server that does not answer although the pool has free connections."""
 
 
 class _StoreQueue:

@@ -109,8 +109,8 @@ class OperationEndpoint:
             if not operation.operation.write:
                 answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
-            if isinstance(refusal, TokenRefused) and refusal.name:
-                notes["refused_token"] = refusal.name
+            if isinstance(refusal, TokenRefused):
+                _note_refused_token(refusal, request, notes)
             return refusal_response(self._limit_unauthenticated(request, refusal))
         except TooManyWaiting as problem:
             await asyncio.sleep(_TOO_MANY_WAIT_S)
@@ -323,6 +323,14 @@ class _CountedResponse(Response):
             self._sent()
         if background is not None:
             await background()
+
+
+def _note_refused_token(refusal: TokenRefused, request: Request, notes: RequestNotes) -> None:
+    """Note the name of a refused token. One that is unknown has none, so the log says where it comes from."""
+    if refusal.name:
+        notes["refused_token"] = refusal.name
+    elif refusal.is_unknown:
+        log.warning("unknown token refused from %s", _address_of(request))
 
 
 def _address_of(request: Request) -> str:

@@ -19,7 +19,7 @@ from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.errors import JSON_TYPE, SUCCESS, Refusal
 from aisle.service.handlers.registry import Handler, ServedOperation
-from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.http.endpoint import OperationEndpoint, refusal_response
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
 if TYPE_CHECKING:
@@ -75,20 +75,31 @@ def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandle
     stored, readers = DatabaseFigures(endpoint.database), RecentReaders()
 
     async def figures(request: Request) -> Response:
-        note_token_use = None
+        note_token_use, is_database_lost = None, False
         if not is_local(request) or "authorization" in request.headers:
-            answer = await endpoint.handle(served, request)
+            answer = await _answer_in_time(endpoint, served, request)
             authorization = request.headers.get("authorization", "")
-            is_database_lost = answer.status_code == 503 and not endpoint.database.monitor.is_available
-            if answer.status_code == 200:
+            is_database_lost = answer is None or (
+                answer.status_code == 503 and not endpoint.database.monitor.is_available
+            )
+            if answer is not None and answer.status_code == 200:
                 readers.add(authorization)
             elif not is_database_lost or not readers.has(authorization):
-                return answer
-            note_token_use = answer.background
-        await stored.refresh()
-        return Response(metrics.render(stored.sizes, stored.seen), media_type=CONTENT_TYPE, background=note_token_use)
+                return answer or refusal_response(Refusal(503, "The database does not answer."))
+            note_token_use = answer.background if answer else None
+        sizes, seen = ({}, {}) if is_database_lost else await stored.read()
+        return Response(metrics.render(sizes, seen), media_type=CONTENT_TYPE, background=note_token_use)
 
     return figures
+
+
+async def _answer_in_time(endpoint: OperationEndpoint, operation: ServedOperation, request: Request) -> Response | None:
+    """Return the endpoint's response; None if the database does not answer in time."""
+    try:
+        async with asyncio.timeout(READY_TIMEOUT_S):
+            return await endpoint.handle(operation, request)
+    except TimeoutError:
+        return None
 
 
 class DatabaseProbe:

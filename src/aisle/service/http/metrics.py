@@ -12,6 +12,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -171,7 +172,7 @@ def _table_metrics(sizes: Mapping[str, int]) -> Iterator[Metric]:
         if table != "*":
             rows.add_metric([table], count)
     yield rows
-    yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=sizes.get("*", 0))
+    yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=sizes.get("*"))
 
 
 def _token_metrics(seen: Mapping[str, float]) -> Iterator[Metric]:
@@ -256,29 +257,32 @@ _MAX_READERS = 100
 
 
 class DatabaseFigures:
-    """Last known sizes of the tables, and the last use of each token."""
+    """Sizes of the tables, read now and then, and the last use of each token."""
 
     def __init__(self, database: Database, now: Callable[[], float] = monotonic) -> None:
-        self.sizes: dict[str, int] = {}
-        """Rows by table."""
-        self.seen: dict[str, float] = {}
-        """Time of the last use by name of the token, in seconds since 1970."""
         self._database = database
         self._now = now
+        self._sizes: Mapping[str, int] = _NOTHING
         self._loaded_at = -REFRESH_SECONDS
 
-    async def refresh(self) -> None:
-        """Read the last uses, which checks that the database answers, and the sizes if they are old.
+    async def read(self) -> tuple[Mapping[str, int], Mapping[str, float]]:
+        """Return the rows by table, and by name of the token its last use in seconds since 1970.
 
-        Give up after `_TIMEOUT_S`.
+        Both are empty if the database does not answer within `_TIMEOUT_S`.
         """
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                self.seen = await self._database.read(_load_last_uses)
-                if self._now() - self._loaded_at >= REFRESH_SECONDS:
-                    self.sizes, self._loaded_at = await load_table_sizes(self._database), self._now()
+                seen = await self._database.read(_load_last_uses)
         except (AisleError, TimeoutError):
-            return
+            return _NOTHING, {}
+        if self._now() - self._loaded_at >= REFRESH_SECONDS:
+            with suppress(AisleError, TimeoutError):
+                await self._load_sizes()
+        return self._sizes, seen
+
+    async def _load_sizes(self) -> None:
+        async with asyncio.timeout(_TIMEOUT_S):
+            self._sizes, self._loaded_at = await load_table_sizes(self._database), self._now()
 
 
 class RecentReaders:
