@@ -84,6 +84,16 @@ def _seconds_between(terminal: Terminal, digit: bytes) -> float:
     return time.perf_counter() - at
 
 
+def test_a_letter_typed_for_another_page_is_no_part_of_the_next_line(rig: Rig) -> None:
+    with rig.run("other_page") as terminal:
+        rig.ready(terminal)
+        for written, entry in ((b"y", ["OpenLine", "y"]), (b"\x1b[19~", ["Key", "f8"]), (b"4", ["OpenLine", "4"])):
+            terminal.write(written)
+            terminal.wait_for(lambda _, entry=entry: entry in rig.entries())
+        terminal.write(b"\r")
+        terminal.wait_for(lambda _: rig.lines() == ["4"])
+
+
 def test_a_silence_ends_a_scan_and_is_told_once(rig: Rig) -> None:
     with rig.run() as terminal:
         rig.ready(terminal)
