@@ -12,6 +12,7 @@ from aisle.jobs.job import Event, Turn, reply
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
+    goods_in_hand,
     pick_state,
     set_and_restore_picked_quantities,
 )
@@ -183,11 +184,11 @@ def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Dec
     )
     if index < 0:
         return Decimal(0)
-    done, of, _ = current_and_next_stop.sum_lines(
-        state.lines[each] for each in current_and_next_stop.lines_of_stop(state, index)
-    )
+    stop = [state.lines[each] for each in current_and_next_stop.lines_of_stop(state, index)]
+    done, of, _ = current_and_next_stop.sum_lines(stop)
+    others = goods_in_hand.sum_of_others(state, stop)
     is_whole = state.lines[index].allows_decimals or not value % 1
-    return value - done if is_whole and done < value <= of else Decimal(0)
+    return value + others - done if is_whole and done < value + others <= of else Decimal(0)
 
 
 def _is_location_unknown(state: PickState, line: PickLine) -> bool:

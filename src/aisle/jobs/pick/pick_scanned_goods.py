@@ -11,6 +11,7 @@ from aisle.jobs.job import Context, Turn, reply
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
+    goods_in_hand,
     location_questions,
     operations,
     pick_state,
@@ -137,7 +138,9 @@ def report_picked(
     )
     verdict = Verdict(
         GOOD,
-        _picked_message(state, after, changes, stop_lines, is_total),
+        _with_own_total(
+            state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total), is_total
+        ),
         detail=expected_and_held_stock.exceeding_message(state, changes),
     )
     effects = operations.update_lines(state, after, changes, context.store)
@@ -146,6 +149,14 @@ def report_picked(
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
     return current_and_next_stop.lines_of_stop(state, state.current_index) if is_total else ()
+
+
+def _with_own_total(before: PickState, after: PickState, stop: Sequence[int], message: Msg, is_total: bool) -> Msg:
+    """Add this picker's own quantity to the sum in the message if he set it beside goods in other pickers' hands."""
+    lines = [before.lines[index] for index in stop]
+    others = goods_in_hand.sum_of_others(before, lines)
+    done, _, _ = current_and_next_stop.sum_lines(after.lines[index] for index in stop)
+    return msg("pick.own_total", own=done - others, what=message) if others else message
 
 
 def _picked_message(

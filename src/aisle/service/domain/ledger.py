@@ -1,4 +1,4 @@
-"""Ledger of one operation: balances and their legs, and the origins of held goods (README: Pick lowers)."""
+"""Ledger of one operation: balances and their legs, and the origins of held goods (README: Pick falls)."""
 
 from __future__ import annotations
 
