@@ -310,6 +310,17 @@ def test_differences_are_shown_before_it_is_closed() -> None:
     assert hand.view.name == "receive.delivery"
 
 
+@pytest.mark.parametrize(("quantity", "counts"), [("=10", [4, 3]), ("=4", [4])])
+def test_sentence_about_differences_follows_another_handheld(quantity: str, counts: list[int]) -> None:
+    hand = Hand()
+    hand.say("D-1", "d")
+    Hand(hand.store).say("D-1", "P1", quantity, "A-1")
+    hand.feed(Changed("delivery", "D-1"))
+    told = [each.text for each in hand.verdicts if each.text.id == "receive.differ_short"]
+    assert [dict(each.args)["short"] for each in told] == counts
+    assert len(hand.view.rows) == counts[-1]
+
+
 def test_each_step_is_undone_by_its_opposite() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "P1")

@@ -159,7 +159,7 @@ class ReceiveJob(Job[ReceiveState]):
             case Opened(args):
                 return _handle_opened(args, context)
             case Rows(id_, rows, _):
-                return _handle_rows(state, event, id_, rows, context)
+                return _count_differences_again(state, _handle_rows(state, event, id_, rows, context))
             case Resumed() | Closed() | Changed("delivery" | "outbox" | "product"):
                 return _refresh(state._replace(page_size=max(1, context.window_rows)), context)
             case Back():
@@ -504,13 +504,30 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
 
 def _finish(state: ReceiveState, context: Context) -> Result:
     """Show what differs from the announcement before the delivery is closed."""
-    differing = differences(state)
-    if not differing:
+    if not differences(state):
         return _close_delivery(state, context)
-    over_count = sum(each.is_over for each in differing)
-    short_count = len(differing) - over_count
+    return _ask_if_all(state._replace(phase="check", first=0))
+
+
+def _ask_if_all(state: ReceiveState) -> Result:
+    over_count, short_count = _count_differences(state)
     id_ = "receive.differ" if over_count else "receive.differ_short"
-    return reply(state._replace(phase="check", first=0), ASK, id_, short=short_count, over=over_count)
+    return reply(state, ASK, id_, short=short_count, over=over_count)
+
+
+def _count_differences(state: ReceiveState) -> tuple[int, int]:
+    """Return the numbers of products (over, short)."""
+    differing = differences(state)
+    over_count = sum(each.is_over for each in differing)
+    return over_count, len(differing) - over_count
+
+
+def _count_differences_again(before: ReceiveState, turn: Result) -> Result:
+    """Ask with the new count if another receiver's booking changed the differences while they were shown."""
+    is_shown = before.phase == turn.state.phase == "check" and turn.verdict is None
+    if not is_shown or _count_differences(before) == _count_differences(turn.state):
+        return turn
+    return turn._replace(verdict=_ask_if_all(turn.state).verdict)
 
 
 def _close_delivery(state: ReceiveState, context: Context) -> Result:
