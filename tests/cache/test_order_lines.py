@@ -143,6 +143,18 @@ def test_a_place_that_is_empty_is_in_no_list_and_has_none(
     assert line["stock"] == (stock if stock is not None else {"A-1": Decimal(0), "A-2": Decimal(5)})
 
 
+@pytest.mark.parametrize("places", [{}, {"A-2": 5}])
+def test_location_whose_stock_ran_out_has_none(cache: CacheWriter, reads: CacheReader, places: dict[str, int]) -> None:
+    """The line still names it, without being preferred; the list of the stock leaves it out."""
+    cache.write_products([service_rows.product("P3")])
+    cache.write_stock([service_rows.stock("P3", 0, places=places)])
+    empty = {"location_code": "A-1", "location_order": 1, "quantity": 0}
+    lines = [service_rows.line(1, "P3", 2) | {"store_locations": [empty]}]
+    cache.write_orders([service_rows.order("O1", *lines)], lines_known=True, read_began=2.0)
+    (line,) = read(reads, "order_to_pick")
+    assert line["stock"] == {"A-1": 0} | places
+
+
 # What the cache keeps of goods that lie somewhere for orders: each line's places by themselves, so that a page reads
 
 

@@ -474,7 +474,8 @@ def test_the_screen_says_what_of_held_goods_is_booked_at_no_location(free: int, 
     warning = hand.verdict.detail
     assert str(dict(warning.args)["nowhere"] if warning else "") == nowhere
     hand.feed(Command("u"))
-    assert hand.told.endswith(f", PU-2; {nowhere} without location" if nowhere else ", PU-2")
+    where = f"{nowhere} without location" if nowhere == str(taken) else f"PU-2; {nowhere} without location"
+    assert hand.told.endswith(f"0, {where}" if nowhere else ", PU-2")
 
 
 @pytest.mark.parametrize("is_batch", [True, False])

@@ -171,3 +171,18 @@ def test_what_is_booked_at_no_location_is_said(
         where = dict(hand.verdict.text.args)["where"] if hand.verdict else None
         place = dict(where.args)["place"] if isinstance(where, Msg) else None
         assert (dict(place.args)["count"] if isinstance(place, Msg) else None) == count
+
+
+@pytest.mark.parametrize(
+    ("stock", "takes", "told"),
+    [
+        (0, 2, "Undone: Product P1 back from 2 to 0, 2 without location"),
+        (1, 2, "Undone: Product P1 back from 2 to 0, A-1; 1 without location"),
+        (2, 2, "Undone: Product P1 back from 2 to 0, A-1"),
+    ],
+)
+def test_undo_names_no_location_where_nothing_was_booked(stock: int, takes: int, told: str) -> None:
+    hand = Hand(at(stock))
+    hand.scan("P1", str(takes))
+    hand.feed(Command("u"))
+    assert hand.told == told

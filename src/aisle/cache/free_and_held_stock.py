@@ -131,19 +131,20 @@ def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) ->
                 each["location_code"]: {**each, "quantity": Decimal(0), "pools": {}} for each in empty
             }
             locations = list(({each["location_code"]: each for each in locations} | none | free).values())
-        line["stock"] = _with_own_location(line, locations)
+        line["stock"] = _with_line_locations(line, locations)
         line["stock_by_pool"] = {each["location_code"]: each["pools"] for each in locations or () if each["pools"]}
 
 
-def _with_own_location(line: OrderLineRow, locations: list[LocationStockRow] | None) -> dict[str, Decimal]:
-    """Return the known quantities by location, with 0 at the line's own location if the store names locations.
+def _with_line_locations(line: OrderLineRow, locations: list[LocationStockRow] | None) -> dict[str, Decimal]:
+    """Return the known quantities by location, with 0 at the line's other locations if the store names locations.
 
-    An empty location is in no list. Locations without a quantity are left out.
+    The list of the stock leaves out an empty location. Locations without a quantity are left out.
     """
-    own = str(line.get("preferred_location_code") or line.get("stock_location") or "")
     if locations is None:
         return {}
-    quantities: dict[str, Decimal | None] = {own: Decimal(0)} if own else {}
+    own = str(line.get("preferred_location_code") or line.get("stock_location") or "")
+    codes = (own, *(str(each.get("location_code") or "") for each in line.get("locations") or ()))
+    quantities: dict[str, Decimal | None] = {code: Decimal(0) for code in codes if code}
     quantities |= {each["location_code"]: each["quantity"] for each in locations}
     return {code: quantity for code, quantity in quantities.items() if quantity is not None}
 

@@ -131,12 +131,17 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
 
 
 def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:
-    """Return the location of a pick that was undone, and how much of it was booked at none."""
+    """Return the location of a pick that was undone, and how much of it was booked at none; only the latter if nothing
+    was booked at the location."""
     count = sum(
         sign * expected_and_held_stock.picked_of_no_location(each, each.lines[index])
         for sign, each in ((1, state), (-1, restored))
     )
     place = restored.lines[index].location
+    pairs = zip(state.lines, restored.lines, strict=True)
+    undone = sum(was.picked - now.picked for was, now in pairs if now.stop_key == restored.lines[index].stop_key)
+    if 0 < undone <= count:
+        return msg("pick.at_no_location", count=count)
     return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place
 
 
