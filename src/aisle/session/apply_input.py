@@ -254,6 +254,8 @@ class InputHandler:
             self._refuse(prepared.line._replace(text="" if is_secret else prepared.line.text), msg(prepared.reason), at)
         else:
             self._apply_prepared(prepared.line, at)
+        if prepared.layout_digits:
+            self._meanings.report_layout(prepared.layout_digits)
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()

@@ -94,6 +94,10 @@ class MeaningHandler:
         """Add to the verdict how a code was read."""
         self._remarks.add(meaning)
 
+    def report_layout(self, digits: str) -> None:
+        """Add to the verdict that digits came in another keyboard layout."""
+        self._remarks.report_layout(digits, digits)
+
     def record(self, meaning: Meaning) -> None:
         """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
         choices, verdict = self._page.accepts().choices, self._verdicts.current
