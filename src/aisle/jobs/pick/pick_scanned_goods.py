@@ -20,6 +20,7 @@ from aisle.jobs.pick import (
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
+from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
@@ -72,7 +73,8 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     """Pick the scanned product from the location that was chosen for it."""
     explicit = bool(choice.quantity)
     match = Match(PRODUCT, choice.product, choice.label, choice.quantity or Decimal(1), explicit)
-    turn = pick_product(location_questions.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
+    state = location_questions.go_to_chosen_location(state, choice)._replace(choices=(), location_read=LabelRead())
+    turn = pick_product(state, match, context)
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
     if expected_and_held_stock.is_without_stock(turn.verdict.detail):
@@ -99,7 +101,7 @@ def handle_location_answer(state: PickState, row: StockAtLocationRow, context: C
     return (
         pick_at_location(state._replace(choices=()), choice, context)
         if row.get("pools")
-        else location_questions.ask_with_location(state, choice)
+        else location_questions.ask_with_location(state, choice, context.now)
     )
 
 
