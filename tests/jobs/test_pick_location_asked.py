@@ -298,10 +298,32 @@ def test_the_scan_of_a_place_answers(place: str, scans: int) -> None:
 def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
     hand = skipped(**lies("A-01-3", "A-04-1"))
     hand.scan(FLAKES)
-    assert hand.scan("C-1", kind=LOCATION) == "pick.which_location"
+    assert hand.scan("C-1", kind=LOCATION) == "pick.no_stock_which_location"
     assert places(hand) == ["A-04-1", "A-01-3", "C-1"]
     hand.feed(Choice(3))
     assert booked(hand) == [(1, Decimal(1), "C-1")]
+
+
+@pytest.mark.parametrize(
+    ("reads", "is_booked"),
+    [
+        ("01", False),
+        ("0111", False),
+        ("0246", False),
+        ("04", True),
+        ("0248", True),
+    ],
+)
+def test_repeated_read_of_location_without_stock_is_no_answer(reads: str, is_booked: bool) -> None:
+    """`reads`: second of each read; a scanner that stays on the label reads it again and again."""
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(FLAKES)
+    for second in reads:
+        hand.context = hand.context._replace(now=f"2026-11-20T10:00:0{second}Z")
+        said = hand.scan("C-1", kind=LOCATION)
+        assert (said == "pick.no_stock_which_location") is not (is_booked and second == reads[-1])
+    assert bool(booked(hand)) is is_booked
+    assert is_booked or places(hand) == ["A-04-1", "A-01-3", "C-1"]
 
 
 def test_location_without_known_stock_is_not_said_to_be_where_it_is_booked() -> None:

@@ -10,7 +10,7 @@ import pytest
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows, Start
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
-from aisle.jobs.supervisor.today_tiles import SOURCES
+from aisle.jobs.supervisor.today_tiles import shown_sources
 from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
 from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, CursorKey, UnknownCode
 from aisle.tui.layout.screen import layout_screen
@@ -19,10 +19,11 @@ from aisle.tui.message_text import MessageWriter
 from tests.samples.log import log_row
 from tests.samples.today import FIGURES
 
-TILES = len(SOURCES)
-"""Number of the last tile; the pages come after it."""
+TILES = len(shown_sources(is_desk=False))
+"""Number of the last tile of a handheld; the pages come after it."""
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
+DESK = CONTEXT._replace(is_desk=True)
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "today": [FIGURES],
@@ -34,6 +35,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "deliveries": [{"order_number": number} for number in ("7003", "7004")],
     "excess_receipts": [{"order_number": "7005", "description": "Milk"}],
     "entries_to_review": [dict(log_row("9", "2026-11-20T15:00:00Z", description="Milk", difference=Decimal(-2)))],
+    "expiry_checks": [{"product_name": "Feta", "due": "2026-11-19"}],
     "log": [
         dict(log_row(str(at), "2026-11-20T15:00:00Z", work=work)) for at, work in enumerate(["pick", "in_hand"] * 3)
     ],
@@ -52,10 +54,10 @@ ROWS: dict[str, list[dict[str, Any]]] = {
 class Hand:
     """Somebody at the page."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: Context = CONTEXT) -> None:
         self.job, self.state = TodayJob(), TodayState()
         self.effects: list[Any] = []
-        self.feed(Opened({}))
+        self.feed(Opened({}), context)
 
     def feed(self, event: Event, context: Context = CONTEXT) -> list[Any]:
         """One event and its answers; what followed."""
@@ -111,9 +113,10 @@ def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
 
 
 def test_each_tile_has_its_figure_and_opens_its_list() -> None:
-    hand = Hand()
+    assert len(Hand().view.dashboard.tiles) == TILES
+    hand = Hand(DESK)
     tiles = hand.view.dashboard.tiles
-    assert [tile.total for tile in tiles] == [1, 0, 1, 1, 3, 4, 1, 2, 1, 1]
+    assert [tile.total for tile in tiles] == [1, 0, 1, 1, 3, 4, 1, 2, 1, 1, 1]
     assert [tile.note.args for tile in tiles][1] == (("text", ""),)
     assert tiles[4].note.id == "tile.uncollected"
     assert tiles[7].note == raw("7003, 7004")
@@ -131,16 +134,18 @@ def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     kinds = [opened[at][0].args["kind"] for at in (1, 5, 6, 8, 9)]
     assert kinds == ["stuck", "differences", "negative_stock", "excess_receipts", "entries_to_review"]
     assert opened[7] == [Start("deliveries", {"subset": "late"})]
+    assert opened[10] == [Start("expiry", {})]
+    assert tiles[10].note == msg("tile.order_due", order="Feta", due=msg("moment.late", at="2026-11-19"))
 
 
 def test_arrows_choose_a_tile_of_a_desk_and_enter_opens_it() -> None:
-    hand, desk = Hand(), CONTEXT._replace(is_desk=True)
+    hand, desk, last = Hand(DESK), DESK, TILES
     assert hand.feed(CursorKey("enter"), desk) == []
-    rights = [("right", min(at, TILES - 1)) for at in range(1, TILES + 1)]
+    rights = [("right", min(at, last)) for at in range(1, last + 2)]
     for key, at in (("right", 0), ("down", 1), ("left", 0), ("up", 0), *rights):
         hand.feed(CursorKey(key), desk)
         assert hand.view.dashboard.cursor == at
-    assert hand.feed(CursorKey("enter"), desk) == [list(SOURCES.values())[-1].opens]
+    assert hand.feed(CursorKey("enter"), desk) == [Start("expiry", {})]
 
 
 def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
@@ -156,7 +161,7 @@ def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
 
 @pytest.mark.parametrize(
     ("unread", "unknown_tiles"),
-    [(("logs",), {5, 9}), (("headers",), {0, 1, 2, 3, 4}), (("products", "deliveries"), {6, 7, 8}), ((), set())],
+    [(("logs",), {5, 9}), (("headers",), {0, 1, 2, 3, 4}), (("products", "deliveries"), {6, 7, 8, 10}), ((), set())],
 )
 def test_figures_of_a_list_that_was_never_read_are_unknown(
     monkeypatch: pytest.MonkeyPatch, unread: tuple[str, ...], unknown_tiles: set[int]

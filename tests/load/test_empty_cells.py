@@ -134,7 +134,7 @@ async def test_an_empty_or_absent_flag_of_a_store_stays(header: str, cells: str,
 _CELLS = {
     **{kinds.TEXT: "x", kinds.CODE: "7", kinds.DOTTED_CODE: "x", kinds.BARCODE: "9520001100109", kinds.JSON: ""},
     **{kinds.BARCODES: "9520001100086", kinds.NUMBER: "3", kinds.MONEY: "3", kinds.NUMBERS: "5|6", kinds.POOL: "2"},
-    **{kinds.WHOLE: "3", kinds.FLAG: "false", kinds.DATE: "2027-01-31", kinds.LIST: "a|b"},
+    **{kinds.WHOLE: "3", kinds.FLAG: "false", kinds.DATE: "2027-01-31", kinds.LIST: "a|b", kinds.ROLE: "staff"},
 }
 _OWN_CELLS = {
     **{"product_number": "P", "store_number": "1", "location_code": "A", "role": "supervisor", "pin": "1234"},

@@ -64,6 +64,7 @@ TILE_FIGURES = (
     ("deliveries", 2),
     ("excess_receipts", 1),
     ("entries_to_review", 3),
+    ("expiry_checks", 6),
 )
 
 
@@ -83,6 +84,7 @@ def _desk(text: str) -> Frame:
         for at, name in enumerate(("Honey Heather 250 g", "Honey Runny 250 g", "Tea"), 1)
     )
     state = _state(figures=FIGURES, tiles=tiles, people=people, aisles=aisles, latest=latest, tile=1)
+    state = state._replace(options=state.options._replace(is_desk=True))
     return _frame(state, LinkState("live", 3.0))
 
 

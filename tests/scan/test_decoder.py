@@ -61,6 +61,15 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
     return [data[a:b] for a, b in pairwise(edges)]
 
 
+def test_a_dropped_line_is_no_part_of_the_next_one() -> None:
+    decoder = Decoder()
+    decoder.feed(b"y", 1.0)
+    assert decoder.drop_line() == [OpenLine("")]
+    (line,) = decoder.feed(b"j\r", 2.0)
+    assert isinstance(line, Line)
+    assert line.text == "j"
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [

@@ -41,6 +41,7 @@ BOTH = frozenset(
         "test_round_trips",
         "test_scope",
         "test_multi_item_requests",
+        "test_undone_counts",
     }
 )
 

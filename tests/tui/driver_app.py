@@ -2,7 +2,8 @@
 
 What it does besides is said by DRIVER_WAYS: `late` (ready only when a file appears), `flood` (paints a lot at once),
 `fail` (cannot take a line that says so), `web` (at the end of two pipes), `words` (still has something to say when
-the terminal was given back), `busy` (what is typed keeps it busy for a while), `hasty` (waits a moment for the last).
+the terminal was given back), `busy` (what is typed keeps it busy for a while), `hasty` (waits a moment for the last),
+`other_page` (a key drops the letter before it).
 """
 
 import json
@@ -91,6 +92,8 @@ class DriverApp(App[None]):
                 _be_busy(0.15)
         if "fail" in WAYS:
             raise RuntimeError("cannot take this")
+        if "other_page" in WAYS and any(isinstance(item, Key) for item in items):
+            self._terminal_driver.dropped_length = 1
         if items:
             self.query_one("#last", Static).update(str(items[-1][0]))
 

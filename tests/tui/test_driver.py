@@ -84,6 +84,17 @@ def _seconds_between(terminal: Terminal, digit: bytes) -> float:
     return time.perf_counter() - at
 
 
+def test_a_letter_typed_for_another_page_is_no_part_of_the_next_line(rig: Rig) -> None:
+    with rig.run("other_page") as terminal:
+        rig.ready(terminal)
+        terminal.write(b"y")
+        terminal.wait_for(lambda _: ["OpenLine", "y"] in rig.entries())
+        terminal.write(b"\x1b[19~")
+        terminal.wait_for(lambda _: ["Key", "f8"] in rig.entries())
+        terminal.write(b"4\r")
+        terminal.wait_for(lambda _: rig.lines() == ["4"])
+
+
 def test_a_silence_ends_a_scan_and_is_told_once(rig: Rig) -> None:
     with rig.run() as terminal:
         rig.ready(terminal)

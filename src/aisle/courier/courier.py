@@ -17,6 +17,7 @@ from typing import NamedTuple, Self
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, RandomSource
+from aisle.courier.disk_log import DiskLog
 from aisle.courier.link_state import SYNCING, LinkLog, LinkStatus, ServiceLink
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
@@ -43,6 +44,7 @@ from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
+from aisle.host.database_folder import has_room
 from aisle.host.deleted_file_recovery import WatchedDatabase, recover_file
 from aisle.host.notify_sockets import (
     LINK,
@@ -101,6 +103,7 @@ class Courier:
         self.store_folder = store_folder
         self.operator_notices = OperatorNotices(runtime.clock, on_notice)
         self._link_log = LinkLog(self.operator_notices, runtime.clock)
+        self._disk_log = DiskLog(self.operator_notices, runtime.clock, lambda: has_room(store_folder.folder))
         self._create_client = create_client
         self._runtime = runtime
         self._intervals = intervals
@@ -133,7 +136,7 @@ class Courier:
             try:
                 self.operator_notices.add("", recover_file(self._outbox_db).message)
             except StorageError as error:
-                self.operator_notices.add(str(error))
+                self._log_error(error, str(error))
 
     async def _open(self, stack: AsyncExitStack) -> None:
         runtime = self._runtime
@@ -159,6 +162,7 @@ class Courier:
             runtime.clock,
             runtime.sleep,
             self._push_settings.kept,
+            self._disk_log.check,
         )
         client = await stack.enter_async_context(self._create_client(self.link.record_response))
         self._create_pull(client)
@@ -327,7 +331,7 @@ class Courier:
         )
         async with asyncio.TaskGroup() as group:
             for loop in loops:
-                group.create_task(run_forever(loop, self.operator_notices, self._runtime.sleep))
+                group.create_task(run_forever(loop, self._log_error, self._runtime.sleep))
 
     async def sync_once(self, *, full: bool = False, progress: Callable[[SyncProgress], None] | None = None) -> None:
         """Bring the cache up to date once, and push what can be pushed.
@@ -411,11 +415,16 @@ class Courier:
                     self.cache.set_cursor("features", features.header_value)
                     self.cache.set_link(LinkRow(features=features.header_value))
         except StorageError as error:
-            self.operator_notices.add(str(error))  # the caller cannot do anything about it
+            self._log_error(error, str(error))  # the caller cannot do anything about it
         notified = (status.state, status.reason, features.header_value if features else "")
         if notified != self._notified_link:  # otherwise only the heartbeat changed
             self._notified_link = notified
             self.notify([LINK])
+
+    def _log_error(self, error: Exception, text: str) -> None:
+        """Log an error as this text; a full disk once, while it lasts."""
+        if not self._disk_log.record(error):
+            self.operator_notices.add(text)
 
     def _on_token_change(self) -> None:
         """Wake the loops and notify sessions after a user token was added or removed.
@@ -500,14 +509,16 @@ class Courier:
         self.notify(changed)
 
 
-async def run_forever(loop: Callable[[], Awaitable[None]], operator_notices: OperatorNotices, sleep: Sleep) -> None:
+async def run_forever(
+    loop: Callable[[], Awaitable[None]], log_error: Callable[[Exception, str], None], sleep: Sleep
+) -> None:
     """Run `loop` again and again, and log its exceptions: a failure in one part must not stop the others."""
     while True:
         try:
             await loop()
         except StorageError as error:
-            operator_notices.add(str(error))
+            log_error(error, str(error))
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
-            operator_notices.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
+            log_error(error, f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
         await sleep(_RESTART_PAUSE_S)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
@@ -16,7 +17,7 @@ from aisle.courier.clock_skew_and_steady_clock import has_jumped, to_steady_cloc
 from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.link_state import REFUSED
 from aisle.courier.maintenance import HEARTBEAT_S
-from aisle.courier.operator_notices import Notice
+from aisle.courier.operator_notices import MAX_NOTICES, Notice
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.wake_event import Sleep
@@ -309,12 +310,19 @@ def handle_signals(leadership: Leadership) -> None:
 def _notice_writer(
     path: Path, clock: Callable[[], float], translate: Callable[[str], str]
 ) -> Iterator[Callable[[Notice], None]]:
-    """Yield a function that appends notices to the courier's log, one a line with its time. Log a fatal exception."""
+    """Yield a function that appends notices to the courier's log, one a line with its time. Log a fatal exception.
+
+    What a full disk does not take is written with the next notice.
+    """
+    unwritten: deque[str] = deque(maxlen=MAX_NOTICES)
 
     def note(notice: Notice) -> None:
         at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
-        with suppress(OSError):  # a full disk: the notice is kept in memory
-            _append_line(path, f"{at} {notice.to_line(translate)}\n")
+        unwritten.append(f"{at} {notice.to_line(translate)}\n")
+        with suppress(OSError):
+            while unwritten:
+                _append_line(path, unwritten[0])
+                unwritten.popleft()
 
     try:
         yield note

@@ -34,6 +34,8 @@ class Maintenance:
     clock: Callable[[], float]
     sleep: Sleep
     kept: retention_and_archive.Retention = retention_and_archive.DEFAULT_RETENTION
+    check_disk: Callable[[], None] = lambda: None
+    """Function that finds out whether a full disk has room again."""
 
     def __post_init__(self) -> None:
         self._checkpointed = 0.0
@@ -42,6 +44,7 @@ class Maintenance:
         """Write the heartbeat, detect lost notifications and checkpoint the databases, in a loop."""
         seen = None
         while True:
+            self.check_disk()
             self.link.write_status()
             written = fetch_one(self.outbox, "PRAGMA data_version")
             if written != seen:  # a session wrote; its notification may have been lost

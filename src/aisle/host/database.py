@@ -5,6 +5,7 @@ apsw has its own engine, because SQLite before 3.51.3 can lose committed rows wh
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -294,6 +295,14 @@ _ADVICE_BY_KIND = {
     "damaged": "The file is damaged: keep a copy of it. `courier.log` beside it may say more.",
     "shut": "Check that its folder can be written by this account.",
 }
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Return True if an error means that the disk, or the account's part of it, is full."""
+    if isinstance(error, StorageError):
+        return error.kind == "full"
+    is_refused = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return is_refused or isinstance(error, apsw.FullError)
 
 
 def _error_kind(error: Exception) -> str:

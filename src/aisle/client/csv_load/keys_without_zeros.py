@@ -31,6 +31,7 @@ class KeysWithoutZeros:
         self._own = {hash(key) for _, key in self._keys()}
         for _, key in self._keys():
             self._count(key)
+        self._of_file = self._with_zeros.copy()
 
     def _keys(self) -> Iterator[tuple[int, RecordKey]]:
         """Yield the keys of digits, each once."""
@@ -57,16 +58,18 @@ class KeysWithoutZeros:
 
     def warn(self, known_keys: Collection[RecordKey]) -> None:
         """Add a warning for each new key that may have lost its zeros."""
-        found: dict[tuple[RecordKey, int], list[tuple[int, str]]] = {}
+        found: dict[tuple[tuple[RecordKey, int], bool], list[tuple[int, str]]] = {}
         for line, key in self._keys() if self._with_zeros else ():
             length = len(key[-1])
-            if key[-1][0] == "0" or key in known_keys or (key[:-1], length) in self._usual:
+            if key[-1][0] == "0" or key in known_keys:
                 continue
             longer = ((zeros, (key[:-1], length + zeros)) for zeros in range(1, _MOST_ZEROS + 1))
             if of_kind := next((one for zeros, one in longer if self._with_zeros[one] >= max(1, zeros - 1)), None):
-                found.setdefault(of_kind, []).append((line, key[-1]))
-        for of_kind, rows in found.items():
-            for line, name in rows if len(rows) <= self._with_zeros[of_kind] else ():
+                is_usual = (key[:-1], length) in self._usual
+                found.setdefault((of_kind, is_usual), []).append((line, key[-1]))
+        for (of_kind, is_usual), rows in found.items():
+            others = self._of_file[of_kind] - 1 if is_usual else self._with_zeros[of_kind]
+            for line, name in rows if len(rows) <= others else ():
                 what = f"{self._noun} may have lost the zeros with which others begin; if so, write it as text"
                 self._table.notes.add_warning(what, f"{name} beside {self._shown[of_kind]}", line)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs.pick.pick_line import PickLine, sum_in_hand, sum_line_goods, sum_pieces
@@ -18,6 +19,16 @@ def quantity_to_put_down(state: PickState, line: PickLine) -> Decimal:
     picker who has the same order open, here or on another host."""
     tote = find_tote(state, line.order)
     return line.own_in_hand if tote and (tote.other_pickers or tote.is_shared) else line.in_hand
+
+
+def quantity_of_others(state: PickState, line: PickLine) -> Decimal:
+    """Return the quantity of a line that pickers who have the same order open have in hand."""
+    return line.in_hand - quantity_to_put_down(state, line)
+
+
+def sum_of_others(state: PickState, lines: Iterable[PickLine]) -> Decimal:
+    """Return the quantity of these lines that other pickers have in hand."""
+    return sum((quantity_of_others(state, take) for take in lines), Decimal(0))
 
 
 def has_goods_to_put_down(state: PickState, order: str = "") -> bool:

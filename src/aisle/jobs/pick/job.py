@@ -145,6 +145,8 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         is_right = excess_and_refused_put_downs.is_location_of_excess(state, match.key)
         return reply(state, INFO if is_right else WRONG, "pick.put_back_first")
     if choice := location_questions.choice_for_location(state, match.key):
+        if location_questions.is_read_again(state, choice, context.now):
+            return location_questions.ask_with_location(state, choice, context.now)
         asked = location_questions.ask_if_held(state, choice._replace(is_held_known=False))
         return asked or pick_scanned_goods.pick_at_location(state, choice, context)
     if location_questions.product_in_question(state):

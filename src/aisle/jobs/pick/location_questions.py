@@ -12,6 +12,7 @@ from aisle.jobs.job import Event, Turn, reply
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
+    goods_in_hand,
     pick_state,
     set_and_restore_picked_quantities,
 )
@@ -19,6 +20,7 @@ from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
 from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
 from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
 from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step
+from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back, Command, Match, Scan
@@ -114,12 +116,17 @@ def choice_with_location(state: PickState, location: str, pool: int) -> PickChoi
     return choice._replace(key=location, pool=pool)
 
 
-def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
-    """Ask where the goods were picked, with this location added to the choices."""
-    text = msg("pick.which_location", label=choice.label, quantity=choice.quantity)
-    if not choice.quantity:
-        text = msg("pick.weigh_which_location", label=choice.label)
-    return Turn(state._replace(choices=(*state.choices, choice)), (), Verdict(ASK, text))
+def ask_with_location(state: PickState, choice: PickChoice, now: str) -> Turn[PickState]:
+    """Ask where the goods were picked, with this location without stock of them added to the choices."""
+    others = tuple(each for each in state.choices if not same_location(each.key, choice.key))
+    read = LabelRead((choice.key.casefold(),), now)
+    state = state._replace(choices=(*others, choice), location_read=read)
+    return reply(state, ASK, "pick.no_stock_which_location", label=choice.label, place=choice.key)
+
+
+def is_read_again(state: PickState, choice: PickChoice, now: str) -> bool:
+    """Return True if a read of this location is the one that added it to the choices, repeated by the scanner."""
+    return state.location_read.is_repeated(choice.key.casefold(), now)
 
 
 def ask_if_held(state: PickState, choice: PickChoice) -> Turn[PickState] | None:
@@ -183,11 +190,11 @@ def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Dec
     )
     if index < 0:
         return Decimal(0)
-    done, of, _ = current_and_next_stop.sum_lines(
-        state.lines[each] for each in current_and_next_stop.lines_of_stop(state, index)
-    )
+    stop = [state.lines[each] for each in current_and_next_stop.lines_of_stop(state, index)]
+    done, of, _ = current_and_next_stop.sum_lines(stop)
+    others = goods_in_hand.sum_of_others(state, stop)
     is_whole = state.lines[index].allows_decimals or not value % 1
-    return value - done if is_whole and done < value <= of else Decimal(0)
+    return value + others - done if is_whole and done < value + others <= of else Decimal(0)
 
 
 def _is_location_unknown(state: PickState, line: PickLine) -> bool:

@@ -11,6 +11,7 @@ from aisle.jobs.job import Context, Turn, reply
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
+    goods_in_hand,
     location_questions,
     operations,
     pick_state,
@@ -19,6 +20,7 @@ from aisle.jobs.pick import (
 )
 from aisle.jobs.pick.pick_state import PickChoice, PickState
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
+from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
@@ -71,7 +73,8 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     """Pick the scanned product from the location that was chosen for it."""
     explicit = bool(choice.quantity)
     match = Match(PRODUCT, choice.product, choice.label, choice.quantity or Decimal(1), explicit)
-    turn = pick_product(location_questions.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
+    state = location_questions.go_to_chosen_location(state, choice)._replace(choices=(), location_read=LabelRead())
+    turn = pick_product(state, match, context)
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
     if expected_and_held_stock.is_without_stock(turn.verdict.detail):
@@ -98,7 +101,7 @@ def handle_location_answer(state: PickState, row: StockAtLocationRow, context: C
     return (
         pick_at_location(state._replace(choices=()), choice, context)
         if row.get("pools")
-        else location_questions.ask_with_location(state, choice)
+        else location_questions.ask_with_location(state, choice, context.now)
     )
 
 
@@ -137,7 +140,9 @@ def report_picked(
     )
     verdict = Verdict(
         GOOD,
-        _picked_message(state, after, changes, stop_lines, is_total),
+        _with_own_total(
+            state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total), is_total
+        ),
         detail=expected_and_held_stock.exceeding_message(state, changes),
     )
     effects = operations.update_lines(state, after, changes, context.store)
@@ -146,6 +151,14 @@ def report_picked(
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
     return current_and_next_stop.lines_of_stop(state, state.current_index) if is_total else ()
+
+
+def _with_own_total(before: PickState, after: PickState, stop: Sequence[int], message: Msg, is_total: bool) -> Msg:
+    """Add this picker's own quantity to the sum in the message if he set it beside goods in other pickers' hands."""
+    lines = [before.lines[index] for index in stop]
+    others = goods_in_hand.sum_of_others(before, lines)
+    done, _, _ = current_and_next_stop.sum_lines(after.lines[index] for index in stop)
+    return msg("pick.own_total", own=done - others, what=message) if others else message
 
 
 def _picked_message(

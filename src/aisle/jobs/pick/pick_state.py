@@ -8,6 +8,7 @@ from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
+from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.view import Msg, msg
 
@@ -210,6 +211,8 @@ class PickState(NamedTuple):
     pools: Pools = ()
     untaken: Decimal = Decimal(0)
     """Number whose question was not answered; the next verdict says that it is not taken."""
+    location_read: LabelRead = LabelRead()
+    """Latest read of a location without stock of the goods in question."""
 
     @property
     def order(self) -> str:

@@ -57,17 +57,22 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
         _, _, needed = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
         more = PickChoice("take_rest", take.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
-    _, of, _ = current_and_next_stop.sum_lines(current_and_next_stop.current_stop_lines(state))
-    if value <= of:
+    stop_lines = current_and_next_stop.current_stop_lines(state)
+    _, of, _ = current_and_next_stop.sum_lines(stop_lines)
+    others = goods_in_hand.sum_of_others(state, stop_lines)
+    if value + others <= of:
         return None
     rest = PickChoice("take_rest", take.product, typed=value)
+    if others:
+        args: dict[str, str | Decimal] = {"label": take.label, "others": others, "of": of}
+        return reject_input(state, "pick.total_with_others", rest, *ways, quantity=value, **args)
     stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open
         for index in set_and_restore_picked_quantities.lines_with_product(state, take.product)
     )
     if elsewhere and take.location:
-        args: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.location}
+        args = {"label": take.label, "rest": of, "place": take.location}
         return reject_input(state, "pick.more_than_needed_here", rest, *ways, quantity=value, **args)
     return reject_input(state, "pick.total_more_than_ordered", rest, *ways, label=take.label, quantity=value, of=of)
 

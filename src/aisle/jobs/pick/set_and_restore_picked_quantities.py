@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from aisle.jobs.pick.current_and_next_stop import lines_of_stop
+from aisle.jobs.pick.goods_in_hand import quantity_of_others
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_state import (
     LineBefore,
@@ -53,13 +54,15 @@ def add_over_lines(state: PickState, indexes: Iterable[int], quantity: Decimal) 
 
 
 def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> dict[int, Decimal]:
-    """Return the changed picked quantities by line for a total of `value`; goods put down stay, lines fill in order."""
+    """Return the changed picked quantities by line for this picker's total of `value`. Goods put down and goods in
+    other pickers' hands stay; lines fill in order."""
     left = value - sum((state.lines[index].moved for index in indexes), Decimal(0))
     changes: dict[int, Decimal] = {}
     for index in indexes:
         take = state.lines[index]
-        part = max(Decimal(0), min(left, take.ordered - take.moved))
-        changes[index] = take.moved + part
+        kept = take.moved + quantity_of_others(state, take)
+        part = max(Decimal(0), min(left, take.ordered - kept))
+        changes[index] = kept + part
         left -= part
     return {index: picked for index, picked in changes.items() if picked != state.lines[index].picked}
 

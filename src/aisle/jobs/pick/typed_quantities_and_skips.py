@@ -9,6 +9,7 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.job import Context, Turn, reply
 from aisle.jobs.pick import (
     current_and_next_stop,
+    goods_in_hand,
     location_questions,
     pick_state,
     put_down_at_location,
@@ -93,7 +94,7 @@ def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result
 
 
 def _set_checked_quantity(state: PickState, value: Decimal, context: Context) -> Result:
-    """Set the total of the stop, filling its totes in order; ask first if that would empty one of several."""
+    """Set this picker's total of the stop, filling its totes in order; ask first if that would empty one of several."""
     take = state.current_line
     if take is None:
         return Turn(state)
@@ -106,6 +107,7 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
     if value < moved:
         return reject_input(state, "pick.moved", label=take.label, quantity=moved)
     done, _, rest = current_and_next_stop.sum_lines(lines)
+    done -= goods_in_hand.sum_of_others(state, lines)
     if value < done and len({line.order for line in lines}) > 1:
         choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
@@ -131,7 +133,7 @@ def drop_pack(state: PickState) -> Result:
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
-    """Set the total picked at the stop, more or less than before."""
+    """Set the total that this picker has of the stop, more or less than before."""
     changes = set_and_restore_picked_quantities.set_over_lines(
         state, current_and_next_stop.lines_of_stop(state, state.current_index), value
     )

@@ -227,7 +227,8 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
     if state.is_pack_asked:
         return name_goods_and_locations.how_much_prompt(line.label, line.unit)
     if state.is_quantity_open:
-        return msg("pick.prompt_quantity", rest=current_and_next_stop.sum_lines(stop)[2])
+        id_ = "pick.prompt_own_quantity" if goods_in_hand.sum_of_others(state, stop) else "pick.prompt_quantity"
+        return msg(id_, rest=current_and_next_stop.sum_lines(stop)[2])
     return msg("move.prompt_product")
 
 

@@ -77,6 +77,7 @@ LOG_REFRESH_S = 15
 
 def _refresh(state: TodayState, context: Context) -> Result:
     """Query what the page shows, and refresh the log from time to time."""
+    state = state._replace(options=state.options._replace(is_desk=context.is_desk))
     effects: list[Effect] = [PAGES[state.phase].query(state, context)]
     if state.phase == "figures":
         effects += today_tiles.tile_queries(context)
@@ -134,12 +135,12 @@ class FiguresPage(DetailPage[TodayState]):
             if event.key == "enter" and state.tile >= 0:
                 return self.actions(state)[state.tile].run(state, context)
             if event.key in TILE_STEPS:
-                last = len(today_tiles.SOURCES) - 1
+                last = len(_shown_sources(state)) - 1
                 return Turn(state._replace(tile=max(0, min(last, state.tile + TILE_STEPS[event.key]))))
         return super().handle_other_input(state, event, context)
 
     def actions(self, state: TodayState) -> tuple[Action[TodayState], ...]:
-        sources = zip(_tiles(state), today_tiles.SOURCES.values(), strict=True)
+        sources = zip(_tiles(state), _shown_sources(state).values(), strict=True)
         return (
             *(Action(today_tiles.tile_choice(tile), partial(_open_list, source)) for tile, source in sources),
             Action(msg("today.to_hours"), partial(_show_page, "hours")),
@@ -154,7 +155,11 @@ class FiguresPage(DetailPage[TodayState]):
 def _tiles(state: TodayState) -> tuple[Tile, ...]:
     figures = dict(state.tiles)
     unread = _unread_lists(state)
-    return tuple(today_tiles.make_tile(id_, figures.get(id_), unread) for id_ in today_tiles.SOURCES)
+    return tuple(today_tiles.make_tile(id_, figures.get(id_), unread) for id_ in _shown_sources(state))
+
+
+def _shown_sources(state: TodayState) -> dict[str, TileSource]:
+    return today_tiles.shown_sources(is_desk=state.options.is_desk)
 
 
 def _unread_lists(state: TodayState) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Query, Rows, Start, money_message
+from aisle.jobs.store_time import due_on_day_message, store_day
 from aisle.jobs.supervisor.log_list import change_message, entry_label
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, OrderFilter, query_arguments
 from aisle.jobs.supervisor.order_rows import BoardOrder, parse_order_row
@@ -35,6 +36,8 @@ class TileSource(NamedTuple):
     opens: Start
     list_name: str = "headers"
     """List of the sync that the figure comes from."""
+    is_for_desk: bool = False
+    """True if only a desk shows it: a handheld has no room for it, and its home page has the same."""
 
 
 def _orders_query(view: str) -> Callable[[str, Context], Query]:
@@ -102,6 +105,15 @@ def _excess_receipts(answer: Rows, context: Context) -> TileFigure:
 
 def _entries_to_review(answer: Rows, context: Context) -> TileFigure:
     notes = (msg("tile.quantity_of", what=entry_label(row), quantity=change_message(row)) for row in answer.rows)
+    return TileFigure(answer.total, next(notes, raw("")))
+
+
+def _expiry_checks(answer: Rows, context: Context) -> TileFigure:
+    """Return how many products are to be checked, with the first one in walking order and its day."""
+    notes = (
+        msg("tile.order_due", order=row["product_name"], due=due_on_day_message(row["due"], context.now))
+        for row in answer.rows
+    )
     return TileFigure(answer.total, next(notes, raw("")))
 
 
@@ -189,13 +201,29 @@ SOURCES: dict[str, TileSource] = {
         Start("exceptions", {"kind": "entries_to_review"}),
         "logs",
     ),
+    "expiry_checks": TileSource(
+        msg("home.expiry"),
+        "warning",
+        lambda id_, context: Query(
+            id_, "expiry_checks", {"day": store_day(context.now), "first": 0, "size": 1}, is_live=True
+        ),
+        _expiry_checks,
+        Start("expiry", {}),
+        "products",
+        is_for_desk=True,
+    ),
 }
 """Sources of the tiles by the id of their query, in the order of their numbers."""
 
 
+def shown_sources(*, is_desk: bool) -> dict[str, TileSource]:
+    """Return the sources of the tiles that a screen shows."""
+    return {id_: source for id_, source in SOURCES.items() if is_desk or not source.is_for_desk}
+
+
 def tile_queries(context: Context) -> tuple[Query, ...]:
     """Return the queries for the figures of all tiles."""
-    return tuple(source.query(id_, context) for id_, source in SOURCES.items())
+    return tuple(source.query(id_, context) for id_, source in shown_sources(is_desk=context.is_desk).items())
 
 
 def make_tile(id_: str, figure: TileFigure | None, unread: Collection[str] = ()) -> Tile:

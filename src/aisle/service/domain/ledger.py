@@ -1,4 +1,4 @@
-"""Ledger of one operation: balances and their legs, and the origins of held goods (README: Pick lowers)."""
+"""Ledger of one operation: balances and their legs, and the origins of held goods (README: Pick falls)."""
 
 from __future__ import annotations
 
@@ -163,6 +163,15 @@ class _Leg(NamedTuple):
     occurred_on: str
 
 
+class AbsorbedKey(NamedTuple):
+    """Key of the absorbed legs of an operation; `occurred_on` is the time of what they absorb."""
+
+    product: str
+    location: str
+    pool: int
+    occurred_on: str
+
+
 class Ledger:
     """Writer of the legs of one operation in one store."""
 
@@ -195,10 +204,12 @@ class Ledger:
         self._last_counts_unread: set[str] = set()
         """Products whose free stock was read, but not yet their last counts."""
         self._new_counts: dict[tuple[str, str, int], str] = {}
+        self._counts_taken_back: list[tuple[object, ...]] = []
+        """Rows for `LAST_COUNT_TAKE_BACK`."""
         self._changed_products: dict[str, None] = {}
         self._late_changes: defaultdict[tuple[str, int], int] = defaultdict(int)
-        self._absorbed: defaultdict[tuple[str, str, int], int] = defaultdict(int)
-        """Sums of the absorbed legs by product, location and pool, for the log."""
+        self._absorbed: defaultdict[AbsorbedKey, int] = defaultdict(int)
+        """Sums of the absorbed legs, for the log."""
 
     async def load_free_stock(self, product_numbers: Iterable[str]) -> None:
         """Read the free stock of many products in one query."""
@@ -281,7 +292,7 @@ class Ledger:
         """Add `quantity` thousandths, which may be negative, to a balance. Note if it becomes negative."""
         if quantity == 0:
             return
-        await self._post_leg(kind, product, stock_key, quantity)
+        await self._post_leg(kind, product, stock_key, quantity, self.occurred_on)
         if self.occurred_on >= self.ctx.now:
             return
         self._late_changes[(product, stock_key.pool)] += quantity
@@ -301,6 +312,25 @@ class Ledger:
         self.update_product(products_sql.STORE_PRODUCT_COUNTED_SET, product, self.occurred_on)
         if product in self._last_counts:
             self._set_last_count(*key, self.occurred_on)
+
+    async def last_count(self, product: str, location: str, pool: int) -> str:
+        """Return the time of the last count of free stock that stands; empty without one."""
+        if product not in self._last_counts:
+            await self._load_last_counts(product)
+        return self._last_counts[product].get((location, pool), "")
+
+    async def take_back_count(self, product: str, location: str, pool: int, counted_on: str, before: str) -> None:
+        """Let the count `before` be the last one, or none (''). What only the later one absorbed counts again.
+
+        A count of the whole store that stands absorbs in turn what precedes it.
+        """
+        self._counts_taken_back.append((before, self.store, product, location, pool, counted_on))
+        self._last_counts[product][(location, pool)] = before
+        args = (self.store, product, location, pool, before, counted_on)
+        for occurred_on, absorbed in await self.ctx.tx.all(sql.ABSORBED_BETWEEN, *args):
+            await self._absorb(product, location, pool, absorbed, occurred_on)
+            if location and await self.last_count(product, NO_LOCATION, pool) > occurred_on:
+                await self._absorb(product, NO_LOCATION, pool, -absorbed, occurred_on)
 
     def update_product(self, statement: str, product: str, value: str) -> None:
         """Set a column of the store's product at the end of the operation; the last value counts."""
@@ -336,8 +366,8 @@ class Ledger:
         flag, self.has_negative_balance = self.has_negative_balance, False
         return flag
 
-    def pop_absorbed(self) -> dict[tuple[str, str, int], int]:
-        """Return the thousandths absorbed since the last call, by product, location and pool."""
+    def pop_absorbed(self) -> dict[AbsorbedKey, int]:
+        """Return the thousandths absorbed since the last call."""
         absorbed = {key: quantity for key, quantity in self._absorbed.items() if quantity}
         self._absorbed.clear()
         return absorbed
@@ -358,7 +388,9 @@ class Ledger:
             (sql.LAST_COUNT_SET, (self.store, *stock_key, counted_on))
             for stock_key, counted_on in self._new_counts.items()
         ]
+        statements += [(sql.LAST_COUNT_TAKE_BACK, row) for row in self._counts_taken_back]
         self._new_counts, self._stored_quantities = {}, {}
+        self._counts_taken_back.clear()
         self._legs.clear()
         return statements + self.origins.pending_statements()
 
@@ -377,11 +409,13 @@ class Ledger:
         self._stock[owner] = stock
         self._owners[owner[0]][owner] = None
 
-    async def _post_leg(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
+    async def _post_leg(
+        self, kind: LegKind, product: str, stock_key: StockKey, quantity: int, occurred_on: str
+    ) -> None:
         stock = await self._load_stock(product, (stock_key.order, stock_key.line))
         self.ctx.leg_count += 1
         number, place = self.ctx.leg_count, (stock_key.location, stock_key.pool, stock_key.order, stock_key.line)
-        when = (self.ctx.now, self.occurred_on)
+        when = (self.ctx.now, occurred_on)
         leg = _Leg(self.store, self.ctx.op_id, number, kind, product, *place, quantity, *when)
         self._legs[product].append(leg)
         self._stored_quantities.setdefault((product, stock_key), stock.get(stock_key))
@@ -395,15 +429,14 @@ class Ledger:
             self.has_negative_balance = True
         self._changed_products[product] = None
 
-    async def _absorb(self, product: str, location: str, pool: int, quantity: int) -> None:
+    async def _absorb(self, product: str, location: str, pool: int, quantity: int, occurred_on: str = "") -> None:
         """Undo a change of free stock that a later count includes."""
-        await self._post_leg("absorbed", product, StockKey(location, pool), -quantity)
-        self._absorbed[(product, location, pool)] -= quantity
+        at = occurred_on or self.occurred_on
+        await self._post_leg("absorbed", product, StockKey(location, pool), -quantity, at)
+        self._absorbed[AbsorbedKey(product, location, pool, at)] -= quantity
 
     async def _counted_since(self, product: str, location: str, pool: int) -> bool:
-        if product not in self._last_counts:
-            await self._load_last_counts(product)
-        return self._last_counts[product].get((location, pool), "") > self.occurred_on
+        return await self.last_count(product, location, pool) > self.occurred_on
 
     async def _load_last_counts(self, product: str) -> None:
         """Read the last counts of this product and of all whose free stock was read, since they will be needed."""

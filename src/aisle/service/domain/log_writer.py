@@ -56,7 +56,10 @@ IN_HAND_SOURCE = "in_hand"
 FINISH_SOURCE = "finish"
 """Source of the entries for held goods that leave the store with a finished order."""
 LATE_SOURCE = "late"
-"""Source of the entry that undoes a late message at a location that was counted since."""
+"""Source of the entry that undoes a late message at a location that was counted since.
+
+If that count is undone, an opposite entry of the same source and time follows.
+"""
 
 
 class FreeCount(NamedTuple):
@@ -142,10 +145,10 @@ class LogWriter:
         """Close an entry of the operation in the ledger. Log each location where late messages were absorbed."""
         await self.ledger.close_entry()
         catalogue = self.ledger.catalogue
-        for (number_, code, pool), quantity in self.ledger.pop_absorbed().items():
+        for (number_, code, pool, moved_on), quantity in self.ledger.pop_absorbed().items():
             product = await catalogue.get_product(number_, "product_number")
             location = await catalogue.find_location(code) if code else None
-            self._entries.append((LogEntry(product, LATE_SOURCE, quantity, location, pool), self.ledger.occurred_on))
+            self._entries.append((LogEntry(product, LATE_SOURCE, quantity, location, pool), moved_on))
 
     async def save_all(self) -> list[int]:
         """Number the entries and defer them to the end of the operation. Return the wire ids of the added ones."""

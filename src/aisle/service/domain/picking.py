@@ -1,4 +1,4 @@
-"""Picking: goods leave locations for an order line and return (README: Pick raises, Pick lowers)."""
+"""Picking: goods leave locations for an order line and return (README: Pick rises, Pick falls)."""
 
 from __future__ import annotations
 

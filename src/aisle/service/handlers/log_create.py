@@ -33,10 +33,11 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
-from aisle.service.domain.read_products_and_locations import Location, Product, StoreCatalogue
+from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product, StoreCatalogue
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
+from aisle.service.domain.undone_counts import Undo, release_late_changes
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
@@ -218,9 +219,18 @@ async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> N
             await adjust_free(ledger, "change", entry.product.number, entry.location, pool, quantity)
     if entry.line:
         await save_changed_line(ledger, entry.line)
+    else:
+        await release_late_changes(ledger, _undo_of(ledger, entry, changes))
     if sum(changes.values()) < 0:
         _record_person(ledger, entry, product_sql.STORE_PRODUCT_LOSS_BY_SET)
     _log_change(logs, entry, "change", changes, flagged=ledger.pop_negative_flag())
+
+
+def _undo_of(ledger: Ledger, entry: EntryInput, changes: Mapping[int, int]) -> Undo:
+    """Return an entry as the undo of another one; its `reference` says whether it is one."""
+    location = entry.location.code if entry.location else NO_LOCATION
+    user = entry.body.get("app_user_name") or ledger.ctx.app_user or ""
+    return Undo(entry.product.number, location, user, entry.body.get("reference") or "", changes)
 
 
 async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, entry: EntryInput) -> None:

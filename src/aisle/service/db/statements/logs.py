@@ -12,6 +12,11 @@ LOG_ENTRY = """
 LOG_PRODUCTS_SINCE = """
     SELECT DISTINCT product_number FROM stock_log WHERE store_number = $1 AND product_number = ANY($2) AND seq > $3
     ORDER BY product_number LIMIT 20"""
+LOG_COUNTS_AND_UNDOS = """
+    SELECT seq, item FROM stock_log
+    WHERE store_number = $1 AND product_number = $2 AND created_on >= $3
+        AND (reference LIKE 'undo-%' OR item LIKE '%"counted_quantity":%' OR item LIKE '%"source":"late"%')
+    ORDER BY seq"""
 LOG_FIRST = "SELECT seq FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT 1"
 LOG_REVIEW_STATES = "SELECT seq, review_status, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEW_STATE_SET = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
