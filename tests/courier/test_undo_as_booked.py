@@ -134,6 +134,27 @@ async def test_undo_of_a_later_count_that_was_undone_itself(shop: Shop, stocked:
             assert await _stock(shop, stocked) == 10
 
 
+async def test_undo_of_a_count_brings_a_late_loss_back_which_can_be_undone(
+    shop: Shop, stocked: str, tmp_path: Path
+) -> None:
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            shop.line.lose_request = {"POST"}
+            loss = _logs(shop, stocked, quantity=Decimal(-3), reason_code=1)
+            shop.desk.write(loss)
+            count = _logs(other, stocked, is_count=True, counted_quantity=Decimal(8))
+            other.desk.write(count)
+            await _done(other)
+            shop.line.lose_request = set()
+            await _done(shop)
+            figures = [await _stock(shop, stocked)]
+            for host, undo in ((other, _undo(other, count, "2")), (shop, _undo(shop, loss, "3"))):
+                host.desk.write(undo)
+                await _done(host)
+                figures.append(await _stock(shop, stocked))
+            assert figures == [8, 7, 10]
+
+
 async def test_undo_of_a_refused_count_is_nothing(shop: Shop, stocked: str) -> None:
     async with shop.courier():
         shop.line.lose_request = {"POST"}

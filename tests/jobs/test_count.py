@@ -708,6 +708,9 @@ def test_pools_are_counted_apart() -> None:
     assert hand.say("k") == "count.which_pool"
     assert hand.step == "count.pool"
     assert hand.type(2) == "count.no_pool"
+    assert hand.say("u") == "count.go_on"
+    assert hand.step == "count.product"
+    hand.say("k")
     assert hand.type(3) == "count.pool_chosen"
     hand.scan("P1", "4")
     assert hand.say("d") == "count.sent"

@@ -343,6 +343,16 @@ def test_number_instead_of_yes_is_new_value_and_asked_again() -> None:
     assert dict(hand.state.changes) == {"price": Decimal(1)}
 
 
+@pytest.mark.parametrize(("field", "levels"), [("min", [6, 13]), ("max", [5, 6])])
+def test_a_number_instead_of_both_levels_keeps_the_other(field: str, levels: list[int]) -> None:
+    hand = Hand(row())
+    hand.pick(field)
+    for event in (Text("5-13"), Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), Quantity(Decimal(6))):
+        hand.feed(event)
+    assert hand.job.step_name(hand.state) == "store_product.confirm"
+    assert [dict(hand.state.changes)[name] for name in ("min", "max")] == levels
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [

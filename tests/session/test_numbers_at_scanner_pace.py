@@ -98,7 +98,7 @@ def test_y_is_not_promised_for_a_number_after_a_refused_scan(home: StoreFolder, 
         frame = scan.send(f"{number}\r", pace)
         is_asked = number == "7*7"
         assert told(frame) == ((ASK, "input.number_after_refused_scan") if is_asked else (WRONG, "count.unknown"))
-        assert (f"{number} of Tea" if is_asked else f"{number} is unknown") in shown(frame, 80, 24)
+        assert (f"{number} × Tea" if is_asked else f"{number} is unknown") in shown(frame, 80, 24)
         scan.send("y\r")
         assert quantities(session) == {"P4": Decimal(1)}
         scan.rest(2.5)

@@ -16,10 +16,12 @@ pytestmark = [pytest.mark.pty, pytest.mark.full]
 TILES = (
     ("1", ("Orders: to pick, late", "4101", "4102", "4103", "4104", "4105", "4106", "4107")),
     ("2", ("4104", "Dev Patel", "Claimed by")),
-    ("3", ("Orders: picked", "4084", "Kit Gray")),
-    ("4", ("Count differences", "Approve")),
-    ("5", ("Negative stock", "-2: negative stock")),
-    ("6", ("7003", "7004", "Supplier")),
+    ("3", ("Orders: in progress, free", "4112", "4128")),
+    ("4", ("4112", "1 short")),
+    ("5", ("Orders: picked", "4084", "Kit Gray")),
+    ("6", ("Count differences", "Approve")),
+    ("7", ("Negative stock", "-2: negative stock")),
+    ("8", ("7003", "7004", "Supplier")),
 )
 """Number of each tile that is not zero, and what its list names."""
 
@@ -49,6 +51,10 @@ def test_each_tile_of_today_leads_to_what_is_wrong_and_back(picker: Callable[...
         shows(app, *named)
         press(app, b"b")
         shows(app, "Late orders", "Latest entries")
+    app.type("11")
+    shows(app, "Expiry checks: 6 left", "Brie")
+    app.type("b")
+    shows(app, "Late orders", "Latest entries")
     app.type("1")
     shows(app, "with shortages 1", "4101")
     column, row = next(

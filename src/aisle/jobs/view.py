@@ -353,6 +353,21 @@ def numbered_rows(view: View) -> int:
     return view.numbered_rows if isinstance(view, ListView) else 0
 
 
+def numbered_choice(view: View, number: int) -> Msg | None:
+    """Return the choice with this number on a page whose choices are numbered; None if it shows none.
+
+    Rows without a place in that numbering are chosen by their own numbers, as stock pools are.
+    """
+    if not isinstance(view, Step | ListView) or view.choice_letters:
+        return None
+    rows = view.rows if isinstance(view, ListView) else ()
+    numbered = view.numbered_rows if isinstance(view, ListView) else 0
+    choices = (*(row.cells[0] for row in rows[:numbered]), *view.choices)
+    if choices:
+        return choices[number - 1] if 0 < number <= len(choices) else None
+    return next((row.cells[-1] for row in rows if row.key == str(number)), None)
+
+
 def without_row_numbers(view: View) -> View:
     """Return the page without row numbers."""
     if isinstance(view, DetailView):

@@ -120,6 +120,8 @@ _MIN_GS1_MESSAGE: Final = 16
 """Characters of the shortest GS1 message without AIM prefix: `01` and a GTIN."""
 _MIN_GARBLED_SIGNS: Final = 4
 """Signs from which a code may have come through another keyboard layout, unless it begins with one."""
+_SIGNS_OF_DIGITS: Final = frozenset('&"(')
+"""Signs that a scanner's digits give on a French keyboard, and that hardly any code has."""
 _HYPHEN_KEY: Final = re.compile(r"(?<=[^\W_])['*)+=](?=[^\W_])")
 """A sign between letters or digits that the hyphen key of a scanner gives on keyboards of other countries."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
@@ -336,7 +338,7 @@ def _parse_letter(
         return RefusedInput("input.no_page", text)
     return (
         _interpret_code(text, in_store_patterns)
-        if accepts.text or accepts.follows_typing
+        if accepts.text or accepts.follows_typing or text in _SIGNS_OF_DIGITS
         else RefusedInput("input.no_command", text)
     )
 
@@ -562,9 +564,13 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 
 
 def _may_be_garbled(code: str) -> bool:
-    """Return True if a code may have come through another keyboard layout: it has many signs, or begins with one."""
+    """Return True if a code may have come through another keyboard layout.
+
+    It has many signs, begins with one, or has one that is a digit there.
+    """
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
     is_likely = not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
+    is_likely = is_likely or not _SIGNS_OF_DIGITS.isdisjoint(code)
     return is_likely or _HYPHEN_KEY.search(code) is not None
 
 

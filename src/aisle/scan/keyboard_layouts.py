@@ -6,6 +6,7 @@ letters are exchanged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Final
@@ -63,6 +64,9 @@ _SHIFTED_DIGITS: Final = {
 """The reverse case: digits that arrive as the signs of the same keys with Shift, as of a keyboard with Caps Lock, or of
 a scanner set to a keyboard whose digits need Shift."""
 
+_SHORT_CODE: Final = re.compile(r"[A-Za-z]?[&\"(]|[&\"(][A-Za-z]?|[&\"(]{2}", re.ASCII)
+"""Code of one or two characters with a digit as on a French keyboard."""
+
 MIN_SIGNS: Final = 4
 """Signs in the place of digits from which a text rather is a garbled code than a word."""
 
@@ -91,6 +95,8 @@ def undo_layouts(text: str) -> Iterator[tuple[str, str]]:
 
 def is_garbled(text: str) -> bool:
     """Return True if a text rather is a code through another layout than anything typed or printed."""
+    if _SHORT_CODE.fullmatch(text):
+        return True
     if len(text) < MIN_SIGNS or any(char.isspace() for char in text):
         return False
     letters = sum(char.isascii() and char.isalnum() for char in text)

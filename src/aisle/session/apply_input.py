@@ -254,6 +254,8 @@ class InputHandler:
             self._refuse(prepared.line._replace(text="" if is_secret else prepared.line.text), msg(prepared.reason), at)
         else:
             self._apply_prepared(prepared.line, at)
+        if prepared.layout_digits:
+            self._meanings.report_layout(prepared.layout_digits)
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
         self._report_number_not_taken()
@@ -379,7 +381,7 @@ class InputHandler:
         if isinstance(meaning, Scan | Ambiguous) and self._must_wait(meaning):
             self._refuse_until_answered(line, meaning)
             return line, meaning
-        if isinstance(meaning, Quantity):  # the answer, or another number
+        if isinstance(meaning, Quantity | Choice):  # the answer, or another number
             self._waiting_number = NO_NUMBER
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
@@ -395,7 +397,7 @@ class InputHandler:
             and (record := self._short_codes.record_or_value(line, meaning))
         ):
             self._ask_for_number(line, meaning, record)
-        elif self._scanned_or_typed.is_fast_choice(line, meaning):
+        elif not confirmed and self._scanned_or_typed.is_fast_choice(line, meaning):
             self._refuse_line(line, "input.type_choice")
         elif self._scanned_or_typed.is_scanned_answer(line, meaning):
             is_confirmed = self._page.accepts().typed_only
@@ -481,18 +483,20 @@ class InputHandler:
         self._refuse_line(line, refused.reason)
         self._keep_waiting_number()
 
-    def _confirmed_number(self, line: Line) -> Quantity | None:
+    def _confirmed_number(self, line: Line) -> Quantity | Choice | None:
         """Return the number that the line before asked about on this page if the line is `y`."""
         waiting = self._waiting_number
         is_yes = _letter_of(line.text) == YES
         is_on_screen = waiting.page == self._page.identity and self._batch.uncommitted == 1
-        return waiting.quantity.confirmed if waiting.quantity and is_yes and is_on_screen else None
+        return waiting.answer if is_yes and is_on_screen else None
 
     def _is_instead_of_answer(self, meaning: Meaning) -> bool:
         """Return whether an input while a number is asked about is meant for no scan or command but for a question."""
         if isinstance(meaning, RefusedInput):
             return _letter_of(meaning.text) in (YES, DROP)
-        return isinstance(meaning, Back | Choice) or meaning == Command("u")
+        if isinstance(meaning, Choice):
+            return self._waiting_number.choice is None
+        return isinstance(meaning, Back) or meaning == Command("u")
 
     def _drop_waiting_number(self, meaning: Meaning, raw: str) -> None:
         """Drop the number that was asked about, and show the question of the page again: only now it has answers."""

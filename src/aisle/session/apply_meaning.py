@@ -33,6 +33,7 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.scan.gs1 import has_separator
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.session import ask_measured_quantity
+from aisle.session.ask_if_number_is_quantity import AskedNumber
 from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
@@ -92,6 +93,10 @@ class MeaningHandler:
     def add_remarks(self, meaning: Meaning) -> None:
         """Add to the verdict how a code was read."""
         self._remarks.add(meaning)
+
+    def report_layout(self, digits: str) -> None:
+        """Add to the verdict that digits came in another keyboard layout."""
+        self._remarks.report_layout(digits, digits)
 
     def record(self, meaning: Meaning) -> None:
         """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
@@ -209,16 +214,23 @@ class MeaningHandler:
 
     def _ask_for_rejected_scan(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
-        if not isinstance(meaning, Quantity):
+        if isinstance(meaning, Choice):
+            asked = self._batch.rejected_scan.ask_for_choice(raw.strip(" "), self._page.stack.jobs)
+        elif isinstance(meaning, Quantity):
+            asked = self._asked_quantity(meaning, raw)
+        else:
             return False
-        if meaning.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, meaning):
-            return False  # it is no quantity; the job says what it is
-        asked = self._batch.rejected_scan.ask_for(raw.strip(" "), meaning, self._page.stack.jobs)
         if not asked:
             return False
         self._page.question, self._page.asked_number = question, asked
         self._event_runner.answer(asked.question, meaning, raw)
         return True
+
+    def _asked_quantity(self, quantity: Quantity, raw: str) -> AskedNumber | None:
+        """Return the quantity to ask about if it may be meant for a refused scan."""
+        if quantity.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, quantity):
+            return None  # it is no quantity; the job says what it is
+        return self._batch.rejected_scan.ask_for(raw.strip(" "), quantity, self._page.stack.jobs)
 
     def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:
         """Apply an input that answers no question of the session; the job handles all that the session does not."""
@@ -445,12 +457,8 @@ class ScanRemarks:
         if not isinstance(meaning, Scan):
             return
         match = meaning.matches[0]
-        if match.layout and not self._is_layout_reported:
-            self._is_layout_reported = True
-            verdict = self._verdict_for(match)
-            label = match.label or match.key
-            text = msg("session.keyboard_layout", code=match.code, label=label, said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
+        if match.layout:
+            self.report_layout(match.code, match.label or match.key)
         if meaning.is_look_up:
             return
         if match.is_guess:
@@ -458,6 +466,15 @@ class ScanRemarks:
             text = msg("session.guessed", code=match.code, label=match.label or match.key, said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)
         self._name_kinds(meaning)
+
+    def report_layout(self, code: str, label: str) -> None:
+        """Add to the verdict that a code came in another keyboard layout, once in a session."""
+        if self._is_layout_reported:
+            return
+        self._is_layout_reported = True
+        verdict = self._verdicts.current or Verdict(INFO, raw(label))
+        text = msg("session.keyboard_layout", code=code, label=label, said=verdict.text)
+        self._verdicts.current = verdict._replace(text=text)
 
     def _name_kinds(self, scan: Scan) -> None:
         """Name the kind of a record whose code others have too; if the page refuses all, name the second as well."""

@@ -132,5 +132,5 @@ class InputBatch:
         self, meaning: Meaning, verdict: Verdict | None, choices: int, stacked_jobs: Sequence[StackedJob]
     ) -> None:
         """Record the verdict on a line, with the number of choices and the page after it."""
-        self.rejected_scan.record(meaning, verdict, stacked_jobs)
+        self.rejected_scan.record(meaning, verdict, stacked_jobs, self.page_before)
         self.refused = self.refused.add(meaning, verdict, choices)

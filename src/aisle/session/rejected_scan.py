@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from aisle.jobs.view import WRONG, Verdict
+from aisle.jobs import COUNTS_SCANS
+from aisle.jobs.view import WRONG, Verdict, numbered_choice
 from aisle.scan.grammar_and_meaning_types import (
     PRODUCT,
     Ambiguous,
+    Choice,
     Meaning,
     Quantity,
     RefusedInput,
@@ -16,7 +18,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.session.ask_if_number_is_quantity import AskedNumber
+from aisle.session.ask_if_number_is_quantity import QUESTIONS_AFTER_REFUSED_SCAN, AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.shown_verdict_and_bells import NOT_APPLIED
 
@@ -30,40 +32,56 @@ def _quantity_label(stacked_jobs: Sequence[StackedJob]) -> str:
 
 
 class RejectedScan(NamedTuple):
-    """Page and product whose quantity was open when a scan was refused."""
+    """Page whose quantity or numbered question was open when a scan was refused."""
 
-    page: tuple[int, str, str] = (0, "", "")
+    page: tuple[Any, ...] = ()
     product: str = ""
+    """Product whose quantity was open; empty for a numbered question."""
+    asked: str = ""
+    """Number that was asked about last since: only the same one confirms."""
 
 
 NO_REJECTED_SCAN = RejectedScan()
 
 
+def _open_on(stacked_jobs: Sequence[StackedJob]) -> RejectedScan:
+    """Return what a number would be for on the page on the screen: a quantity, a choice or nothing."""
+    top = stacked_jobs[-1]
+    if product := top.job.quantity_product(top.state)[0]:
+        return RejectedScan(page_key(stacked_jobs), product)
+    accepts = top.job.accepts(top.state)
+    is_numbered = top.job.name in COUNTS_SCANS and accepts.choices and not accepts.choice_letters
+    return RejectedScan(page_identity(stacked_jobs)) if is_numbered else NO_REJECTED_SCAN
+
+
 def _keep(
-    before: RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
+    before: RejectedScan,
+    meaning: Meaning,
+    verdict: Verdict | None,
+    stacked_jobs: Sequence[StackedJob],
+    page_before: tuple[Any, ...],
 ) -> RejectedScan:
-    """Return what is kept of a refused scan after an input and its verdict."""
+    """Return what is kept of a refused scan after an input and its verdict.
+
+    A scan that opens choices is answered by their numbers: only those that were there before it are asked about.
+    """
     if verdict is not None and verdict.kind == WRONG and verdict.text.id in NOT_APPLIED:
-        product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-        return (
-            RejectedScan(page_key(stacked_jobs), product) if product else NO_REJECTED_SCAN
-        )  # it was meant for the scan that nobody answered
+        return _open_on(stacked_jobs)  # it was meant for the scan that nobody answered
+    if isinstance(meaning, RefusedInput) and meaning.reason == "input.after_refused_scan":
+        return _open_on(stacked_jobs)._replace(asked=meaning.text.strip(" "))  # that asks it back
     if isinstance(meaning, Quantity) or (isinstance(meaning, RefusedInput) and len(meaning.text) < MIN_CODE):
-        return (
-            NO_REJECTED_SCAN
-            if isinstance(meaning, RefusedInput) and meaning.reason == "input.after_refused_scan"
-            else before
-        )  # that asks it back
+        return before
+    if isinstance(meaning, Choice) and verdict is not None and verdict.text.id in QUESTIONS_AFTER_REFUSED_SCAN:
+        return before
     if isinstance(meaning, Text) and not _is_code(meaning.text):
         return NO_REJECTED_SCAN
     if not _is_refused(meaning, verdict):
         return NO_REJECTED_SCAN
-    product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
+    opened = _open_on(stacked_jobs)
     scans = (meaning,) if isinstance(meaning, Scan) else meaning.scans if isinstance(meaning, Ambiguous) else ()
     products = [match.key for scan in scans for match in scan.matches if match.kind == PRODUCT]
-    if not product or product in products:
-        return NO_REJECTED_SCAN
-    return RejectedScan(page_key(stacked_jobs), product)
+    is_opened_by_it = not opened.product and opened.page != page_before
+    return NO_REJECTED_SCAN if opened.product in products or is_opened_by_it else opened
 
 
 def _is_refused(meaning: Meaning, verdict: Verdict | None) -> bool:
@@ -86,14 +104,19 @@ class LastRejectedScan:
         self._unknown_number = ""
         """Number that was said to be unknown after a refused scan."""
 
-    def record(self, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]) -> None:
-        """Record an input and its verdict."""
-        self._scan = _keep(self._scan, meaning, verdict, stacked_jobs)
+    def record(
+        self,
+        meaning: Meaning,
+        verdict: Verdict | None,
+        stacked_jobs: Sequence[StackedJob],
+        page_before: tuple[Any, ...],
+    ) -> None:
+        """Record an input and its verdict. `page_before`: identity of the page before its batch."""
+        self._scan = _keep(self._scan, meaning, verdict, stacked_jobs, page_before)
 
     def _is_after(self, stacked_jobs: Sequence[StackedJob]) -> bool:
-        """Return whether a scan was refused while the quantity of this product was open on this page."""
-        product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-        return bool(self._scan.product) and self._scan == RejectedScan(page_key(stacked_jobs), product)
+        """Return whether a scan was refused while the same quantity or numbered question was open."""
+        return self._scan != NO_REJECTED_SCAN and self._scan._replace(asked="") == _open_on(stacked_jobs)
 
     def is_first_unknown_number(self, text: str, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a number at the pace of a scanner follows a refused scan, and not itself."""
@@ -102,11 +125,26 @@ class LastRejectedScan:
         return is_first
 
     def ask_for(self, text: str, quantity: Quantity | None, stacked_jobs: Sequence[StackedJob]) -> AskedNumber | None:
-        """Return the number to ask about if it may be meant for a refused scan, once; None if only the page fits."""
-        if not self._is_after(stacked_jobs):
+        """Return the number to ask about if it may be meant for a refused scan; None if it is the same once more."""
+        if not self._is_unconfirmed(text, stacked_jobs):
             return None
-        self._scan = NO_REJECTED_SCAN
         return AskedNumber(text, quantity, page_identity(stacked_jobs), _quantity_label(stacked_jobs))
+
+    def ask_for_choice(self, text: str, stacked_jobs: Sequence[StackedJob]) -> AskedNumber | None:
+        """Return the number of a choice to ask about if it may be meant for a refused scan, as for a quantity."""
+        top = stacked_jobs[-1]
+        choice = numbered_choice(top.job.view(top.state), int(text)) if text.isdecimal() else None
+        if choice is None or not self._is_unconfirmed(text, stacked_jobs):
+            return None
+        return AskedNumber(text, page=page_identity(stacked_jobs), choice=choice)
+
+    def _is_unconfirmed(self, text: str, stacked_jobs: Sequence[StackedJob]) -> bool:
+        """Return whether a number follows a refused scan, and note it; the same number once more is confirmed."""
+        if not self._is_after(stacked_jobs):
+            return False
+        is_confirmed = text == self._scan.asked
+        self._scan = NO_REJECTED_SCAN if is_confirmed else self._scan._replace(asked=text)
+        return not is_confirmed
 
     def take(self, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a scan was refused before this input on this page, and forget it."""
@@ -120,9 +158,8 @@ class LastRejectedScan:
 
     def is_on(self, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a number on this page would be asked about because of a refused scan."""
-        return bool(self._scan.product) and self._scan.page == page_key(stacked_jobs)
+        return self._scan.page in (page_key(stacked_jobs), page_identity(stacked_jobs))
 
-    def restore(self, stacked_jobs: Sequence[StackedJob]) -> None:
-        """Restore that a scan was refused on this page."""
-        product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-        self._scan = RejectedScan(page_key(stacked_jobs), product)
+    def restore(self, stacked_jobs: Sequence[StackedJob], asked: str) -> None:
+        """Restore that a scan was refused on this page, and the number that was asked about since."""
+        self._scan = _open_on(stacked_jobs)._replace(asked=asked.strip(" "))

@@ -45,6 +45,8 @@ class PreparedLine(NamedTuple):
     """What somebody left on the line before the scan."""
     reason: str = ""
     """Message id of the reason to refuse it."""
+    layout_digits: str = ""
+    """Digits that came as signs through another keyboard layout; empty for other lines."""
 
 
 class LinePreparer:
@@ -59,6 +61,10 @@ class LinePreparer:
         self._resolver.begin_line(is_scanned=bool(line.scan_number), is_fast=is_fast(line))
         if code := self._code_beside_add_on(line):
             return PreparedLine(line._replace(text=code))
+        if digits := self._digits_of_signs(line.text.strip(" ")):
+            restored = line._replace(text=digits, before_pause=0, possible_prefix="")
+            self._resolver.begin_line(is_scanned=bool(line.scan_number), is_fast=is_fast(restored))
+            return PreparedLine(restored, layout_digits=digits)
         left, end = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
         is_left = left[-1:].isalnum() or left[-1:] in _DECIMAL_SIGNS  # `12*` and `?` are typed before scans
         if is_left and self._is_scan_alone(line, end):
@@ -128,6 +134,18 @@ class LinePreparer:
         meaning = self._resolver.resolve(found[1])
         is_product = isinstance(meaning, Scan) and meaning.matches[0].kind == PRODUCT and not is_guess(meaning)
         return found[1] if is_product and not isinstance(self._resolver.resolve(text), Scan | Ambiguous) else ""
+
+    def _digits_of_signs(self, text: str) -> str:
+        """Return the known number that came as signs through another keyboard layout, where it may be a quantity.
+
+        Then it is asked about like the number itself.
+        """
+        if not self._page.accepts().quantity or (text.isalnum() and text.isascii()) or self._page.is_secret(text):
+            return ""
+        match = first_match(self._resolver.resolve(text))
+        if match is None or not match.layout or not match.code.isdecimal():
+            return ""
+        return match.code if isinstance(self._resolver.resolve(match.code), Quantity) else ""
 
     def _complete(self, line: Line) -> PreparedLine:
         """Add the characters that a preceding key cut off from a scan, or refuse it if that is in doubt.

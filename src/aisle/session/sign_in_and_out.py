@@ -142,7 +142,7 @@ class SignInFlow:
             self._covered_question.note()
             self._page.asked_number, self._verdicts.current = questions.number, questions.number.question
         if questions.is_scan_rejected:
-            self._batch.rejected_scan.restore(self._page.stack.jobs)
+            self._batch.rejected_scan.restore(self._page.stack.jobs, questions.number.text)
         if questions != NO_OPEN_QUESTIONS and (shown := self._verdicts.current):
             context, stored = self._context.current(), questions.without_pages()
             unit_of_work.add_answer(stored, self._context.at, questions.number.text, context, shown)

@@ -37,6 +37,8 @@ def handle_command(state: CountState, letter: str, context: Context) -> Result:
         )
     if state.phase in ("summary", "pool") and letter == "n":
         return Turn(finish_count.scroll(state, "pagedown", context))
+    if letter == "u" and state.phase == "pool":
+        return go_back(state)
     if letter == "u" and state.phase in ("missing", "recount", "summary"):
         return _undo_in_question(state)
     if state.phase != "count":

@@ -66,7 +66,7 @@ PHASE_LETTERS = {
     "missing": "u",
     "recount": "dnu",
     "summary": "nu",
-    "pool": "n",
+    "pool": "nu",
 }
 """Command letters of each phase; `n` is added while a product's locations or a list are counted."""
 

@@ -221,7 +221,8 @@ class ConfirmPage(FieldPage):
         """Take another value as the new one. Any other input is answered, so that none is ignored silently."""
         match event:
             case Quantity(value) if FIELD_BY_NAME[state.field].kind in NUMERIC:
-                return propose_changes(state._replace(phase=VALUE), {state.field: value}, context)
+                kept = dict(state.changes)  # the other level stays
+                return propose_changes(state._replace(phase=VALUE), {**kept, state.field: value}, context)
             case Text(text) | UnknownCode(text) if changes := self._typed_values(state, text, context):
                 return propose_changes(state._replace(phase=VALUE), changes, context)
             case TypedText():
