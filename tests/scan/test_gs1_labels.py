@@ -53,6 +53,26 @@ def only(said: Meaning) -> Match:
     return said.matches[0]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "quantity"),
+    [
+        ("3103000300", "", "0.3"),
+        ("17261231", "3103000300", "0.3"),
+        ("15261231", "310300030010LOT7", "0.3"),
+        ("11260101", "3103000300", "0.3"),
+        ("11260101172612313103000300", "", "0.3"),
+    ],
+)
+def test_date_or_weight_before_the_gtin_is_read(before: str, after: str, quantity: str) -> None:
+    """Without AIM prefix and separator; a wrong check digit or date leaves the code unknown."""
+    meant = only(what(f"{before}01{WEIGHED}{after}", "kg"))
+    assert (meant.key, meant.quantity) == ("X", Decimal(quantity))
+    wrong = WEIGHED[:-1] + str((int(WEIGHED[-1]) + 1) % 10)
+    assert not isinstance(what(f"{before}01{wrong}{after}", "kg"), Scan)
+    assert not isinstance(what(f"17261332{before}01{WEIGHED}{after}", "kg"), Scan)
+    assert not isinstance(what(f"{before}01{WEIGHED}{after}", "kg", gtin=GTIN), Scan)
+
+
 # Separators
 
 SUBSTITUTES = (

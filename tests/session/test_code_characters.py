@@ -18,6 +18,7 @@ from tests.session import scanner as paced
 from tests.session.test_code_forms import (
     EAN,
     PACES,
+    UPC_A,
     UPC_E,
     WEIGHED,
     Scanner,
@@ -60,11 +61,21 @@ def test_a_multiplier_counts_however_its_sign_is_written(home: StoreFolder, ms: 
 
 
 @pytest.mark.parametrize("pace_s", [0.0, 0.006])
-@pytest.mark.parametrize("add_on", [" 05", " 51299", ",05", "/05", "-05"])
-def test_an_add_on_beside_its_code_is_ignored(home: StoreFolder, pace_s: float, add_on: str) -> None:
+@pytest.mark.parametrize("add_on", [" 05", "  05", " 51299", ",05", "/05", "-05"])
+@pytest.mark.parametrize("code", [EAN, UPC_A, f"0{UPC_A}"])
+def test_an_add_on_beside_its_code_is_ignored(home: StoreFolder, pace_s: float, add_on: str, code: str) -> None:
     with at(home) as session:
         open_count(session, Scanner(session))
-        assert counted(paced.Scanner(session).send(f"{EAN}{add_on}\r", pace_s)) == 1
+        assert counted(paced.Scanner(session).send(f"{code}{add_on}\r", pace_s)) == 1
+
+
+@pytest.mark.parametrize("code", [EAN, UPC_A, f"0{UPC_A}"])
+@pytest.mark.parametrize("cut", [5, -3, -1])
+def test_an_add_on_is_ignored_after_a_pause_of_a_slow_link(home: StoreFolder, code: str, cut: int) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        line = f"{code} 05\r"
+        assert counted(paced.Scanner(session).send(line, 0.03, cuts=[cut % len(line)])) == 1
 
 
 @pytest.mark.parametrize(("code", "pace_s"), [(EAN, 0.13), ("9520001100025", 0.0), ("9520009999998", 0.0)])

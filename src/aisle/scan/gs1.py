@@ -305,6 +305,8 @@ _LINK_WORD: Final = r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])"
 _SHORT_GTIN: Final = r"(?a)(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)"
 """A GTIN of a digital link without its leading zeros."""
 _KEY_ELEMENT: Final = re.compile(r"0[12]\d{14}|00\d{18}")
+_LEADING_ELEMENTS: Final = re.compile(r"(?:(?:1[1-35-7]|3[1-6]\d[0-5])\d{6}){1,4}(?=01\d{14})", re.ASCII)
+"""Dates and measures before the GTIN of a label."""
 _COUNT_IDENTIFIERS: Final = ("30", "37")
 """Identifiers of the number of pieces."""
 _DATE_IDENTIFIERS: Final = ("11", "12", "13", "15", "16", "17")
@@ -360,6 +362,8 @@ class Gs1Data(NamedTuple):
 def may_be_gs1(text: str) -> bool:
     """Return True if a code without AIM prefix may be an element string."""
     if GROUP_SEPARATOR in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _begins_with_key(text):
+        return True
+    if (leading := _LEADING_ELEMENTS.match(text)) and _begins_with_key(text[leading.end() :]):
         return True
     if _LINK_WITHOUT_SCHEME.match(_WHOLE_ITEM.sub(r"01/\1", text)):
         return True

@@ -33,7 +33,7 @@ _SHORT_GTIN = 8
 
 _DECIMAL_SIGNS = (".", ",")
 
-_CODE_BESIDE_ADD_ON = re.compile(r"(\d{8}|\d{12,13})[ ,/-](?:\d{2}|\d{5})", re.ASCII)
+_CODE_BESIDE_ADD_ON = re.compile(r"(\d{8}|\d{12,13})(?: {1,2}|[,/-])(?:\d{2}|\d{5})", re.ASCII)
 """EAN or UPC with its add-on, as sent by scanners that put a sign between them."""
 
 
@@ -124,11 +124,11 @@ class LinePreparer:
     def _code_beside_add_on(self, line: Line) -> str:
         """Return the known code of a product that was scanned with its add-on; empty for any other line.
 
-        At the pace of typing, the digits may be a quantity.
+        At the pace of typing, the digits may be a quantity. One pause of a slow link is shorter than that.
         """
         text = line.text.strip(" ")
         found = _CODE_BESIDE_ADD_ON.fullmatch(text)
-        is_scan = bool(line.scan_number) and line.longest_pause < FAST_S
+        is_scan = bool(line.scan_number) and line.median_pause < FAST_S and line.longest_pause < TYPING_PAUSE_S
         if not found or not is_scan or not has_valid_check_digit(found[1]) or self._page.top.job.raw_input:
             return ""
         meaning = self._resolver.resolve(found[1])
