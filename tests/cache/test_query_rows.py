@@ -183,6 +183,7 @@ OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "excess_receipts": {"order_number": ""},
     "checked_products": {"products": ["P1"]},
     "expiry_checks": {"day": "2026-12-31"},
+    "due_checks": {"day": "2026-12-31"},
     "counts_since": {"goods": [["P1", "A", 0]]},
     "later_counts": {"goods": [["P1", "A", 0, "2026-01-01T00:00:00Z"]]},
     "unused_counts": {"user": "U1", "since": "2026-01-01T00:00:00Z"},

@@ -78,6 +78,15 @@ def query_checked_products(context: QueryContext, args: Args) -> QueryResult[Exp
     return rows, len(rows)
 
 
+@declare_query("due_checks", "day", whole_topics("recount"))
+def count_due_checks(context: QueryContext, args: Args) -> QueryResult[ExpiryCheckRow]:
+    """Return no rows, and the number of checks that are due; it is read again with the ordered recounts.
+
+    A page that shows only the number is not woken by each change of stock.
+    """
+    return [], query_expiry_checks(context, {**args, "size": 1})[1]
+
+
 class DueProducts:
     """Products that the cache has as due, in walking order; found again only if the cache or the day changed."""
 

@@ -405,7 +405,7 @@ class HomeJob(Job[HomeState]):
             Query("needing_person", "needing_person", {}, is_live=True),
             Query("partly_received", "partly_received", {}, is_live=True),
             Query("recounts", "recounts", {"size": 1}, is_live=True),
-            Query("expiry_checks", "expiry_checks", {"day": store_day(context.now), "size": 1}, is_live=True),
+            Query("expiry_checks", "due_checks", {"day": store_day(context.now)}, is_live=True),
             find_and_report_refusals.query_refused_hand_overs(state.signed_in_at),
         )
         return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
