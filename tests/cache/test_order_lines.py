@@ -143,6 +143,18 @@ def test_a_place_that_is_empty_is_in_no_list_and_has_none(
     assert line["stock"] == (stock if stock is not None else {"A-1": Decimal(0), "A-2": Decimal(5)})
 
 
+@pytest.mark.parametrize(("is_named", "stock"), [(True, {"": Decimal(0)}), (False, {})])
+def test_stock_at_no_location_is_known(
+    cache: CacheWriter, reads: CacheReader, is_named: bool, stock: dict[str, Decimal]
+) -> None:
+    """Of a store whose stock names locations; without them nothing is known."""
+    cache.write_products([service_rows.product("P3")])
+    cache.write_stock([service_rows.stock("P3", 3, places={} if is_named else None)])
+    cache.write_orders([service_rows.order("O1", service_rows.line(1, "P3", 2))], lines_known=True, read_began=2.0)
+    (line,) = read(reads, "order_to_pick")
+    assert line["stock"] == stock
+
+
 @pytest.mark.parametrize("places", [{}, {"A-2": 5}])
 def test_location_whose_stock_ran_out_has_none(cache: CacheWriter, reads: CacheReader, places: dict[str, int]) -> None:
     """The line still names it, without being preferred; the list of the stock leaves it out."""

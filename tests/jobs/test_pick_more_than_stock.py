@@ -85,6 +85,16 @@ def test_what_was_read_again_counts_from_there() -> None:
     assert told(hand) == ("A-1", Decimal(0))
 
 
+def test_location_that_a_later_read_no_longer_names_has_no_stock() -> None:
+    """The page keeps the location of the first read."""
+    hand = Hand(at(3, 4))
+    hand.feed(order(line(1, "P1", 4, stock={"": Decimal(0)})))
+    hand.scan("P1", "2")
+    assert told(hand) == ("A-1", Decimal(0))
+    hand.feed(Command("u"))
+    assert hand.told == "Undone: Product P1 back from 2 to 0, 2 without location"
+
+
 def test_orders_of_a_round_share_the_stock() -> None:
     hand = Hand(orders={f"O{n}": [at(3, quantity)] for n, quantity in ((1, 2), (2, 1), (3, 2))})
     hand.scan("P1", "2")

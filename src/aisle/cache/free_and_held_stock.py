@@ -138,7 +138,8 @@ def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) ->
 def _with_line_locations(line: OrderLineRow, locations: list[LocationStockRow] | None) -> dict[str, Decimal]:
     """Return the known quantities by location, with 0 at the line's other locations if the store names locations.
 
-    The list of the stock leaves out an empty location. Locations without a quantity are left out.
+    The list of the stock leaves out an empty location. Locations without a quantity are left out. If no location is
+    left to name, the empty code has 0: the stock is known, and it is at none.
     """
     if locations is None:
         return {}
@@ -146,6 +147,7 @@ def _with_line_locations(line: OrderLineRow, locations: list[LocationStockRow] |
     codes = (own, *(str(each.get("location_code") or "") for each in line.get("locations") or ()))
     quantities: dict[str, Decimal | None] = {code: Decimal(0) for code in codes if code}
     quantities |= {each["location_code"]: each["quantity"] for each in locations}
+    quantities = quantities or {"": Decimal(0)}
     return {code: quantity for code, quantity in quantities.items() if quantity is not None}
 
 

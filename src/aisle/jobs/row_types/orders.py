@@ -173,7 +173,7 @@ class OrderLineRow(ServiceLine):
     store_walking_order: Number | None
     preferred_location_code: str | None
     stock: NotRequired[dict[str, Decimal]]
-    """Known quantity by location; only of `order_to_pick`."""
+    """Known quantity by location, of the empty code if none has any; only of `order_to_pick`."""
     stock_by_pool: NotRequired[dict[str, Pools]]
     """Quantity by location and pool, of locations where pools are known; only of `order_to_pick`."""
     held_goods: NotRequired[list[HeldAtLocationRow]]
