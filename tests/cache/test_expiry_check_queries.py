@@ -51,6 +51,7 @@ def test_due_products_in_walking_order_and_those_nowhere_last(shelf: CacheWriter
     assert due(reads, "2026-10-31") == []
     rows, total = reads.query("expiry_checks", {"day": DAY, "size": 1})
     assert total == 3
+    assert reads.query("due_checks", {"day": DAY}) == ([], 3)
     assert rows == [
         {
             "product_number": "P2",

@@ -87,7 +87,7 @@ _QUERIES_BY_MODULE = {
     "excess_receipt_queries": ("excess_receipts",),
     "difference_queries": ("differences",),
     "exception_queries": ("exceptions", "negative_stock", "recounts", "stuck"),
-    "expiry_check_queries": ("checked_products", "expiry_checks"),
+    "expiry_check_queries": ("checked_products", "due_checks", "expiry_checks"),
     "goods_in_hand_queries": ("open_work",),
     "location_queries": ("held_goods", "location", "location_use", "locations", "locations_of_products"),
     "later_count_queries": ("later_counts", "unused_counts"),
