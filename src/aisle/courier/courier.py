@@ -415,16 +415,16 @@ class Courier:
                     self.cache.set_cursor("features", features.header_value)
                     self.cache.set_link(LinkRow(features=features.header_value))
         except StorageError as error:
-            self._log_error(error, str(error))  # the caller cannot do anything about it
+            self._log_error(error)  # the caller cannot do anything about it
         notified = (status.state, status.reason, features.header_value if features else "")
         if notified != self._notified_link:  # otherwise only the heartbeat changed
             self._notified_link = notified
             self.notify([LINK])
 
-    def _log_error(self, error: Exception, text: str) -> None:
-        """Log an error as this text; a full disk once, while it lasts."""
+    def _log_error(self, error: Exception, text: str = "") -> None:
+        """Log an error, or this text of it; a full disk once, while it lasts."""
         if not self._disk_log.record(error):
-            self.operator_notices.add(text)
+            self.operator_notices.add(text or str(error))
 
     def _on_token_change(self) -> None:
         """Wake the loops and notify sessions after a user token was added or removed.
