@@ -136,7 +136,7 @@ class Courier:
             try:
                 self.operator_notices.add("", recover_file(self._outbox_db).message)
             except StorageError as error:
-                self._log_error(error, str(error))
+                self._log_error(error)
 
     async def _open(self, stack: AsyncExitStack) -> None:
         runtime = self._runtime
@@ -421,10 +421,10 @@ class Courier:
             self._notified_link = notified
             self.notify([LINK])
 
-    def _log_error(self, error: Exception, text: str = "") -> None:
-        """Log an error, or this text of it; a full disk once, while it lasts."""
+    def _log_error(self, error: Exception) -> None:
+        """Log an error; a full disk once, while it lasts."""
         if not self._disk_log.record(error):
-            self.operator_notices.add(text or str(error))
+            self.operator_notices.add(_text_of_error(error))
 
     def _on_token_change(self) -> None:
         """Wake the loops and notify sessions after a user token was added or removed.
@@ -509,16 +509,21 @@ class Courier:
         self.notify(changed)
 
 
+def _text_of_error(error: Exception) -> str:
+    """Return the text of an error of the storage, the place of any other."""
+    if isinstance(error, StorageError):
+        return str(error)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}"
+
+
 async def run_forever(
-    loop: Callable[[], Awaitable[None]], log_error: Callable[[Exception, str], None], sleep: Sleep
+    loop: Callable[[], Awaitable[None]], log_error: Callable[[Exception], None], sleep: Sleep
 ) -> None:
     """Run `loop` again and again, and log its exceptions: a failure in one part must not stop the others."""
     while True:
         try:
             await loop()
-        except StorageError as error:
-            log_error(error, str(error))
         except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            log_error(error, f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
+            log_error(error)
         await sleep(_RESTART_PAUSE_S)
