@@ -521,7 +521,7 @@ async def test_in_the_end_it_is_a_persons_and_nothing_was_sent(
         if op.state == "done":  # an order that the service does not have, or not for us, is written to all the same
             assert (kind, status) in (("order", 400), ("order", 404))
         else:
-            assert "could not be read" in reason_text(op.last_error)
+            assert "read the earlier value failed" in reason_text(op.last_error)
             assert not shop.fake.applied
 
 

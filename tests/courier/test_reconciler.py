@@ -243,7 +243,7 @@ async def test_an_order_that_cannot_be_read_is_not_written_blindly(shop: Shop) -
         (op_id,) = shop.desk.write(based("O2", 1, 2))
         courier.wake()
         op = await shop.until(op_id, "needs_person")
-        assert "could not be read" in reason_text(op.last_error)
+        assert "read the earlier value failed" in reason_text(op.last_error)
         assert shop.fake.calls[PUT] == 1
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from aisle.jobs.view import Msg
+from aisle.jobs.view import Msg, Step
 from aisle.session.shown_verdict_and_bells import NOT_APPLIED
 from tests.faults.goods import PICK_UP, SHELVES
 from tests.faults.host import Host, Person
@@ -110,6 +110,12 @@ class Worker:
         detail = verdict.detail if verdict else None
         return answer.id == "pick.from_location" or (detail is not None and detail.id == "pick.booked_nowhere")
 
+    def last_letter(self) -> str:
+        """The letter of the last choice: of the location that was scanned last."""
+        view = self.person.frame.view
+        assert isinstance(view, Step)
+        return view.choice_letters[-1]
+
     # Picking
 
     def _pick(self) -> None:
@@ -124,6 +130,8 @@ class Worker:
         luck = self._dice.random()
         if self.person.told[1] == "pick.which_location" and luck < 0.6:
             self._say(self._dice.choice(SHELVES))
+        elif self.person.told[1] == "pick.no_stock_which_location" and luck < 0.6:
+            self._say(self.last_letter())
         elif self.person.at in ("pick.done", "pick.return") or luck < 0.08:
             if luck < 0.7:
                 self._say(PICK_UP)

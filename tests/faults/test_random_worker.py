@@ -16,8 +16,8 @@ from tests.faults.world import world
     ("places", "told"),
     [
         (("A-1",), "pick.from_location"),
-        (("A-2", "A-2"), "pick.picked"),  # no stock is known there: the screen asks once more
-        (("PU-01", "PU-01"), "pick.picked"),
+        (("A-2", ""), "pick.picked"),  # no stock is known there: the screen asks once more
+        (("PU-01", ""), "pick.picked"),
     ],
 )
 async def test_a_pick_counts_when_its_place_is_said(aisle_home: Path, places: tuple[str, ...], told: str) -> None:
@@ -32,7 +32,7 @@ async def test_a_pick_counts_when_its_place_is_said(aisle_home: Path, places: tu
         assert anna.person.told[1] == "pick.which_location"
         for place in places:
             assert said.picked == {("O-3", "P4"): 1}
-            anna._say(place)
+            anna._say(place or anna.last_letter())
         assert anna.person.told[1] == told
         assert said.picked == {("O-3", "P4"): 1, ("O-3", "P1"): 2}
         await shop.quiet()

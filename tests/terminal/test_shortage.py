@@ -157,7 +157,7 @@ def test_document_service_reason_stays_on_host(aisle_home: Path, tmp_path: Path,
         app.shows(DOCUMENT_ORDER, "live")
         app.take(DOCUMENT_ORDER, "pick.product", "pick.opened")
         app.take("s", "shortage.choices", "shortage.opened")
-        app.shows("it is kept on this computer only", "Not on the shelf")
+        app.shows("the reason stays on this computer", "Not on the shelf")
         app.take(number_of(app, "Not enough"), "pick.product", "pick.short")
         app.shows("all sent")
         kept = on_this_host(aisle_home, "SELECT body FROM operation", url=served.url)
