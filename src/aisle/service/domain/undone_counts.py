@@ -62,7 +62,7 @@ class _Logged(NamedTuple):
         return self.item.get("source") == LATE_SOURCE
 
     @property
-    def undone(self) -> str:
+    def undone_entry(self) -> str:
         """Number or time of the entry that this one undoes; empty for none."""
         reference = str(self.item.get("reference") or "")
         return reference.removeprefix(UNDO_PREFIX) if reference.startswith(UNDO_PREFIX) else ""
@@ -110,7 +110,7 @@ def _named_count(ledger: Ledger, counts: Iterable[_Logged], undo: Undo) -> _Logg
 
 def _last_standing_before(ledger: Ledger, count: _Logged, logged: list[_Logged], pool: int) -> str:
     """Return the time of the last used count before a count; empty without one."""
-    undone = {(each.undone, each.user) for each in logged if each.undone}
+    undone = {(each.undone_entry, each.user) for each in logged if each.undone_entry}
     moments = {(_parse_moment(ledger, name), user) for name, user in undone if "T" in name}
     late = {each.moved_on for each in logged if each.is_late_part and each.item.get("stock_pool") == str(pool)}
     return max(
