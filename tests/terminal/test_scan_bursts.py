@@ -65,9 +65,7 @@ def arrives(app: Picker, shop: Shop, number: str, quantity: int) -> None:
     shop.balances()
 
 
-def test_a_hundred_scans_in_one_write_and_a_resize_in_the_middle_of_one(
-    app: Picker, shop: Shop, demo_home: Path
-) -> None:
+def test_a_hundred_scans_in_one_write_and_one_around_a_resize(app: Picker, shop: Shop, demo_home: Path) -> None:
     app.take(ORDER, "pick.product", "pick.opened")
     entered = len(journal(demo_home))
     for burst, (name, data) in enumerate(BURSTS.items(), 1):
