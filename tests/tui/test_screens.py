@@ -31,7 +31,7 @@ from aisle.tui.layout.styled_lines import StyledScreen, base_role, line_width, p
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.themes import ROLE_STYLES
 from tests.run_length import tries
-from tests.samples.registry import SAMPLES, SCREENS, Sample, at_desk
+from tests.samples.registry import SAMPLES, SAMPLES_OF_JOB, SCREENS, Sample, at_desk
 from tests.tui import snapshots
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))
@@ -71,6 +71,7 @@ STEERING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Kinds of characters that must not reach a terminal."""
 
 samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.screen}-{sample.state}")
+jobs = pytest.mark.parametrize("job", SAMPLES_OF_JOB)
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 
 
@@ -102,13 +103,14 @@ def test_forward_and_back_have_the_same_letter_everywhere() -> None:
 
 
 @pytest.mark.every_case
-@samples
-def test_snapshots(sample: Sample) -> None:
-    frame = sample.build("")
-    pictures = [drawn(layout_screen(frame, *size)) for size in SIZES if size not in DESK_SIZES]
-    pictures += [drawn(layout_screen(at_desk(frame), *size)) for size in DESK_SIZES]
-    pictures.append(drawn(layout_screen(frame, 40, 20, is_ascii=True)))
-    snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
+@jobs
+def test_snapshots(job: str) -> None:
+    for _, sample in SAMPLES_OF_JOB[job]:
+        frame = sample.build("")
+        pictures = [drawn(layout_screen(frame, *size)) for size in SIZES if size not in DESK_SIZES]
+        pictures += [drawn(layout_screen(at_desk(frame), *size)) for size in DESK_SIZES]
+        pictures.append(drawn(layout_screen(frame, 40, 20, is_ascii=True)))
+        snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
 
 
 @pytest.mark.every_case
@@ -126,19 +128,20 @@ def test_no_snapshot_is_left_over() -> None:
 
 
 @pytest.mark.every_case
-@samples
-def test_outside_text_cannot_control_the_terminal(sample: Sample) -> None:
+@jobs
+def test_outside_text_cannot_control_the_terminal(job: str) -> None:
     """Every text at the smallest and at the usual size, with and without UTF-8, and one of them at every size.
 
     By default a share of it, another one for the next sample.
     """
-    turn, every = SAMPLES.index(sample), tries(7, 1)
-    for name, size, ascii_only in HOSTILE_PICTURES[turn % every :: every]:
-        painted = layout_screen(sample.build(HOSTILE[name]), *size, is_ascii=ascii_only)
-        check_whole(painted)
-        shown = "".join(plain_lines(painted))
-        assert STEERING.isdisjoint(map(unicodedata.category, shown)), (name, size)
-        assert shown.isascii() or not ascii_only, (name, size)
+    every = tries(7, 1)
+    for turn, sample in SAMPLES_OF_JOB[job]:
+        for name, size, ascii_only in HOSTILE_PICTURES[turn % every :: every]:
+            painted = layout_screen(sample.build(HOSTILE[name]), *size, is_ascii=ascii_only)
+            check_whole(painted)
+            shown = "".join(plain_lines(painted))
+            assert STEERING.isdisjoint(map(unicodedata.category, shown)), (sample, name, size)
+            assert shown.isascii() or not ascii_only, (sample, name, size)
 
 
 @samples
