@@ -337,10 +337,9 @@ def test_shown_choices_lead_on_and_back_leads_home(
 @pytest.mark.every_case
 @pytest.mark.parametrize("job", SAMPLES_OF_JOB)
 def test_all_that_a_screen_offers_is_printed(job: str) -> None:
-    """By default at one of the sizes, at the other one for the next sample."""
-    every = tries(2, 1)
-    for turn, sample in SAMPLES_OF_JOB[job]:
-        for size in SIZES[(turn + 1) % every :: every]:
+    """By default on the smallest handheld."""
+    for _, sample in SAMPLES_OF_JOB[job]:
+        for size in SIZES[: tries(1, 2)]:
             frame = sample.build("")
             view = frame.view
             if isinstance(view, ListView):
