@@ -41,6 +41,7 @@ PAYLOADS = {
     "keys": "1\n\x1b[A\n\x1b[B2\n",
     "a digital link and a number": "https://id.gs1.org/01/09520123456788/10/ABC\n1\n",
     "an AIM prefix": "]Q1BCD\n002\n1\n",
+    "a supplier's label with CR for its separators": "[)>\r06\rPP4\r1PA-1\rQ12\r7Q3EA\r\r",
     "a boarding pass": "M1DOE/JO            EABC123 ZRHLHRLX 0316 331Y012A0001 100\n1\n",
 }
 """Each is one scan; none of its lines means anything by itself."""
@@ -96,6 +97,13 @@ def json_lines(dice: Random) -> list[str]:
 def boarding(dice: Random) -> list[str]:
     """A boarding pass (IATA 792), as some scanners break it."""
     return ["M1DOE/JO            EABC123 ZRHLHRLX 0316", f"{dice.randint(100, 365)}Y012A", str(dice.randint(1, 99))]
+
+
+def supplier_label(dice: Random) -> list[str]:
+    """A label of ISO/IEC 15434 whose record separators, or all separators, came as ends of lines."""
+    fields = [f"P{dice.randint(1, 9)}", f"1P{dice.choice(('A-1', '1', 'P4'))}", f"Q{dice.randint(1, 99)}"]
+    sign = dice.choice(("\x1d", "\r"))
+    return ["[)>", *sign.join([dice.choice(("05", "06", "12")), *fields]).split("\r"), "\x04"]
 
 
 def numbers(dice: Random) -> list[str]:
@@ -156,7 +164,7 @@ def printed(dice: Random) -> list[str]:
 
 
 KINDS: Sequence[Callable[[Random], list[str]]] = (
-    *(wifi, epc, swiss, card, link, json_lines, boarding, numbers, letters, rubbish, printed, printed),
+    *(wifi, epc, swiss, card, link, json_lines, boarding, supplier_label, numbers, letters, rubbish, printed, printed),
 )
 
 

@@ -29,6 +29,7 @@ from aisle.scan.grammar_and_meaning_types import (
     ORDER,
     PART_OF_LABEL,
     PRODUCT,
+    SUPPLIER_LABEL,
     TWO_CODES,
     WRONG_LAYOUT,
     Accepts,
@@ -142,8 +143,8 @@ _NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?
 _NUMBER_BEFORE_CODE: Final = re.compile(
     r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
 )
-_SUPPLIER_LABEL: Final = re.compile(r"\[\)>\W{0,4}06\W", re.ASCII)
-"""Beginning of a label of ISO 15434 with data identifiers of a supplier, not of GS1."""
+_LABEL_START: Final = "[)>"
+"""Beginning of a label of ISO/IEC 15434."""
 _CODE_SEPARATORS: Final = " \t;,/|+&-"
 _TWO_CODES: Final = re.compile(r"(?=.{20})\d{8,14}[ \t;,/|+&\-]{0,2}\d{8,14}", re.ASCII)
 """Digits of two GTINs, one of them longer than an EAN-8."""
@@ -413,7 +414,8 @@ def _multiply_interpretations(
             multiplier=interpretation.multiplier * times,
             by=times,
             is_explicit=True,
-            measures=tuple(each._replace(amount=each.amount * times) for each in interpretation.measures),
+            measures=tuple(each.times(times) for each in interpretation.measures),
+            label_quantity=interpretation.label_quantity and interpretation.label_quantity.times(times),
             price=None if interpretation.price is None else interpretation.price * times,
             refusal=interpretation.refusal or (PART_OF_LABEL if _is_part_of_label(interpretation, times) else ""),
         )
@@ -449,14 +451,31 @@ def _interpret_code(
         interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
         interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
-    if _SUPPLIER_LABEL.match(code):
-        interpretations.append(Interpretation((), code, rank=_RANK_GUESSED, refusal="input.supplier_label"))
+    if code.startswith(_LABEL_START):
+        interpretations += _interpret_supplier_label(code)
     interpretations += _interpret_variable_measure(interpretations)
     if is_gs1 or not code.isalnum() or code[:3] == "400":
         interpretations += _interpret_order(code, is_gs1)
     if _may_be_garbled(code):
         interpretations += _interpret_layouts(code, in_store_patterns)
     return tuple(sorted(interpretations, key=lambda interpretation: interpretation.rank))
+
+
+def _interpret_supplier_label(code: str) -> list[Interpretation]:
+    """Return the products that a supplier's label may mean, or the refusal; none for another text.
+
+    Its quantity is asked about and never counted: unlike AI 30 and 37, supplier and customer agree on its unit.
+    """
+    from aisle.scan.supplier_labels import parse_supplier_label
+
+    label = parse_supplier_label(code)
+    if label is None:
+        return []
+    products = [
+        Interpretation(lookup_keys(number), number, kind=PRODUCT, rank=_RANK_CONTENT, label_quantity=label.quantity)
+        for number in label.product_numbers
+    ]
+    return [*products, Interpretation((), code, rank=_RANK_GUESSED, refusal=SUPPLIER_LABEL)]
 
 
 def _interpret_variable_measure(interpretations: list[Interpretation]) -> list[Interpretation]:

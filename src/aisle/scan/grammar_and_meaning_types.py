@@ -15,6 +15,8 @@ NUMBER_BESIDE_CODE: Final = "input.number_beside_code"
 TWO_CODES: Final = "input.two_codes"
 PART_OF_LABEL: Final = "input.part_of_label"
 """Refusal: a number before or after a code without a sign that it multiplies."""
+SUPPLIER_LABEL: Final = "input.supplier_label"
+"""Refusal: no product has a number that a supplier's label states."""
 WRONG_LAYOUT: Final = "input.keyboard_layout"
 """Refusal: the code came through a keyboard layout other than the scanner's."""
 
@@ -32,6 +34,10 @@ class Measure(NamedTuple):
     """Unit, one of `aisle.scan.units`."""
     decimals: int = -1
     """Decimal places that the store's own scale prints; -1 if another label states the unit."""
+
+    def times(self, factor: Decimal) -> "Measure":
+        """Return the measure multiplied by a factor."""
+        return self._replace(amount=self.amount * factor)
 
 
 class Candidate(NamedTuple):
@@ -69,7 +75,7 @@ class Match(NamedTuple):
     price: Decimal | None = None
     """Price on the label, if the quantity does not follow from it."""
     measure: Measure | None = None
-    """Measure on the label, if the quantity does not follow from it."""
+    """Measure on the label, or the quantity of a supplier's label, if the quantity does not follow from it."""
     unit: str = ""
     """Name of the base unit, if the quantity has to be asked for."""
     needs_quantity: bool = False
@@ -81,7 +87,10 @@ class Match(NamedTuple):
     by: Decimal = Decimal(1)
     """Typed multiplier, if the quantity has to be asked for."""
     may_hide_count: bool = False
-    """True if a value of its label, such as the lot, may end in a number of pieces without a separator."""
+    """True if a value of its label, such as the lot, may end in a number of pieces without a separator.
+
+    Also True for the quantity of a supplier's label, whose unit is unknown.
+    """
     has_other_zeros: bool = False
     """True if its number has other leading zeros than the code, which is no GTIN."""
     divided_price: Decimal | None = None
@@ -201,6 +210,8 @@ class Interpretation(NamedTuple):
     zero_forms: tuple[str, ...] = ()
     """Keys of the code with other leading zeros, looked up to tell an exact code from one that differs by zeros."""
     serial: str = ""
+    label_quantity: Measure | None = None
+    """Quantity of a supplier's label, multiplier included, in a unit that may not be that of the product."""
 
 
 class Scan(NamedTuple):

@@ -111,6 +111,17 @@ def strip_leading_separator(text: str) -> str:
     return text[lead.end() :] if lead else text
 
 
+def split_fields(text: str) -> list[str]:
+    """Return the fields of a format of ISO/IEC 15434, each after the same separator or substitute; none without one.
+
+    A blank is no substitute here, because fields contain blanks.
+    """
+    text = _fields_of_format(text)
+    signs = (each for each in (GROUP_SEPARATOR, *_ALL_SUBSTITUTES) if each != " ")
+    sign = next((each for each in signs if text[: len(each)].casefold() == each.casefold()), "")
+    return [field for field in replace_substitute(text, sign).split(GROUP_SEPARATOR) if field] if sign else []
+
+
 @cache
 def _leading_separator() -> re.Pattern[str]:
     """Return the pattern of a leading separator.
@@ -292,7 +303,11 @@ _MEASURE_PREFIXES: Final = ("31", "32", "33", "34", "35", "36", "39")
 _UNIT_PRICE_IDENTIFIERS: Final = ("8005",)
 """Identifier of the price of one unit of measure."""
 _PRINTED_ELEMENT: Final = r"\((\d{2,4})\)\s*([^(]+)"
-_ENVELOPE: Final = r"(?s)\[\)>\x1e05\x1d(.*?)[\x1e\x04]*"
+_ENVELOPE: Final = re.compile(r"\[\)>\W{0,4}05(?=.)", re.DOTALL | re.ASCII)
+"""Beginning of a label of ISO/IEC 15434 with GS1 data, from any scanner."""
+_RECORD_SEPARATOR: Final = "\x1e"
+_FORMAT_END: Final = "\x1d\x1e\x04"
+"""End of the data of a label of ISO/IEC 15434: record separator and EOT."""
 _DIGITAL_LINK: Final = r"/(?:01|gtin|00|sscc)/\d"
 _LINK_WITHOUT_SCHEME: Final = re.compile(
     r"(?ai)[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/(?:[^?#]*/)?(?:01|gtin|00|sscc)/\d"
@@ -363,6 +378,8 @@ def may_be_gs1(text: str) -> bool:
     """Return True if a code without AIM prefix may be an element string."""
     if GROUP_SEPARATOR in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _begins_with_key(text):
         return True
+    if _ENVELOPE.match(text):
+        return True
     if (leading := _LEADING_ELEMENTS.match(text)) and _begins_with_key(text[leading.end() :]):
         return True
     if _LINK_WITHOUT_SCHEME.match(_WHOLE_ITEM.sub(r"01/\1", text)):
@@ -372,7 +389,7 @@ def may_be_gs1(text: str) -> bool:
 
 def _begins_with_key(text: str) -> bool:
     """Return True if it begins with the identifier of a GTIN or SSCC with a valid check digit."""
-    bare = _KEY_ELEMENT.match(strip_leading_separator(text))
+    bare = _KEY_ELEMENT.match(strip_leading_separator(_without_envelope(text)))
     return bare is not None and check_digit(bare.group()[2:-1]) == bare.group()[-1]
 
 
@@ -453,13 +470,10 @@ def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[st
 
     There are none if it has separators. Identifiers of measures lack their last digit.
     """
-    if (
-        not message.is_complete
-        or message.substitute
-        or GROUP_SEPARATOR in text
-        or not text[-1:].isdigit()
-        or text[:1] in ("(", "h", "H")
-    ):
+    if GROUP_SEPARATOR in text:
+        return
+    text = _without_envelope(text)
+    if not message.is_complete or message.substitute or not text[-1:].isdigit() or text[:1] in ("(", "h", "H"):
         return
     ai, value = next(reversed(message.values.items()), ("", ""))
     identifier = find_identifier(ai)
@@ -502,9 +516,7 @@ def _parse_message(text: str) -> Gs1Message:
         return _parse_digital_link(text) if re.search(_DIGITAL_LINK, text) else Gs1Message({}, DAMAGED_GS1)
     if text[:1] == "(" and text[1:2].isdigit():
         return _parse_printed(text)
-    if envelope := re.fullmatch(_ENVELOPE, text):
-        return _parse_elements(envelope.group(1))
-    bare = strip_leading_separator(text)
+    bare = strip_leading_separator(_without_envelope(text))
     substitutes = tuple(find_substitutes(bare))
     if substitutes == (" ",) and (spaced := _parse_spaced(bare)):
         return spaced
@@ -523,6 +535,17 @@ def _parse_message(text: str) -> Gs1Message:
         return complete[0]
     found = _parse_elements(bare)
     return found._replace(fault=MISSING_SEPARATOR) if found.fault and substitutes else found
+
+
+def _without_envelope(text: str) -> str:
+    """Return the GS1 data of a label of ISO/IEC 15434; other text as it is."""
+    envelope = _ENVELOPE.match(text)
+    return _fields_of_format(text[envelope.end() :]).lstrip(GROUP_SEPARATOR) if envelope else text
+
+
+def _fields_of_format(text: str) -> str:
+    """Return the fields of one format of ISO/IEC 15434, without the end of the format and what follows it."""
+    return (text.split(_RECORD_SEPARATOR, 1)[0] if text[:1] == GROUP_SEPARATOR else text).rstrip(_FORMAT_END)
 
 
 def _parse_spaced(text: str) -> Gs1Message | None:

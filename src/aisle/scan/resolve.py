@@ -94,7 +94,14 @@ def resolve(
             for candidate in chosen
         )
         return RefusedInput("input.no_quantity" if is_much else "input.whole_number_only", text)
+    scans = _without_repeats(scans)
     return scans[0] if len(scans) == 1 else Ambiguous(tuple(scans))
+
+
+def _without_repeats(scans: list[Scan]) -> list[Scan]:
+    """Return the scans without those that differ from another one by the code alone."""
+    contents = {tuple(match._replace(code="") for match in scan.matches): scan for scan in reversed(scans)}
+    return [scan for scan in scans if scan in contents.values()]
 
 
 def _resolve_guess(
@@ -256,6 +263,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     )
     asks_quantity = lacks_measure and is_by_measure and lacks_net_quantity
     may_hide_count = interpretation.may_hide_count and lacks_measure and not asks_quantity
+    stated = interpretation.label_quantity
     return Match(
         candidate.kind,
         candidate.key,
@@ -266,13 +274,13 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         interpretation.batch,
         interpretation.expiry,
         interpretation.price if lacks_measure else None,
-        label,
+        label or stated,
         candidate.unit if asks_quantity or interpretation.price else "",
         asks_quantity,
         interpretation.layout,
         interpretation.is_guess and not interpretation.layout,
-        interpretation.by if asks_quantity or may_hide_count else Decimal(1),
-        may_hide_count,
+        interpretation.by if asks_quantity or may_hide_count or stated else Decimal(1),
+        may_hide_count or stated is not None,
         has_other_zeros=bool(interpretation.zero_forms),
         divided_price=interpretation.price if is_divided else None,
         unit_price=candidate.price if is_divided else None,

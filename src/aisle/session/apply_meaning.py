@@ -175,14 +175,16 @@ class MeaningHandler:
         elif not self._ask_for_rejected_scan(question, meaning, raw):
             jobs, opens_only = self._page.stack.jobs, self._reactions.opens_only
             meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
-            if not self._are_lots_certain:
-                meaning = ask_measured_quantity.ask_if_count_hidden(self._store.reader, jobs, meaning, opens_only)
+            meaning = ask_measured_quantity.ask_if_count_hidden(
+                self._store.reader, jobs, meaning, opens_only, are_lots_certain=self._are_lots_certain
+            )
             self._apply_unasked(question, meaning, raw)
 
     def _note_lot(self, question: PendingQuestion, meaning: Meaning) -> None:
         """Note that a lot which ends like a count was one: then others are not asked about."""
-        scan = question.measured_scan
-        if scan and scan.matches[0].may_hide_count and isinstance(meaning, Quantity) and meaning.value == 1:
+        first = question.measured_scan.matches[0] if question.measured_scan else None
+        is_lot = first is not None and first.may_hide_count and first.measure is None
+        if is_lot and isinstance(meaning, Quantity) and meaning.value == 1:
             self._are_lots_certain = True
 
     def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:

@@ -76,13 +76,20 @@ def _find_product(reader: CacheReader, number: str) -> Candidate | None:
 
 
 def ask_if_count_hidden(
-    reader: CacheReader, stacked_jobs: Sequence[StackedJob], meaning: Meaning, opens_only: Callable[[Scan], bool]
+    reader: CacheReader,
+    stacked_jobs: Sequence[StackedJob],
+    meaning: Meaning,
+    opens_only: Callable[[Scan], bool],
+    *,
+    are_lots_certain: bool,
 ) -> Meaning:
-    """Mark a scan as needing a quantity if its lot may end in one.
+    """Mark a scan as needing a quantity if its lot may end in one, or if it is the label of a supplier with one.
 
     No number of pieces is the quantity of goods sold by measure.
     """
     if not isinstance(meaning, Scan) or meaning.is_look_up or not meaning.matches[0].may_hide_count:
+        return meaning
+    if are_lots_certain and meaning.matches[0].measure is None:
         return meaning
     if receiving_job(stacked_jobs, meaning).job.name not in COUNTS_SCANS or opens_only(meaning):
         return meaning
@@ -128,7 +135,7 @@ def unit_of_product(reader: CacheReader, product: str) -> str:
 def quantity_question(scan: Scan) -> Msg:
     """Return the question for the quantity, in the unit of the product."""
     meaning = scan.matches[0]
-    if meaning.may_hide_count:
+    if meaning.may_hide_count and meaning.measure is None:
         return msg("session.lot_may_have_quantity", label=named(scan), lot=meaning.batch or meaning.code)
     name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
@@ -167,11 +174,8 @@ def named(label: Scan) -> Msg:
 def _on_label(meaning: Match) -> Msg | None:
     """Return what the label says: a measure in another unit than the product's, or a price."""
     if meaning.measure:
-        return msg(
-            "clearance_tasks.measure",
-            quantity=meaning.measure.amount / meaning.by,
-            unit=display_unit(meaning.measure.unit),
-        )
+        amount, unit = meaning.measure.amount / meaning.by, display_unit(meaning.measure.unit)
+        return msg("clearance_tasks.measure", quantity=amount, unit=unit) if unit else msg("number", value=amount)
     return msg("session.price", price=money_message(meaning.price / meaning.by)) if meaning.price else None
 
 
