@@ -104,12 +104,13 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
     if is_money and (cents := cents_alone(bare)):
         raise ValueError(f"{bare!r} can be {cents} or -{cents}: a dash can stand for no whole; write one of them")
     amount = with_cents(bare) if is_money else bare
-    value = without_tail(notation.normalize_number(amount, bare))
+    whole = notation.normalize_number(amount, bare)
+    value = without_tail(whole)
     if value == amount and not _PLAIN.fullmatch(value):
         raise ValueError(no_number_reason(bare, notation, is_money=is_money))
     dash = "a dash read as no cents" if amount != bare else ""
     tail = "the tail of a computer's fraction rounded off" if len(value) + _SHORTENED_BY < len(amount) else ""
-    return CleanedCell(value, ", ".join(filter(None, (changes, dash, tail, *number_changes(amount, value)))))
+    return CleanedCell(value, ", ".join(filter(None, (changes, dash, tail, *number_changes(amount, whole)))))
 
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:

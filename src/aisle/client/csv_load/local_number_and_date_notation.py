@@ -349,7 +349,16 @@ class Notation:
         whole = re.sub(r"[.,]", "", bare)
         raise ValueError(
             f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write {self.readings(bare)}, without a separator"
-            " of thousands"
+            f" of thousands{self._describe_decimals(bare[-4])}"
+        )
+
+    def _describe_decimals(self, mark: str) -> str:
+        """Return that a mark stands before decimals elsewhere in the file, which does not decide `1,000`."""
+        if mark not in self._numbers:
+            return ""
+        line, other = self._numbers[mark]
+        return (
+            f" ({other} in row {line} has a decimal {_MARK_NAMES[mark]}, but three zeros can be thousands all the same)"
         )
 
     def _is_of_thousands(self, mark: str, *, is_whole: bool) -> bool:
