@@ -60,6 +60,7 @@ WAYS = {
     "adjust": (("4", "1", P1, "d", "1"), "adjust.", ("Product 1", "+1", "A-1")),
     "find": (("4", "1", P2, "d", "5"), "adjust.", ("Product 2", "-1", "A-2")),
     "count of a place": (("4", "A-1", P1, "19", "d", "y"), "count.", ("A-1", "+1", "Product 1")),
+    "count without a difference": (("4", "A-1", P1, "20", "d"), "count.", ("A-1", "stock stays")),
     "count of a product": (("4", P2, "18", "d", "y"), "count.", ("Product 2", "+2")),
 }
 
