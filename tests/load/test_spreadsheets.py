@@ -62,7 +62,7 @@ def product(write: Write, folder: Path, **cells: str) -> Found:
         ("'9520001100093", "9520001100093", "apostrophe before it taken off"),
         ("\u20199520001100093", "9520001100093", "apostrophe before it taken off"),
         ("9520001100024.0", "9520001100024", ".0 behind it taken off"),
-        ("9520001100024,00", "9520001100024", ".0 behind it taken off"),
+        ("9520001100024,00", "9520001100024", ",00 behind it taken off"),
         (" 9520001100024 ", "9520001100024", "blanks around it taken off"),
         (f"{NBSP}9520001100024{NBSP}", "9520001100024", "blanks around it taken off"),
         ("\ufeff9520001100024\u200b", "9520001100024", "blanks around it taken off"),

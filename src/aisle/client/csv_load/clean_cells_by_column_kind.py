@@ -22,7 +22,7 @@ from aisle.client.csv_load.clean_cells import (
     clean_value,
     join_changes,
     refuse_error,
-    refuse_grouped,
+    refuse_grouped_code,
     restore_digits,
     trim_blanks,
     unquote,
@@ -75,8 +75,9 @@ def _clean_code(cell: str, notation: Notation, *, dotted: bool = False) -> Clean
     bare, changes, *_rest = clean_value(cell)
     if bare and not bare.strip(DASHES):
         return CleanedCell("", f"{bare} read as an empty cell")
-    bare, changes = restore_digits(bare, changes, dotted=dotted and notation.has_dotted_codes)
-    refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
+    dotted = dotted and notation.has_dotted_codes
+    refuse_grouped_code(bare, dotted=dotted)
+    bare, changes = restore_digits(bare, changes, dotted=dotted)
     plain = _UNUSUAL_BLANK.sub(" ", INVISIBLE.sub("", bare))
     return CleanedCell(plain, join_changes(changes, _describe_blanks(bare)) if plain != bare else changes)
 
