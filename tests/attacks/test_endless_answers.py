@@ -13,7 +13,7 @@ import pytest
 from aisle.cli import api
 from aisle.client import Client, response_and_json_limits
 from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
-from aisle.client.response_and_json_limits import MAX_INT64, Response, to_int64
+from aisle.client.response_and_json_limits import MAX_INT64, MAX_VALUES, Response, to_int64
 from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
@@ -145,7 +145,7 @@ async def test_a_page_that_is_too_long_is_read_in_smaller_ones() -> None:
     "value", ["[]", "0", *(pytest.param(one, marks=pytest.mark.full) for one in ("{}", '{"a":1}', "1.5", '"aa"'))]
 )
 async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
-    body = f'{{"list":[{",".join([value] * ((4 << 20) // (len(value) + 1)))}]}}'.encode()
+    body = f'{{"list":[{",".join([value] * (MAX_VALUES + 1))}]}}'.encode()
     with pytest.raises(ValueError, match="more than 1,000,000 values"):
         Response(200, {}, body).json()
     service = Service(reply(200, body), reply(200, body))
@@ -265,7 +265,7 @@ async def test_interim_answers_without_end_are_given_up() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with Client(url, "t", timeouts=Timeouts(read=0.3)) as client:
+        async with Client(url, "t", timeouts=Timeouts(read=0.2)) as client:
             with pytest.raises(OutcomeUnknown, match="only interim responses"):
                 await asyncio.wait_for(client.request("list-stores"), 10)
 

@@ -292,6 +292,7 @@ def send_count(state: CountState, context: Context) -> Result:
     label = state.label if state.mode == "product" else state.location or state.label
     next_target = state.next_target or (state.plan[0] if state.plan else None)
     if not state.counted_lines:
+        state = later_counts.note_all_left_out(state)
         turn = _end_without_sending(state, label)
         return turn if next_target is None else begin_count(reset_count(state), next_target)
     entries = [_log_entry(state, item, context.user) for item in _store_total_last(state.counted_lines)]
@@ -313,11 +314,11 @@ def _end_without_sending(state: CountState, label: str) -> Result:
 
 
 def _sent_count(label: str, state: CountState) -> SentCount:
-    """Return the stock changes of this count, for undo after it is sent."""
+    """Return the stock changes of this count, for undo after it is sent; a count without a difference is undone too."""
     changes = tuple(
         StockChange(item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label)
         for item in _store_total_last(state.counted_lines)
-        if item.difference
+        if not item.is_expected_unknown
     )
     counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
     sent = SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)
