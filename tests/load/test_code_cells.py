@@ -1,6 +1,7 @@
 """Cells of codes that a spreadsheet shows as numbers, puts in quotes, or fills with several codes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,31 +46,40 @@ def test_other_codes_with_signs_of_thousands_are_refused(cell: str, column: str,
 
 
 CELLS = {
-    kinds.NUMBER: "1",
-    kinds.WHOLE: "1",
-    kinds.MONEY: "1",
-    kinds.FLAG: "true",
-    kinds.POOL: "1",
-    kinds.DATE: "2026-12-01",
+    **dict.fromkeys((kinds.NUMBER, kinds.WHOLE, kinds.MONEY, kinds.POOL), "1"),
+    **{kinds.FLAG: "true", kinds.DATE: "2026-12-01"},
 }
 """Cells of the columns that a row needs, by kind; others have a code."""
-CODE_KINDS = (kinds.CODE, kinds.DOTTED_CODE, kinds.BARCODE, kinds.CONTAINER, kinds.BARCODES, kinds.ROLE)
+
+
+def columns_of(*of_kinds: str) -> list[Any]:
+    """Return the columns of these kinds, each with its file."""
+    return [
+        pytest.param(layout, column.name, id=f"{layout.file}-{column.name}")
+        for layout in LAYOUTS
+        for column in layout.columns.values()
+        if column.kind in of_kinds
+    ]
+
+
+def write_cell(write: Write, layout: FileLayout, name: str, cell: str, separator: str = ",") -> None:
+    """Write a file of one row, with this cell and the others that it needs."""
+    columns = [column for column in layout.columns.values() if column.required or column.name == name]
+    row = [f'"{cell}"' if one.name == name else CELLS.get(one.kind, "7") for one in columns]
+    write(layout.file, separator.join(one.name for one in columns), separator.join(row))
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
 @pytest.mark.parametrize(
-    ("file", "name"),
-    [(one, column.name) for one in LAYOUTS for column in one.columns.values() if column.kind in CODE_KINDS],
-    ids=lambda value: value if isinstance(value, str) else value.file,
+    ("layout", "name"),
+    columns_of(kinds.CODE, kinds.DOTTED_CODE, kinds.BARCODE, kinds.CONTAINER, kinds.BARCODES, kinds.ROLE),
 )
 def test_three_zeros_behind_a_sign_are_no_end_of_a_code(
-    file: FileLayout, name: str, separator: str, write: Write, tmp_path: Path
+    layout: FileLayout, name: str, separator: str, write: Write, tmp_path: Path
 ) -> None:
     """`11.000` is 11000 where a spreadsheet writes signs of thousands, and never 11."""
-    columns = [column for column in file.columns.values() if column.required or column.name == name]
     for cell in ("1.000", "11,000", "100.000", "012.000", "1.000,00", "1,000.00"):
-        row = [f'"{cell}"' if one.name == name else CELLS.get(one.kind, "7") for one in columns]
-        write(file.file, separator.join(one.name for one in columns), separator.join(row))
+        write_cell(write, layout, name, cell, separator)
         found = Found(tmp_path)
         assert found.bodies == [], cell
         assert found.bad[2].startswith(f"{name} '{cell}' has signs of thousands"), cell

@@ -41,6 +41,8 @@ _TRAILING_ZEROS = re.compile(r"(\d+)([.,]0+)", re.ASCII)
 _THREE_ZEROS = re.compile(r"\d{1,3}[.,]000", re.ASCII)
 INVISIBLE = re.compile(f"[{_JOINERS}{_MARKS}]")
 _MARK = re.compile(f"[{_MARKS}]")
+HIDDEN_IN_TEXT = re.compile(f"[{_CONTROLS}\u202a-\u202e\u2066-\u2069]")
+"""Controls, and marks that turn the direction of a text: no text needs them."""
 BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
 QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 MAX_QUOTE_PAIRS = 4
