@@ -25,7 +25,7 @@ import apsw
 
 from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Work, database_failure
-from aisle.service.db.fair_turns import CALLER, CallerQueue
+from aisle.service.db.fair_turns import CALLER, Caller, CallerQueue
 from aisle.service.db.product_search_index import are_products_waiting, index_waiting_products
 from aisle.service.db.sqlite_connection import public_error
 from aisle.service.db.sqlite_transaction import MustRollBack, SqliteTransaction, run_sync
@@ -45,7 +45,7 @@ class _Job(NamedTuple):
     """Loop on which the caller waits; None if it waits without a loop."""
     sent_at: float = 0.0
     """Time of the submission, by the monotonic clock."""
-    caller: str = ""
+    caller: Caller = Caller()
 
     def is_wanted(self) -> bool:
         """Return True if the caller still waits for the result. It is asked again if the job is repeated."""
