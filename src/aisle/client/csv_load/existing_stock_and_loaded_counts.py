@@ -56,7 +56,6 @@ class TrackedStock:
         self._client = client
         self._table = table
         self._named: dict[str, set[str]] = {}
-        """Products of the file, by store and of the chain; of many, one more than are read one by one."""
         self._lists: dict[str, dict[str, ProductStock]] = {}
         self._changed: set[tuple[str, str]] = set()
         """Stores and products whose stock others changed after it was read."""
@@ -70,22 +69,28 @@ class TrackedStock:
         of_chain, of_store = await self._list(_CHAIN), await self._list(store)
         if (store, product) in self._changed:
             self._changed.discard((store, product))
-            of_store[product] = (await self._read(store, {"product_number": product})).get(product, _NO_STOCK)
+            of_store.pop(product, None)
+            of_store |= await self._read(store, {"product_number": product})
         return of_store.get(product) or of_chain.get(product) or _NO_STOCK
 
     async def _list(self, at: str) -> dict[str, ProductStock]:
         """Return the products of a list, without those that are as if it had none."""
-        if not self._named:
-            for _, (store, product) in self._table.select_cells(("store_number", "product_number")):
-                for named in (self._named.setdefault(one, set()) for one in (store, _CHAIN)):
-                    named |= {product} if len(named) <= MAX_SINGLE_READS else set()
         if at not in self._lists:
             found: dict[str, ProductStock] = {}
-            for query in queries_for("product_number", self._named[at]):
+            for query in queries_for("product_number", self._products_named().get(at, ())):
                 found |= await self._read(at, query)
             of_chain = self._lists.get(_CHAIN, {})
             self._lists[at] = {one: kept for one, kept in found.items() if kept != _NO_STOCK or one in of_chain}
         return self._lists[at]
+
+    def _products_named(self) -> dict[str, set[str]]:
+        """Return the products of the file, by store and of the chain; of many, one more than are read one by one."""
+        if not self._named:
+            for _, (store, product) in self._table.select_cells(("store_number", "product_number")):
+                for named in (self._named.setdefault(store, set()), self._named.setdefault(_CHAIN, set())):
+                    if len(named) <= MAX_SINGLE_READS:
+                        named.add(product)
+        return self._named
 
     async def _read(self, store: str, filters: Mapping[str, QueryValue]) -> dict[str, ProductStock]:
         """Return the products of a list; if it cannot be read, none, with a warning.
