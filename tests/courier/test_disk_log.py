@@ -11,6 +11,7 @@ from aisle.courier import leader_process
 from aisle.courier.disk_log import QUIET_S, DiskLog
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.errors import StorageError
+from aisle.host import courier_log
 from tests.courier.host import Host
 from tests.courier.test_leader_process import Incumbent
 
@@ -62,7 +63,7 @@ async def test_the_courier_logs_a_full_disk_without_an_engine_error(
             raise OSError(errno.ENOSPC, "No space left on device")
         write(path, line)  # type: ignore[arg-type]
 
-    full, write = False, leader_process.append_line
+    full, write = False, courier_log.append_line
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
