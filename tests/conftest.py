@@ -1,5 +1,6 @@
 """What every test can ask for: a home of its own, a lifeline for what it starts, a terminal, the real data."""
 
+import asyncio
 import contextlib
 import gc
 import math
@@ -14,6 +15,7 @@ from typing import Any
 
 import apsw
 import pytest
+import uvicorn.server
 from hypothesis import HealthCheck, settings
 
 from aisle.cache.reader import CacheReader
@@ -250,6 +252,18 @@ def _nobody_looks_through_all_tests() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(maintenance, "gc", SimpleNamespace(collect=lambda: 0))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_end_at_once() -> Iterator[None]:
+    """An HTTP server in this process looks a hundred times a second whether it should end, not ten times."""
+
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(seconds / 10)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uvicorn.server, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
         yield
 
 

@@ -9,8 +9,17 @@ import pytest_asyncio
 
 from aisle.cache.writer import open_cache
 from aisle.host.store_folder import StoreFolder
+from aisle.service.auth import pin_hashes_and_locks
 from tests.service.world import World, filled
 from tests.writes import STORE
+
+
+@pytest.fixture(autouse=True)
+def _cheap_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PINs are hashed quickly: attacks try many."""
+    dummy = pin_hashes_and_locks.DUMMY_HASH.replace(f"${pin_hashes_and_locks._SCRYPT_COST}$", "$2$")
+    monkeypatch.setattr(pin_hashes_and_locks, "_SCRYPT_COST", 2)
+    monkeypatch.setattr(pin_hashes_and_locks, "DUMMY_HASH", dummy)
 
 
 @pytest_asyncio.fixture

@@ -41,15 +41,27 @@ def test_usage_errors_are_cleaned(aisle_home: Path, capsys: pytest.CaptureFixtur
     assert all(line == clean(line) for line in lines)
 
 
+HALF_IN_QUERY = ["api", "list-stores", "--query", "secondary_key=\udcff"]
+HALF_IN_URL = ["sync", "--base-url", "http://\udcff"]
+
+
+@pytest.mark.parametrize("arguments", [HALF_IN_QUERY, HALF_IN_URL])
+def test_half_a_character_is_an_error(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) in (1, 2)
+    assert capsys.readouterr().err.startswith("aisle: ")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ["outbox", "--store", "\udcff"],
         pytest.param(["doctor", "--user", "\udcff"], marks=pytest.mark.full),
         pytest.param(["journal", "--terminal", "a\udcffb"], marks=pytest.mark.full),
-        ["api", "list-stores", "--query", "secondary_key=\udcff"],
+        pytest.param(HALF_IN_QUERY, marks=pytest.mark.full),
         pytest.param(["api", "list-stores", "--key", "\udcff"], marks=pytest.mark.full),
-        ["sync", "--base-url", "http://\udcff"],
+        pytest.param(HALF_IN_URL, marks=pytest.mark.full),
         pytest.param(["people", "set", "\udcff", "--name", "\udcff", "--user-name", "\udcff"], marks=pytest.mark.full),
         pytest.param(["token", "add", "\udcff", "--stores", "*"], marks=pytest.mark.full),
     ],
@@ -75,8 +87,15 @@ async def answering(body: bytes) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
+async def printed(output: pytest.CaptureFixture[bytes], body: bytes, *more: str) -> bytes:
+    """What `aisle api` prints for this answer."""
+    async with answering(body) as url:
+        await asyncio.to_thread(main, ["api", "list-stores", "--base-url", url, *more])
+    return output.readouterr().out
+
+
 async def piped(body: bytes, *more: str) -> bytes:
-    """What `aisle api` writes into a pipe for this answer."""
+    """What `aisle api` as a process writes into a pipe for this answer."""
     async with answering(body) as url:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "aisle", "api", "list-stores", "--base-url", url, *more,
@@ -88,25 +107,31 @@ async def piped(body: bytes, *more: str) -> bytes:
 
 
 @pytest.mark.parametrize("more", [(), ("--all",)])
-async def test_piped_output_has_no_control_characters(aisle_home: Path, more: tuple[str, ...]) -> None:
+async def test_piped_output_has_no_control_characters(
+    aisle_home: Path, capsysbinary: pytest.CaptureFixture[bytes], more: tuple[str, ...]
+) -> None:
     row = {"storeNo": "1", "storeName": EVIL + "Zoë 店"}
-    out = (await piped(json.dumps({"list": [row]}, ensure_ascii=False).encode(), *more)).decode()
+    out = (await printed(capsysbinary, json.dumps({"list": [row]}, ensure_ascii=False).encode(), *more)).decode()
     assert all(line.isprintable() for line in out.splitlines())
     assert "Zoë 店" in out
     said: Any = json.loads(out)
     assert (said if more else said["list"][0]) == row
 
 
-async def test_non_json_output_is_cleaned_unless_raw(aisle_home: Path) -> None:
+async def test_non_json_output_is_cleaned_unless_raw(
+    aisle_home: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     body = f"<p>{EVIL}</p>\nnext".encode()
-    out = (await piped(body)).decode()
+    out = (await printed(capsysbinary, body)).decode()
     assert out.splitlines()[-1] == "next"
     assert all(line == clean(line) for line in out.splitlines())
     assert await piped(body, "--raw") == body
 
 
-async def test_half_a_character_of_a_service_is_spelled(aisle_home: Path) -> None:
-    out = await piped(b'{"list": [{"storeNo": "1", "storeName": "\\ud800"}]}')
+async def test_half_a_character_of_a_service_is_spelled(
+    aisle_home: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    out = await printed(capsysbinary, b'{"list": [{"storeNo": "1", "storeName": "\\ud800"}]}')
     assert b'"\\ud800"' in out
 
 

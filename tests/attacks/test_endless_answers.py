@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.api import _print_json
-from aisle.client import Client
+from aisle.cli import api
+from aisle.client import Client, response_and_json_limits
 from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
-from aisle.client.response_and_json_limits import MAX_INT64, Response, to_int64
+from aisle.client.response_and_json_limits import MAX_INT64, MAX_VALUES, Response, to_int64
 from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
@@ -22,7 +22,10 @@ from aisle.courier.request_failure_messages import reason_of
 from aisle.outbox.stored_reasons import NO_STORE
 from tests.client.recording_service import Service, reply
 from tests.courier.test_request_counts import Service as Changing
+from tests.run_length import tries
 
+PART = tries(4, 1)
+"""The default run tries a part of some limits, with answers as many times smaller."""
 PIECE = b" " * (1 << 20)
 Reply = Callable[[asyncio.StreamWriter], Any]
 
@@ -66,12 +69,14 @@ async def memory(most: int) -> AsyncIterator[None]:
         stop()
 
 
-async def test_an_answer_without_end_is_given_up() -> None:
-    head, most = b"Transfer-Encoding: chunked\r\n", 3 * MAX_RESPONSE_BYTES
-    async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
-        with pytest.raises(ResponseTooLong, match="longer than 32 MiB"):
+async def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    mib = 32 // PART
+    monkeypatch.setattr("aisle.client.transport.MAX_RESPONSE_BYTES", mib << 20)
+    head = b"Transfer-Encoding: chunked\r\n"
+    async with lying(head, endless=True) as url, Client(url, "t") as client, memory(3 * mib << 20):
+        with pytest.raises(ResponseTooLong, match=f"longer than {mib} MiB"):
             await client.call("list-stores")
-        with pytest.raises(OutcomeUnknown, match="longer than 32 MiB"):
+        with pytest.raises(OutcomeUnknown, match=f"longer than {mib} MiB"):
             await client.request("create-movement", path={"store_number": "1"}, body=b"[]")
 
 
@@ -140,7 +145,7 @@ async def test_a_page_that_is_too_long_is_read_in_smaller_ones() -> None:
     "value", ["[]", "0", *(pytest.param(one, marks=pytest.mark.full) for one in ("{}", '{"a":1}', "1.5", '"aa"'))]
 )
 async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
-    body = f'{{"list":[{",".join([value] * ((4 << 20) // (len(value) + 1)))}]}}'.encode()
+    body = f'{{"list":[{",".join([value] * (MAX_VALUES + 1))}]}}'.encode()
     with pytest.raises(ValueError, match="more than 1,000,000 values"):
         Response(200, {}, body).json()
     service = Service(reply(200, body), reply(200, body))
@@ -151,14 +156,15 @@ async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
             await client.call("list-stores")
 
 
-@pytest.mark.parametrize(("depth", "count"), [(0, 4 << 20), (200, 200_000)])
+@pytest.mark.parametrize(("depth", "count", "most_mib"), [(0, 4 << 20, 140), (200, 200_000 // PART, 140 // PART)])
 async def test_no_other_reader_takes_more_memory_for_such_an_answer(
-    depth: int, count: int, capsys: pytest.CaptureFixture[str]
+    depth: int, count: int, most_mib: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(api, "_MOST_INDENTED", api._MOST_INDENTED // PART)
     values = ",".join(["[]"] * count)
     body = f'{{"nearest":{"[" * depth}[{values}]{"]" * depth}}}'.encode()
-    async with memory(140 << 20):
-        _print_json(Response(403, {}, body))
+    async with memory(most_mib << 20):
+        api._print_json(Response(403, {}, body))
         reason = reason_of(Forbidden("list-stores", Response(403, {}, body)))
     out = capsys.readouterr().out
     assert out.rstrip() == body.decode().replace('":', '": ').replace(",", ", ") if depth else len(out) < 1000
@@ -172,11 +178,15 @@ async def test_no_other_reader_takes_more_memory_for_such_an_answer(
         pytest.param("\\ud83d\\ude00", 14 << 20, id="escaped"),
     ],
 )
-async def test_one_wide_character_in_each_text_makes_no_answer_four_times_as_large(wide: str, size: int) -> None:
+async def test_one_wide_character_in_each_text_makes_no_answer_four_times_as_large(
+    wide: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mib = 64 // PART
+    monkeypatch.setattr(response_and_json_limits, "MAX_JSON_MEMORY", mib << 20)
     row = f'{{"order_number":"1","reference":"{wide}{"a" * 4000}"}}'
-    body = f'{{"list":[{",".join([row] * (size // len(row)))}]}}'.encode()
+    body = f'{{"list":[{",".join([row] * (size // PART // len(row)))}]}}'.encode()
     async with memory(2 * len(body)):
-        with pytest.raises(ValueError, match="64 MiB of memory"):
+        with pytest.raises(ValueError, match=f"{mib} MiB of memory"):
             Response(200, {}, body).json()
     short = reply(200, {"list": [{"id": 1}], "next_page": None})
     service = Service(reply(200, body), short, short)
@@ -198,9 +208,10 @@ async def test_parts_of_a_page_are_not_kept_without_end(monkeypatch: pytest.Monk
 
 
 async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.client.transport.MAX_RESPONSE_BYTES", 12 << 20)
+    mib = tries(8, 12)
+    monkeypatch.setattr("aisle.client.transport.MAX_RESPONSE_BYTES", mib << 20)
     head, others = b"Transfer-Encoding: chunked\r\n", 6
-    most = (12 << 20) + others * (SMALL_RESPONSE_BYTES + (4 << 20))  # the service takes some of it
+    most = (mib << 20) + others * (SMALL_RESPONSE_BYTES + (4 << 20))  # the service takes some of it
     async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
         found = await asyncio.gather(*(client.call("list-stores") for _ in range(others)), return_exceptions=True)
     assert {type(one) for one in found} == {ResponseTooLong}
@@ -254,7 +265,7 @@ async def test_interim_answers_without_end_are_given_up() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with Client(url, "t", timeouts=Timeouts(read=0.5)) as client:
+        async with Client(url, "t", timeouts=Timeouts(read=0.3)) as client:
             with pytest.raises(OutcomeUnknown, match="only interim responses"):
                 await asyncio.wait_for(client.request("list-stores"), 10)
 
@@ -271,7 +282,7 @@ async def test_answer_that_drips_is_asked_for_once() -> None:
             while True:
                 writer.write(b" ")
                 await writer.drain()
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
         except ConnectionError:
             pass
         finally:
@@ -280,7 +291,7 @@ async def test_answer_that_drips_is_asked_for_once() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with Client(url, "t", timeouts=Timeouts(total=0.3)) as client:
-            with pytest.raises(ResponseTooSlow, match=r"did not end in 0\.3 s"):
+        async with Client(url, "t", timeouts=Timeouts(total=0.2)) as client:
+            with pytest.raises(ResponseTooSlow, match=r"did not end in 0\.2 s"):
                 await asyncio.wait_for(client.call("list-stores"), 10)
     assert asked == 1

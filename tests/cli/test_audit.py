@@ -29,4 +29,3 @@ def test_the_audit_is_listed_and_exported(capsys: pytest.CaptureFixture[str]) ->
     status, out, _err = run(capsys, "audit", "--chain", "--subject", "token")
     assert status == 0
     assert "\tcommand line\t\ttoken\t" in out
-    assert run(capsys, "token", "add", "gate")[0] == 2, "which stores is said"

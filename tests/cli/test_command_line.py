@@ -186,6 +186,27 @@ def test_a_token_is_shown_once_and_can_be_ended(capsys: pytest.CaptureFixture[st
     assert run(capsys, "token", "add", "x", "--stores", "*", "--days", "7")[0] == 0
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("stores", "advice"),
+    [
+        ([], "Missing option '--stores'. Name the stores of the token, as in --stores 0042,0043"),
+        (["--stores", ""], "A token needs stores: name them, or * for all."),
+        (["--stores", ","], "A token needs stores: name them, or * for all."),
+    ],
+)
+def test_the_stores_of_a_token_are_said_and_not_assumed(
+    capsys: pytest.CaptureFixture[str], stores: list[str], advice: str
+) -> None:
+    api(capsys, "list-stores")
+    before = run(capsys, "token", "list")[1]
+    for role in ("staff", "admin"):
+        status, out, err = run(capsys, "token", "add", "gate", "--role", role, *stores)
+        assert (status, out) == (2, "")
+        assert advice in err
+    assert run(capsys, "token", "list")[1] == before
+
+
 def test_a_command_s_options_are_heard_before_and_behind_its_actions(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

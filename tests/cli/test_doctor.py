@@ -457,18 +457,36 @@ def test_a_certificate_that_nobody_trusts_is_named_as_the_cause(
     assert "base_url" not in words
 
 
+@pytest.mark.parametrize(("days", "verdict"), [(10, NOTE), (90, OK)])
+def test_the_end_of_the_certificate_that_this_host_sees_is_told(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], tmp_path: Path, days: int, verdict: str
+) -> None:
+    made(tmp_path, "balancer", days)
+    (tmp_path / "token").touch(0o600)
+    (tmp_path / "token").write_text(SECRET)
+    with serving_tls(tmp_path, b'{"list": []}') as url:
+        trusted = ("--token-file", str(tmp_path / "token"), "--ca-file", str(tmp_path / "cert.pem"))
+        found = doctor(capsys, "--base-url", url, *trusted)
+    [(said, words)] = found.of("tls")
+    assert said == verdict
+    assert f"good for {days} days" in words
+    assert ("Renew it" in words) == (verdict == NOTE)
+
+
 @contextmanager
-def serving_tls(folder: Path) -> Iterator[str]:
-    """The address of a server that shakes hands with the certificate in the folder, and no more."""
+def serving_tls(folder: Path, body: bytes = b"") -> Iterator[str]:
+    """The address of a server that shakes hands with the certificate in the folder, and answers with this body."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
 
     def shake_hands() -> None:
         with suppress(OSError):
             while True:
                 plain, _ = listener.accept()
-                with suppress(ssl.SSLError):
-                    context.wrap_socket(plain, server_side=True).close()
+                with suppress(OSError), context.wrap_socket(plain, server_side=True) as caller:
+                    if body and caller.recv(1 << 16):
+                        caller.sendall(answer + body)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         serving = Thread(target=shake_hands)

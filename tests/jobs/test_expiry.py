@@ -27,6 +27,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Quantity,
     Scan,
     Text,
+    UnknownCode,
 )
 from aisle.store_product_settings import FIELD_BY_NAME, parse_entry_values, parse_update_values
 from tests.run_length import tries
@@ -142,6 +143,14 @@ class Hand:
         return self.job.step_name(self.state)
 
 
+LABEL_DAYS = {"today": "2026-11-30", "past": "2026-11-28", "far": "2031-01-01"}
+
+
+def _label(number: str, day: str) -> Scan:
+    """A label of a product, with its date."""
+    return Scan((Match(PRODUCT, number, number, code=f"87123456789{number[-1]}0", expiry=day),))
+
+
 def test_scan_and_date_are_all_there_is_to_a_check() -> None:
     hand = Hand()
     view = hand.job.view(hand.state)
@@ -204,6 +213,64 @@ def test_unlikely_date_is_asked_back(text: str, asked: str) -> None:
     assert hand.feed(Text(text), Choice(2)) == "session.dropped"
     assert hand.step == "expiry.date"
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-07"]
+
+
+TYPED_QUESTIONS = {
+    "today": Text("3011"),
+    "past": Text("2811"),
+    "far": Text("1.1.2031"),
+    "code": UnknownCode("2012"),
+    "number": Scan((Match(ORDER, "2012", "2012", code="2012"),)),
+}
+LABEL_QUESTIONS = {name: _label("P1", day) for name, day in LABEL_DAYS.items()}
+QUESTIONS: dict[str, Event] = TYPED_QUESTIONS | {f"label {name}": event for name, event in LABEL_QUESTIONS.items()}
+"""What leads to a question about a date of P1."""
+
+NEXT_PACKS: dict[str, Event] = {
+    **{day: _label("P1", day) for day in ("2026-12-15", "2026-11-30", "2026-11-20", "2031-06-01")},
+    "bare code": _label("P1", ""),
+    "hidden date": Scan((Match(PRODUCT, "P1", "P1", code="8712345678910", may_hide_expiry=True),)),
+    "date alone": UnknownCode("17261215"),
+    "another product": _label("P2", "2026-12-15"),
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("pack", NEXT_PACKS)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_label_takes_a_question_away(question: str, pack: str) -> None:
+    """Somebody scans the packs of a shelf one after the other; what is expired stays asked."""
+    hand = Hand()
+    if not question.startswith("label"):
+        hand.scan("P1")
+    hand.feed(QUESTIONS[question])
+    before = hand.state
+    assert hand.step == "expiry.confirm"
+    assert hand.feed(NEXT_PACKS[pack]) == "count.answer_first"
+    assert (hand.state, hand.sent()) == (before, [])
+
+
+@pytest.mark.parametrize("typed", [Text("1512"), UnknownCode("1512"), Scan((Match(ORDER, "15", "15", code="15"),))])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_typed_date_replaces_only_a_typed_one(question: str, typed: Event) -> None:
+    hand = Hand()
+    if not question.startswith("label"):
+        hand.scan("P1")
+    hand.feed(QUESTIONS[question])
+    before, said = hand.state, hand.feed(typed)
+    if question.startswith("label"):
+        assert said in ("count.answer_first", "my_entries.not_this")
+        assert (hand.state, hand.sent()) == (before, [])
+    else:
+        assert said in ("expiry.saved", "expiry.code_or_date", "expiry.number_of")
+
+
+def test_question_about_a_label_is_answered_and_the_next_pack_taken() -> None:
+    hand = Hand()
+    hand.scan("P1", "2026-11-30")
+    hand.scan("P1", "2026-12-15")
+    hand.feed(Choice(2))
+    assert hand.scan("P1", "2026-12-15") == "expiry.saved"
 
 
 def test_label_of_the_past_century_is_past() -> None:
@@ -291,7 +358,7 @@ def test_who_gave_another_date_than_the_one_in_force_is_told_once(given: str, ot
     assert hand.feed(Changed("product", "P1")) == ""
     hand.rows["P1"] = stocked("P1", "2026-12-21", other)
     assert [hand.feed(Changed("product", "P1")) for _ in range(2)] == [told, ""]
-    assert hand.feed(Command("u")) == "expiry.changed_since"
+    assert hand.feed(Command("u")) == ("expiry.undone" if given == other else "expiry.changed_since")
     assert hand.feed(Changed("product", "P1")) == ""
 
 

@@ -1,6 +1,7 @@
 """What a load says of stock is true: of products that keep none, of goods that lie elsewhere now, of refused pools."""
 
 from pathlib import Path
+from random import Random
 
 import httpx
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from aisle.client.csv_load.report import FileReport, LoadReport
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_sender import FakeService, Naps, run
+from tests.run_length import tries
 
 FEW = 20
 NEWEST = {"from_id"}
@@ -231,3 +233,85 @@ async def test_stock_is_loaded_where_its_list_cannot_be_read(status: int, tmp_pa
     assert report.files[0].loaded_rows == 1
     doubted = any("which products keep stock could not be read" in note for note in report.files[0].notes)
     assert doubted == (status >= 500)
+
+
+# Few rows and many
+
+ROW_COUNTS = {"1": FEW, "2": FEW + 1, "3": 60, "4": tries(100, 600)}
+"""Rows of the file by store: the products of up to 20 are read one by one, those of more from a list."""
+DRAWN = 16
+WORK: tuple[tuple[dict[str, object], ...], ...] = (
+    (),
+    ({"location_code": "A", "quantity": -5},),
+    ({"location_code": "A", "quantity": -7},),
+    ({"location_code": "A", "quantity": 5}, {"location_code": "A", "quantity": -5}),
+    ({"location_code": "A", "quantity": -5}, {"location_code": "B", "quantity": 5}),
+    ({"quantity": -5},),
+    ({"location_code": "A", "counted_quantity": 0},),
+    ({"counted_quantity": 0},),
+    ({"location_code": "A", "counted_quantity": 3},),
+    ({"location_code": "A", "counted_quantity": 0}, {"location_code": "A", "quantity": -1}),
+)
+"""What is booked for a product between two loads."""
+
+
+def drawn_rows(dice: Random) -> list[str]:
+    """Draw the row of each product, without its store; the file may not have it."""
+    rows = [f"S{at},{dice.choice(('A', 'A', ''))},{dice.choice(('', '1'))}" for at in range(DRAWN)]
+    return [f"{row},{dice.choice((0, 5, 5, 9))}" for row in rows if dice.random() < 0.9]
+
+
+async def loads_of_stores(world: World, rows: list[str], *, together: bool) -> list[FileReport]:
+    """Load the rows in each store, between so many others that it has its number of rows."""
+    files = {
+        store: [*(f"{store},{row}" for row in rows), *(f"{store},X{at},A,1,1" for at in range(count - len(rows)))]
+        for store, count in ROW_COUNTS.items()
+    }
+    reports = []
+    for lines in [[line for file in files.values() for line in file]] if together else files.values():
+        world.write("stock.csv", STOCK_HEADER, *lines)
+        reports.append((await loaded(world)).files[-1])
+    return reports
+
+
+async def stock_of_stores(world: World) -> list[dict[str, object]]:
+    """Return the stock of the drawn products in each store."""
+    async with world.client() as client:
+        lists = [
+            [row async for row in client.rows("list-store-products-stock", query={"store_number": store})]
+            for store in ROW_COUNTS
+        ]
+    return [
+        {row["product_number"]: row["most_likely_quantity"] for row in rows if "S" in row["product_number"]}
+        for rows in lists
+    ]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("seed", range(tries(1, 20)))
+async def test_many_rows_of_a_store_are_loaded_as_few(seed: int, together: bool, world: World) -> None:
+    dice = Random(seed)
+    world.write("stores.csv", "store_number,store_name,is_warehouse", *(f"{store},S,false" for store in ROW_COUNTS))
+    world.write(
+        "products.csv",
+        "product_number",
+        *(f"S{at}" for at in range(DRAWN)),
+        *(f"X{at}" for at in range(ROW_COUNTS["4"])),
+    )
+    world.write("locations.csv", "store_number,location_code", *(f"{at},{code}" for at in ROW_COUNTS for code in "AB"))
+    await loads_of_stores(world, first := drawn_rows(dice), together=together)
+    world.clear()
+    for work in [dice.choice(WORK) for _ in range(DRAWN)], [dice.choice(WORK[:3]) for _ in range(DRAWN)]:
+        for at, entries in enumerate(work):
+            for store in ROW_COUNTS:
+                for entry in entries:
+                    await (world.count if "counted_quantity" in entry else world.book)(
+                        {"product_number": f"S{at}", **entry}, store
+                    )
+        for rows in first, drawn_rows(dice):
+            reports = await loads_of_stores(world, rows, together=together)
+            of_few, *others = await stock_of_stores(world)
+            assert [stock == of_few for stock in others] == [True] * len(others), (of_few, others)
+            assert len({report.whole_notes for report in reports}) == 1
+            again = await loads_of_stores(world, rows, together=together)
+            assert [report.loaded_rows for report in again] == [0] * len(again)

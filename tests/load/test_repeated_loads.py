@@ -154,16 +154,16 @@ class World:
             [entry] = (await client.call("list-store-products-stock", store_number="1", product_number=product))["list"]
         return float(entry["most_likely_quantity"])
 
-    async def count(self, entry: dict[str, Any]) -> None:
+    async def book(self, entry: dict[str, Any], store: str = "1", *, is_count: bool = False) -> None:
         async with self.client() as client:
-            await client.call(
-                "create-store-product-logs", {"storeproductlog": [entry]}, store_number="1", is_counted_quantity=True
-            )
+            body = {"storeproductlog": [entry]}
+            await client.call("create-store-product-logs", body, store_number=store, is_counted_quantity=is_count)
+
+    async def count(self, entry: dict[str, Any], store: str = "1") -> None:
+        await self.book(entry, store, is_count=True)
 
     async def lose(self, product: str, quantity: int) -> None:
-        async with self.client() as client:
-            entry = {"product_number": product, "location_code": "A", "stock_pool_1": -quantity}
-            await client.call("create-store-product-logs", {"storeproductlog": [entry]}, store_number="1")
+        await self.book({"product_number": product, "location_code": "A", "stock_pool_1": -quantity})
 
 
 async def _at_once(_: float) -> None:

@@ -204,5 +204,10 @@ SAMPLES = (
 )
 """All samples; every screen has at least one."""
 
+SAMPLES_OF_JOB: dict[str, list[tuple[int, Sample]]] = {}
+"""The same, numbered, by the job that a screen's name begins with."""
+for _number, _sample in enumerate(SAMPLES):
+    SAMPLES_OF_JOB.setdefault(_sample.screen.partition(".")[0], []).append((_number, _sample))
+
 SCREENS = tuple(dict.fromkeys(sample.screen for sample in SAMPLES))
 """Names of all screens."""

@@ -13,27 +13,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import HttpServer, listening, server_config
 from tests.service.test_limits import CERTIFICATE
-from tests.service.test_monitoring import LONG, serving
+from tests.service.test_monitoring import LONG, figures, serving
 from tests.terminal.browser import Web
 from tests.terminal.lifeline import Lifeline
+
+DAY = 86400.0
 
 
 def made(folder: Path, name: str, days: int = 90) -> bytes:
     """Put a new certificate and its key where the server reads them; the certificate as it is served."""
     files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    subject = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
     try:
-        subprocess.run(
-            [*CERTIFICATE, "-subj", f"/CN={name}", "-days", str(days), *files], check=True, capture_output=True
-        )
+        subprocess.run([*CERTIFICATE, *subject, "-days", str(days), *files], check=True, capture_output=True)
     except FileNotFoundError:
         pytest.skip("there is no openssl to make a certificate with")
     return ssl.PEM_cert_to_DER_cert((folder / "cert.pem").read_text())
@@ -59,6 +61,7 @@ def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
     files = ["--certificate", str(tmp_path / "cert.pem"), "--private-key", str(tmp_path / "key.pem")]
     with started(what, aisle_home, files) as (process, url):
         until_shown(url, first)
+        assert what == "web" or 89 * DAY < certificate_until(url) - time() < 91 * DAY
         second = made(tmp_path, "second")
         process.send_signal(signal.SIGHUP)
         until_shown(url, second)
@@ -128,6 +131,17 @@ def test_the_end_of_a_certificate_is_told_as_soon_as_it_is_taken(tmp_path: Path)
         finally:
             server.should_exit = True
             running.join()
+
+
+def certificate_until(url: str) -> float:
+    """The figure of the certificate's end, once there is one."""
+    until = monotonic() + LONG
+    while True:
+        text = httpx.get(f"{url}/metrics", verify=False, timeout=LONG).text
+        if found := figures(text).get(("aisle_certificate_until_seconds", ())):
+            return found
+        assert monotonic() < until
+        sleep(0.02)
 
 
 @contextmanager

@@ -121,6 +121,23 @@ def test_small_writes_on_a_full_disk_are_no_return(caplog: pytest.LogCaptureFixt
     assert lines(caplog)[1:] == ["database regained after 660 s"]
 
 
+def test_of_all_losses_those_by_a_full_disk_are_counted_each() -> None:
+    watch, refusals = DatabaseMonitor(lambda: 0.0), ("aisle_full_disk_refusals_total", ())
+    watch.metrics = metrics = Metrics()
+    assert figures(metrics.render().decode())[refusals] == 0
+    for error in ("ConnectionRefusedError", "DiskFullError", "IOError", "FullError"):
+        watch.report_failure("writes", error=error)
+    assert figures(metrics.render().decode())[refusals] == 2
+
+
+def test_where_there_is_no_certificate_no_figure_says_that_it_ended() -> None:
+    metrics, until_ = Metrics(), ("aisle_certificate_until_seconds", ())
+    assert until_ not in figures(metrics.render().decode())
+    for told in (1_900_000_000.0, 0.0):
+        metrics.set_certificate_expiry(told)
+        assert figures(metrics.render().decode())[until_] == told
+
+
 def test_a_server_that_returns_is_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
     watch = DatabaseMonitor(lambda: 0.0)
     watch.report_failure("reads", error="ConnectionRefusedError")
@@ -146,6 +163,7 @@ async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
         await storage.read(read)
         found = figures(metrics.render().decode())
         assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
+        assert found[("aisle_full_disk_refusals_total", ())] == 3
         monkeypatch.setattr("aisle.service.db.availability_monitor.QUIET_WRITES_S", 0.0)
         await storage.write(read)
         found = figures(metrics.render().decode())

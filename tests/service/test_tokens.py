@@ -56,6 +56,16 @@ async def test_what_is_no_token_is_refused(world: World, said: dict[str, Any]) -
     assert await world.get(TOKENS) == before
 
 
+async def test_the_stores_of_a_token_are_said_and_not_assumed(world: World) -> None:
+    before = await world.get(TOKENS)
+    for role in ("staff", "admin", "metrics"):
+        answer = await world.post(TOKENS, {"name": "dock", "role": role}, 400)
+        assert answer["message"] == "stores: This field is missing, and it is required."
+        assert "brackets" in (await made(world, 400, role=role, stores=None))["message"]
+    assert (await made(world, 422, stores=[]))["message"] == "A token needs stores: name them, or * for all."
+    assert await world.get(TOKENS) == before
+
+
 async def test_names_of_tokens_in_force_are_unique(world: World) -> None:
     await made(world)
     await made(world, 422)

@@ -106,13 +106,15 @@ def logs(shop: Shop, product: str) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
-    "size",
-    [pytest.param((40, 20), marks=pytest.mark.full), (20, 16), (40, 8)],
-    ids=["40x20", "20x16", "40x8"],
+    ("size", "flags", "hands"),
+    [
+        ((20, 16), ("--verified",), 8),
+        pytest.param((40, 8), (), 4, marks=pytest.mark.full),
+        pytest.param((40, 20), ("--verified",), 8, marks=pytest.mark.full),
+    ],
+    ids=["place-20x16", "product-40x8", "place-40x20"],
 )
-@pytest.mark.parametrize(("flags", "hands"), [((), 4), (("--verified",), 8)], ids=["product", "place"])
 def test_three_orders_in_one_walk_are_one_scan_a_take(
     shop: Shop, goods: list[Goods], picker: Pick, size: tuple[int, int], flags: tuple[str, ...], hands: int
 ) -> None:

@@ -110,7 +110,27 @@ def test_a_loss_is_said_with_its_reason_and_taken_back(app: Picker, served: Serv
     assert stock(served)["P2"] == 10
 
 
-def test_an_expiry_date_is_sent_and_only_the_known_day_of_its_check_is_given_back(app: Picker, served: Served) -> None:
+def test_goods_are_moved_looked_at_checked_and_handed_over(app: Picker, served: Served) -> None:
+    move_from_pool_to_pool_and_to_an_order_and_back(app, served)
+    app.go_home()
+    say_what_is_unknown(app)
+    app.go_home()
+    send_an_expiry_date_and_give_the_known_day_of_its_check_back(app, served)
+    app.go_home()
+    hand_over_an_order(app, served)
+
+
+def say_what_is_unknown(app: Picker) -> None:
+    """No locations, no stores around."""
+    app.take("P1", "look_up.product", "")
+    app.shows("Product P1", "≈ 10", "needs 3", "Not available")
+    app.go_home()
+    app.take("3", "locations.list", "")
+    app.shows("This store has no locations")
+
+
+def send_an_expiry_date_and_give_the_known_day_of_its_check_back(app: Picker, served: Served) -> None:
+    """Dates that were there before are unknown."""
     for key in ("7", "9", "8"):
         app.enter(key)
     app.shows("Nothing is due today")
@@ -140,7 +160,8 @@ def checked(app: Picker, served: Served, day: str) -> None:
     app.shows("all sent")
 
 
-def test_goods_go_from_pool_to_pool_and_to_an_order_and_back(app: Picker, served: Served) -> None:
+def move_from_pool_to_pool_and_to_an_order_and_back(app: Picker, served: Served) -> None:
+    """What is undone is booked back."""
     open_job(app, "Move", "move.take")
     app.take("k", "move.pool", "move.which_from_pool")
     app.take("1", "move.pool", "move.which_to_pool")
@@ -168,7 +189,8 @@ def order(served: Served) -> dict[str, Any]:
     return row
 
 
-def test_an_order_is_handed_over_and_what_is_unknown_is_said(app: Picker, served: Served) -> None:
+def hand_over_an_order(app: Picker, served: Served) -> None:
+    """A part of it is picked."""
     app.take(ORDER, "pick.product", "pick.opened")
     app.take("P1", "pick.product")
     app.go_home()

@@ -94,8 +94,23 @@ def open_job(app: Picker, name: str, step: str) -> None:
     app.take(next(word for word in reversed(words) if word.isdigit()), step, "")
 
 
-def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, five: list[Line], begin: Begin) -> None:
+def test_each_job_undoes_with_one_entry_and_a_look_in_its_middle_costs_one_and_a_key(
+    shop: Shop, five: list[Line], begin: Begin
+) -> None:
+    place, (first, *_) = goods_at(shop, 5)
+    before = shop.balances()
     hands = begin("FIVE")
+    look_in_the_middle_of_each_job_and_back(hands, five)
+    hands.did.clear()
+    undo_in_each_job(hands, five, place, first["barcode"], empty_place(shop))
+    assert hands.did == {"C": 4}
+    hands.app.shows("all sent")
+    assert shop.picked("FIVE")[five[0].number] == 0
+    assert shop.balances() == before
+
+
+def look_in_the_middle_of_each_job_and_back(hands: Hands, five: list[Line]) -> None:
+    """From home it is a scan, in a job a scan and a key before it; a key leads back."""
     app = hands.app
     hands.scan(five[0].code, "look_up.product", "")
     assert hands.did == {"S": 1}
@@ -125,10 +140,8 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
         app.go_home()
 
 
-def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], begin: Begin) -> None:
-    place, (first, *_) = goods_at(shop, 5)
-    before = shop.balances()
-    hands = begin("FIVE")
+def undo_in_each_job(hands: Hands, five: list[Line], place: str, code: str, to: str) -> None:
+    """One entry each."""
     app = hands.app
     app.take("FIVE", "pick.product", "pick.opened")
     app.take(five[0].code, "pick.product", "pick.picked")
@@ -136,22 +149,18 @@ def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], 
     app.go_home()
     open_job(app, "Count", "count.start")
     app.take(place, "count.product", "count.at_location")
-    app.take(first["barcode"], "count.product", "count.counted_of")
+    app.take(code, "count.product", "count.counted_of")
     hands.enter("u", "count.product", "count.undone_all")
     app.enter("b")
     app.take("1", "adjust.product", "")
     app.take(place, "adjust.product", "adjust.at_location")
-    app.take(first["barcode"], "adjust.quantity", "adjust.how_many")
+    app.take(code, "adjust.quantity", "adjust.how_many")
     app.take("d", "adjust.reason", "adjust.which_reason")
     app.take("1", "adjust.product", "adjust.lost")
     hands.enter("u", "adjust.product", "adjust.undone")
     app.go_home()
     open_job(app, "Move", "move.from")
     app.take(place, "move.take", "count.at_location")
-    app.take(first["barcode"], "move.take", "move.taken")
-    app.take(empty_place(shop), "move.take", "move.moved")
+    app.take(code, "move.take", "move.taken")
+    app.take(to, "move.take", "move.moved")
     hands.enter("u", "move.take", "move.undone")
-    assert hands.did == {"C": 4}
-    app.shows("all sent")
-    assert shop.picked("FIVE")[five[0].number] == 0
-    assert shop.balances() == before

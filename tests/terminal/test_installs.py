@@ -52,7 +52,8 @@ def test_the_wheel_brings_all_that_the_app_needs(site: Path, aisle_home: Path, p
     picks(picker(argv=(str(site / "bin" / "aisle"),), env=env), aisle_home)
 
 
-def test_the_editable_install_is_the_source(aisle_home: Path, picker: Callable[..., Picker]) -> None:
+def test_the_editable_install_is_the_source() -> None:
+    """All other tests start it."""
     script = Path(sys.executable).with_name("aisle")
     assert script.is_file(), "the tests run where the project is installed: pip install -e '.[test]'"
     asked = [sys.executable, "-c", "import aisle; print(aisle.__file__)"]
@@ -60,4 +61,4 @@ def test_the_editable_install_is_the_source(aisle_home: Path, picker: Callable[.
     if "site-packages" in said.parts:
         pytest.skip("the tests run against an installed wheel here; the other test builds one of its own")
     assert said == ROOT / "src" / "aisle" / "__init__.py"
-    picks(picker(argv=(str(script),)), aisle_home)
+    assert "Usage: aisle" in subprocess.run([script, "--help"], capture_output=True, text=True, check=True).stdout

@@ -29,6 +29,7 @@ def lines(shop: Shop) -> list[Line]:
 
 
 def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Shop, picker: Pick) -> None:
+    """A change of the stock reaches the page."""
     app = picker(columns=80, rows=24)
     app.sign_in()
     app.shows("live")
@@ -46,20 +47,12 @@ def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Sh
     app.shows("Location FR-02")
     app.enter("b")
     app.shows("Product 210003")
-    app.enter("b")
-    app.enter("b")
-    app.shows("Open orders")
-
-
-def test_a_change_of_the_stock_reaches_the_page(shop: Shop, picker: Pick) -> None:
-    app = picker(columns=80, rows=24)
-    app.sign_in()
-    app.shows("live")
-    app.take("210003", "look_up.product", "")
-    app.shows("≈ 15")
     count = {"product_number": "210003", "location_code": "FR-01", "stock_pool_1": 77, "source": "test"}
     shop.ask("create-store-product-logs", {"storeproductlog": [count]}, is_counted_quantity=True)
     app.shows("≈ 77")
+    app.enter("b")
+    app.enter("b")
+    app.shows("Open orders")
 
 
 @pytest.mark.full
@@ -120,10 +113,10 @@ def test_home_lists_the_orders_that_need_a_product_one_digit_away(lines: list[Li
     assert app.scans == 2
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.full
 @pytest.mark.parametrize("surrounding", [False, True], ids=["silent", "telling"])
 def test_a_service_of_the_document_alone(aisle_home: Path, tmp_path: Path, picker: Pick, surrounding: bool) -> None:
-    """No locations, no optional fields; what nobody tells is said to be so."""
+    """No locations, no optional fields; what nobody tells is said to be so. By default in `test_document_goods.py`."""
     token = tmp_path / "token"
     token.write_text("anything\n", encoding="utf-8")
     token.chmod(0o600)

@@ -58,6 +58,8 @@ def test_a_click_selects_an_order_at_home_and_a_double_click_opens_it(shop: Shop
 def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop)
     assert MOUSE_ON.encode() in app.terminal.raw
+    clicks_on_the_footer_and_the_palette(app)
+    app.go_home()
     press(app, "More")
     press(app, "3 Orders")
     shows(app, "Orders: active", "SUP-2")
@@ -69,11 +71,12 @@ def test_clicks_choose_select_open_and_go_back(shop: Shop, picker: Pick) -> None
     press(app, "SUP-2")
     shows(app, "Order SUP-2", "History")
     press(app, "Back")
-    shows(app, "Orders: active")
+    letters_act_at_once_and_scans_stay_scans(app)
 
 
-def test_a_resize_switches_the_mouse_and_a_scan_between_two_clicks_is_taken_once(shop: Shop, picker: Pick) -> None:
-    """A handheld has no mouse. What is clicked, scanned and clicked is taken in this order."""
+def test_a_resize_switches_the_mouse_and_inputs_between_clicks_are_taken_once(shop: Shop, picker: Pick) -> None:
+    """A handheld has no mouse. What is clicked, scanned and clicked is taken in this order. Ctrl+K opens the palette,
+    the same byte in a scan does not."""
     app = at_the_desk(picker, shop, 40, 20)
     assert MOUSE_ON.encode() not in app.terminal.raw
     app.terminal.resize(120, 40)
@@ -86,6 +89,14 @@ def test_a_resize_switches_the_mouse_and_a_scan_between_two_clicks_is_taken_once
     shows(app, "SUP-3")
     app.terminal.wait_for(lambda _: any(entry["raw"] == "SUP-3" for entry in app.seen()), START_S)
     assert [entry["raw"] for entry in app.seen()].count("SUP-3") == 1
+    app.go_home()
+    app.rest()
+    app.terminal.write(b"\x0bSUP-3\r\x0b")
+    shows(app, "Pick SUP-3")
+    app.rest()
+    assert "Commands" not in app.terminal.text.splitlines()[1]
+    app.terminal.write(b"\x0b")
+    shows(app, "Key here")
     app.terminal.resize(80, 24)
     app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
 
@@ -131,9 +142,8 @@ def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(shop: Shop,
     shows(app, "Claimed by ▲")
 
 
-def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: Pick) -> None:
-    app = at_the_desk(picker, shop)
-    press(app, "Orders 4")
+def letters_act_at_once_and_scans_stay_scans(app: Picker) -> None:
+    """On the list of orders."""
     shows(app, "Orders: active", "Letters act at once")
     press(app, "SUP-2")
     app.rest()
@@ -153,19 +163,8 @@ def test_letters_act_at_once_on_a_desk_and_scans_stay_scans(shop: Shop, picker: 
     shows(app, "Marked: 1 order")
 
 
-def test_ctrl_k_opens_the_palette_and_the_same_byte_in_a_scan_does_not(shop: Shop, picker: Pick) -> None:
-    app = at_the_desk(picker, shop)
-    app.rest()
-    app.terminal.write(b"\x0bSUP-3\r\x0b")
-    shows(app, "Pick SUP-3")
-    app.rest()
-    assert "Commands" not in app.terminal.text.splitlines()[1]
-    app.terminal.write(b"\x0b")
-    shows(app, "Key here")
-
-
-def test_a_click_presses_keys_of_the_footer_and_chooses_a_hit_of_the_palette(shop: Shop, picker: Pick) -> None:
-    app = at_the_desk(picker, shop)
+def clicks_on_the_footer_and_the_palette(app: Picker) -> None:
+    """They press keys, and choose a hit."""
     press(app, "F11")
     shows(app, "Log: ")
     press(app, "F6 Today")

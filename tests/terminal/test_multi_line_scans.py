@@ -23,6 +23,7 @@ TORN_S = 0.05
 """After a longer pause, which a busy machine makes, the test has not sent what it meant to send."""
 
 RANDOM = tries(4, 40)
+"""As many as there is time for; what a busy machine has torn ends them."""
 COUNT_ROWS = 5
 """Rows of the page with its title, location, product and quantity."""
 
@@ -57,7 +58,7 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("pace", PACES)
-def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) -> None:
+def test_codes_of_several_lines_change_no_count(shop: Shop, picker: Pick, pace: float) -> None:
     place, rows = goods_at(shop, 5)
     app = picker(columns=60)
     open_count(app)
@@ -69,27 +70,16 @@ def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) 
         if not is_refused(app, PAYLOADS[name], pace):
             pytest.skip("this machine is too busy to send at a scanner's pace")
         app.stands_at(stood)
-    app.take("d", "count.missing", "count.missing")
-    stood = app.told()
-    assert is_refused(app, PAYLOADS["EPC payment"], 0.0)
-    app.stands_at(stood)
-    assert not logs(shop)
-
-
-def test_random_codes_of_several_lines_change_no_count(shop: Shop, picker: Pick) -> None:
-    """As many as there is time for; what a busy machine has torn ends the test."""
-    dice, (place, rows) = Random(22), goods_at(shop, 5)
-    app = picker()
-    open_count(app)
-    app.take(place, "count.product", "count.at_location")
-    app.take(rows[0]["barcode"], "count.product", "count.counted_of")
-    app.take("17", "count.product", "count.counted_of", typed=True)
-    stood = app.told()
+    dice = Random(22)
     for _ in range(RANDOM):
         payload = drawn(dice, [row["barcode"] for row in rows])
         if not is_refused(app, payload, dice.choice(PACES)):
             break
         app.terminal.wait_for(lambda _: count_stands(app, stood), START_S)
+    app.take("d", "count.missing", "count.missing")
+    stood = app.told()
+    assert is_refused(app, PAYLOADS["EPC payment"], 0.0)
+    app.stands_at(stood)
     assert not logs(shop)
 
 

@@ -40,8 +40,21 @@ def at_the_desk(picker: Pick, shop: Shop, orders: int) -> Picker:
     return app
 
 
-def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pick, demo_home: Path) -> None:
+def test_a_supervisor_works_on_an_order_and_on_differences(shop: Shop, picker: Pick, demo_home: Path) -> None:
     app = at_the_desk(picker, shop, 1)
+    claim_shorten_reject_and_reopen(app, shop)
+    app.go_home()
+    approve_one_difference_and_recount_another(app, shop)
+    told = on_this_host(demo_home, "SELECT operation, state FROM operation WHERE superseded_by = ''")
+    assert ("write-recounts", "done") in told
+    assert {state for _, state in told} == {"done"}
+    app.take("6", "exceptions.recounts", "")
+    app.take("1", "count.product", "count.how_many_at")
+    shop.balances()
+
+
+def claim_shorten_reject_and_reopen(app: Picker, shop: Shop) -> None:
+    """An order, seen on its page and asked of the service."""
     open_job(app, "More", "home")
     app.take(numbered(app, "Orders"), "orders", "")
     app.shows("Orders: active", "SUP-1")
@@ -67,9 +80,6 @@ def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pi
     app.take("u", "order", "home.reopened")
     until(app, lambda: not shop.order("SUP-1")["is_rejected"])
     app.shows("all sent")
-    states = {state for (state,) in on_this_host(demo_home, "SELECT state FROM operation WHERE superseded_by = ''")}
-    assert states == {"done"}
-    shop.balances()
 
 
 @pytest.mark.full
@@ -98,7 +108,8 @@ def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> 
     app.shows("rejected, 0 of 6 picked")
 
 
-def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: Pick, demo_home: Path) -> None:
+def approve_one_difference_and_recount_another(app: Picker, shop: Shop) -> None:
+    """Two counts of somebody else differ from the books."""
     first, second = shop.goods(2)
     counted = [
         {
@@ -109,7 +120,6 @@ def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: 
         }
         for number, row in enumerate((first, second))
     ]
-    app = at_the_desk(picker, shop, 1)
     shop.ask("create-store-product-logs", {"storeproductlog": counted}, is_counted_quantity=True)
     open_job(app, "More", "home")
     app.take(numbered(app, "Exceptions"), "exceptions", "")
@@ -124,8 +134,3 @@ def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: 
     app.shows("all sent")
     app.take("b", "exceptions", "")
     app.shows("6 Recounts ordered 1")
-    told = on_this_host(demo_home, "SELECT operation, state FROM operation")
-    assert ("write-recounts", "done") in told
-    assert {state for _, state in told} == {"done"}
-    app.take("6", "exceptions.recounts", "")
-    app.take("1", "count.product", "count.how_many_at")

@@ -65,7 +65,7 @@ def arrives(app: Picker, shop: Shop, number: str, quantity: int) -> None:
     shop.balances()
 
 
-def test_a_hundred_scans_in_one_write(app: Picker, shop: Shop, demo_home: Path) -> None:
+def test_a_hundred_scans_in_one_write_and_one_around_a_resize(app: Picker, shop: Shop, demo_home: Path) -> None:
     app.take(ORDER, "pick.product", "pick.opened")
     entered = len(journal(demo_home))
     for burst, (name, data) in enumerate(BURSTS.items(), 1):
@@ -76,8 +76,9 @@ def test_a_hundred_scans_in_one_write(app: Picker, shop: Shop, demo_home: Path) 
         }
         app.shows(f"{burst * COUNT} of 5000")
         assert journal(demo_home)[entered:] == CODES * burst, name
-    arrives(app, shop, ORDER, COUNT * len(BURSTS))
     assert len(app.seen()) == app.scans
+    resized_in_the_middle_of_a_scan(app, COUNT * len(BURSTS))
+    arrives(app, shop, ORDER, COUNT * len(BURSTS) + 4)
 
 
 def test_pairs_of_scans_around_a_change_of_the_screen(app: Picker, shop: Shop, demo_home: Path) -> None:
@@ -138,9 +139,9 @@ def test_a_glued_esc_is_dirt_and_the_scan_after_it_counts(app: Picker, shop: Sho
     arrives(app, shop, ORDER, 2)
 
 
-def test_a_resize_in_the_middle_of_a_scan(app: Picker, shop: Shop) -> None:
-    app.take(ORDER, "pick.product", "pick.opened")
-    for taken, (columns, rows) in enumerate([(20, 16), (80, 24), (40, 8), (40, 20)], 1):
+def resized_in_the_middle_of_a_scan(app: Picker, picked: int) -> None:
+    """Each counts once."""
+    for taken, (columns, rows) in enumerate([(20, 16), (80, 24), (40, 8), (40, 20)], picked + 1):
         app.terminal.write(CODE[:6])
         app.shows(CODES[0][:6])
         app.terminal.resize(columns, rows)
@@ -149,4 +150,3 @@ def test_a_resize_in_the_middle_of_a_scan(app: Picker, shop: Shop) -> None:
         (seen,) = app.write(CODE[9:] + b"\r")
         assert (seen["raw"], seen["verdict"]) == (CODES[0], "pick.picked")
         app.shows(f"{taken} of 5000" if columns >= 40 else f"{taken} of")
-    arrives(app, shop, ORDER, 4)

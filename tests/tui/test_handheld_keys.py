@@ -33,7 +33,7 @@ from aisle.tui.layout.styled_lines import base_role, plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.run_length import tries
-from tests.samples.registry import SAMPLES, Sample
+from tests.samples.registry import SAMPLES_OF_JOB
 from tests.session.test_session import BARCODES
 
 SIZES = ((20, 16), (40, 8))
@@ -334,18 +334,20 @@ def test_shown_choices_lead_on_and_back_leads_home(
     assert {level.job.name for stand in walk.stands.values() for level in stand.levels} >= set(OPENED)
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.screen}-{sample.state}")
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_all_that_a_screen_offers_is_printed(sample: Sample, size: tuple[int, int]) -> None:
-    frame = sample.build("")
-    view = frame.view
-    if isinstance(view, ListView):
-        asked = list_height(size[1]) + (not view.choices)
-        frame = frame._replace(
-            view=view._replace(rows=view.rows[:asked], numbered_rows=min(view.numbered_rows, asked), cursor=-1)
-        )
-    assert _missing(frame, size) == set()
+@pytest.mark.every_case
+@pytest.mark.parametrize("job", SAMPLES_OF_JOB)
+def test_all_that_a_screen_offers_is_printed(job: str) -> None:
+    """By default on the smallest handheld."""
+    for _, sample in SAMPLES_OF_JOB[job]:
+        for size in SIZES[: tries(1, 2)]:
+            frame = sample.build("")
+            view = frame.view
+            if isinstance(view, ListView):
+                asked = list_height(size[1]) + (not view.choices)
+                frame = frame._replace(
+                    view=view._replace(rows=view.rows[:asked], numbered_rows=min(view.numbered_rows, asked), cursor=-1)
+                )
+            assert _missing(frame, size) == set(), (sample, size)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

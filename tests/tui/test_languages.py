@@ -20,7 +20,7 @@ from aisle.tui import message_text
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter
 from tests.run_length import tries
-from tests.samples.registry import SAMPLES, Sample
+from tests.samples.registry import SAMPLES, SAMPLES_OF_JOB, Sample
 
 OTHERS = ("nl", "de", "fr")
 ENGLISH = load_messages("en")
@@ -177,21 +177,22 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
 
 
 @pytest.mark.every_case
-@pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
-def test_every_language_fits_where_english_fits(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("job", SAMPLES_OF_JOB)
+def test_every_language_fits_where_english_fits(job: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And every choice can be seen. By default at a fourth of the sizes, at others for the next sample."""
-    frame = SAMPLES[at].build("")
-    after = numbered_rows(frame.view)
-    numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
-    keys = [*getattr(frame.view, "choice_letters", "")] or numbers
     every = tries(4, 1)
-    for size in SIZES[at % every :: every]:
-        english = _drawn(frame, size, monkeypatch)
-        for language in OTHERS:
-            there = _drawn(frame._replace(language=language), size, monkeypatch)
-            assert sorted(there.over - english.over) == [], (language, size)
-            assert len(there.cut) <= len(english.cut), (language, size, there.cut)
-            assert there.keys == keys, (language, size)
+    for turn, sample in SAMPLES_OF_JOB[job]:
+        frame = sample.build("")
+        after = numbered_rows(frame.view)
+        numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
+        keys = [*getattr(frame.view, "choice_letters", "")] or numbers
+        for size in SIZES[turn % every :: every]:
+            english = _drawn(frame, size, monkeypatch)
+            for language in OTHERS:
+                there = _drawn(frame._replace(language=language), size, monkeypatch)
+                assert sorted(there.over - english.over) == [], (sample, language, size)
+                assert len(there.cut) <= len(english.cut), (sample, language, size, there.cut)
+                assert there.keys == keys, (sample, language, size)
 
 
 # Numbers, dates, plurals

@@ -31,7 +31,7 @@ from aisle.tui.layout.styled_lines import StyledScreen, base_role, line_width, p
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.themes import ROLE_STYLES
 from tests.run_length import tries
-from tests.samples.registry import SAMPLES, SCREENS, Sample, at_desk
+from tests.samples.registry import SAMPLES, SAMPLES_OF_JOB, SCREENS, Sample, at_desk
 from tests.tui import snapshots
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))
@@ -57,10 +57,21 @@ HOSTILE_PICTURES = [
     for ascii_only in (False, True)
 ]
 
+HOSTILE_PAGES = (
+    "home-orders",
+    "pick.product-taken_over",
+    "orders-all",
+    "order-all",
+    "look_up.product-all",
+    "today.locations-map",
+)
+"""Those with a snapshot: one or two of each kind of view, with as many texts from outside as there are."""
+
 STEERING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Kinds of characters that must not reach a terminal."""
 
 samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.screen}-{sample.state}")
+jobs = pytest.mark.parametrize("job", SAMPLES_OF_JOB)
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 
 
@@ -92,41 +103,45 @@ def test_forward_and_back_have_the_same_letter_everywhere() -> None:
 
 
 @pytest.mark.every_case
-@samples
-def test_snapshots(sample: Sample) -> None:
-    frame = sample.build("")
-    pictures = [drawn(layout_screen(frame, *size)) for size in SIZES if size not in DESK_SIZES]
-    pictures += [drawn(layout_screen(at_desk(frame), *size)) for size in DESK_SIZES]
-    pictures.append(drawn(layout_screen(frame, 40, 20, is_ascii=True)))
-    snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
+@jobs
+def test_snapshots(job: str) -> None:
+    for _, sample in SAMPLES_OF_JOB[job]:
+        frame = sample.build("")
+        pictures = [drawn(layout_screen(frame, *size)) for size in SIZES if size not in DESK_SIZES]
+        pictures += [drawn(layout_screen(at_desk(frame), *size)) for size in DESK_SIZES]
+        pictures.append(drawn(layout_screen(frame, 40, 20, is_ascii=True)))
+        snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
 
 
 @pytest.mark.every_case
-@samples
-def test_hostile_snapshots(sample: Sample) -> None:
+@pytest.mark.parametrize("name", HOSTILE_PAGES)
+def test_hostile_snapshots(name: str) -> None:
+    sample = next(sample for sample in SAMPLES if f"{sample.screen}-{sample.state}" == name)
     pictures = [drawn(layout_screen(sample.build(text), 40, 20)) for text in HOSTILE.values()]
-    snapshots.check(f"{sample.screen}-{sample.state}.hostile", "\n".join(pictures))
+    snapshots.check(f"{name}.hostile", "\n".join(pictures))
 
 
 def test_no_snapshot_is_left_over() -> None:
-    known = {f"{sample.screen}-{sample.state}{kind}.txt" for sample in SAMPLES for kind in ("", ".hostile")}
+    known = {f"{sample.screen}-{sample.state}.txt" for sample in SAMPLES}
+    known |= {f"{name}.hostile.txt" for name in HOSTILE_PAGES}
     assert {path.name for path in snapshots.FOLDER.iterdir()} == known
 
 
 @pytest.mark.every_case
-@samples
-def test_outside_text_cannot_control_the_terminal(sample: Sample) -> None:
+@jobs
+def test_outside_text_cannot_control_the_terminal(job: str) -> None:
     """Every text at the smallest and at the usual size, with and without UTF-8, and one of them at every size.
 
     By default a share of it, another one for the next sample.
     """
-    turn, every = SAMPLES.index(sample), tries(7, 1)
-    for name, size, ascii_only in HOSTILE_PICTURES[turn % every :: every]:
-        painted = layout_screen(sample.build(HOSTILE[name]), *size, is_ascii=ascii_only)
-        check_whole(painted)
-        shown = "".join(plain_lines(painted))
-        assert STEERING.isdisjoint(map(unicodedata.category, shown)), (name, size)
-        assert shown.isascii() or not ascii_only, (name, size)
+    every = tries(7, 1)
+    for turn, sample in SAMPLES_OF_JOB[job]:
+        for name, size, ascii_only in HOSTILE_PICTURES[turn % every :: every]:
+            painted = layout_screen(sample.build(HOSTILE[name]), *size, is_ascii=ascii_only)
+            check_whole(painted)
+            shown = "".join(plain_lines(painted))
+            assert STEERING.isdisjoint(map(unicodedata.category, shown)), (sample, name, size)
+            assert shown.isascii() or not ascii_only, (sample, name, size)
 
 
 @samples

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -125,9 +126,25 @@ def test_docstrings_name_modules_that_exist() -> None:
     assert not unknown
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _statements(path: Path) -> Iterator[ast.AST]:
+    """Yield the statements of a file, also those inside others; expressions hold none."""
+    waiting: list[ast.AST] = [_tree(path)]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+            if isinstance(inner := getattr(node, field, None), list):
+                waiting += inner
+
+
 def _docstrings(path: Path) -> Iterator[str]:
     """Yield all texts that stand alone in a file, also those after a field."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _statements(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
 
@@ -148,15 +165,10 @@ def _is_known(named: str, modules: set[str], package: str) -> bool:
 
 
 def _import_statements(path: Path) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield them, also those inside functions; expressions hold none."""
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while waiting:
-        node = waiting.pop()
+    """Yield them, also those inside functions."""
+    for node in _statements(path):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
-        for field in ("body", "orelse", "handlers", "finalbody", "cases"):
-            if isinstance(inner := getattr(node, field, None), list):
-                waiting += inner
 
 
 def _named(path: Path) -> set[str]:
@@ -181,7 +193,7 @@ def _imported(path: Path) -> set[str]:
 
 def test_no_name_of_a_module_is_assigned_twice() -> None:
     for file in Path(aisle.__file__).parent.rglob("*.py"):
-        body = ast.parse(file.read_text()).body
+        body = _tree(file).body
         targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
         names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
         assert len(names) == len(set(names)), f"{file}: {[name for name in names if names.count(name) > 1]}"

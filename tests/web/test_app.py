@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientResponse, ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType, WSServerHandshakeError
+from aiohttp import (
+    ClientResponse,
+    ClientSession,
+    ClientWebSocketResponse,
+    CookieJar,
+    TCPConnector,
+    WSMsgType,
+    WSServerHandshakeError,
+)
 from yarl import URL
 
 from aisle.caller_addresses import sender
@@ -102,7 +110,8 @@ class House:
             serving = asyncio.create_task(server.serve([sock]))
             await ready.wait()
             try:
-                async with ClientSession(f"http://127.0.0.1:{port}", cookie_jar=CookieJar(unsafe=True)) as session:
+                jar, connector = CookieJar(unsafe=True), TCPConnector(limit=0)
+                async with ClientSession(f"http://127.0.0.1:{port}", cookie_jar=jar, connector=connector) as session:
                     yield Visitor(session, port)
             finally:
                 server.leave()

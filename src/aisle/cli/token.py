@@ -34,6 +34,14 @@ DAY = 86400
 _MAX_DAYS = 36_500
 
 
+class _StoreNumbers(click.types.StringParamType):
+    """Text of the option `--stores`, which has no default: it says what a token may reach."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return what to do if it is missing."""
+        return "Name the stores of the token, as in --stores 0042,0043, or give all of them with --stores '*'"
+
+
 @click.group(no_args_is_help=False)
 @database_option
 def token(database: str | None) -> None:
@@ -43,7 +51,7 @@ def token(database: str | None) -> None:
 @token.command("add")
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), default="staff", help="Role of the caller.")
-@click.option("--stores", required=True, help="Store numbers, separated by commas; * for all.")
+@click.option("--stores", type=_StoreNumbers(), required=True, help="Store numbers, separated by commas; * for all.")
 @click.option(
     "--days",
     type=click.IntRange(1, _MAX_DAYS),

@@ -173,6 +173,13 @@ class Client:
         """Close all connections."""
         await self._sender.aclose()
 
+    async def certificate_until(self) -> float | None:
+        """Return until when the certificate is good that this host is shown, in seconds since 1970; None without TLS.
+
+        It is that of the service, or of a balancer before it. Raise OSError if there is no connection.
+        """
+        return await self._sender.certificate_until()
+
     # --- Raw requests
 
     async def request(

@@ -196,6 +196,16 @@ class HttpSender:
             method, url, headers=raw, content=body, extensions=self._extensions | {"trace": head.trace}
         )
 
+    async def certificate_until(self) -> float | None:
+        """See `Client.certificate_until`."""
+        if not self.base_url.startswith("https:") or self.transport is not None:
+            return None
+        parts = urlsplit(self.base_url)
+        async with asyncio.timeout(self.timeouts.connect):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 443, ssl=self.tls())
+        writer.transport.abort()
+        return ssl.cert_time_to_seconds(writer.get_extra_info("peercert")["notAfter"])
+
     async def aclose(self) -> None:
         """Close all connections."""
         await self._reads.aclose()

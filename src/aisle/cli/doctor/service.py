@@ -36,6 +36,10 @@ MAX_SKEW_S = 5.0
 """Seconds of clock difference above which scans of several hosts may get into a wrong order."""
 
 
+SOON_DAYS = 14
+"""Days before the end of the certificate from which on it is worth a note."""
+
+
 class ServiceCheck(NamedTuple):
     """Response with this host's time before and after it, and the errors of lists that cannot be read."""
 
@@ -43,6 +47,8 @@ class ServiceCheck(NamedTuple):
     began: float
     ended: float
     failed: Mapping[str, ClientError] = MappingProxyType({})
+    certificate_until: float | None = None
+    """End of the certificate in seconds since 1970; None without TLS."""
 
 
 def check_service(loaded: LoadedSettings, *, needs_store: bool = True) -> Iterable[Finding]:
@@ -77,11 +83,20 @@ async def _request_service(loaded: LoadedSettings) -> ServiceCheck:
     store = loaded.settings.store
     async with service_client(loaded) as client:
         first = await _first_response(client, store)
+        first = first._replace(certificate_until=await _certificate_until(client))
         if first.response.status == 401:
             return first
         names = lists_of_service(features_of_headers(first.response.headers))
         found = await asyncio.gather(*(_list_error_in_time(client, name, store) for name in names))
     return first._replace(failed={name: error for name, error in zip(names, found, strict=True) if error is not None})
+
+
+async def _certificate_until(client: Client) -> float | None:
+    """Return the end of the certificate; None without TLS, or if a further connection failed."""
+    try:
+        return await client.certificate_until()
+    except OSError:
+        return None
 
 
 async def _first_response(client: Client, store: str) -> ServiceCheck:
@@ -132,6 +147,8 @@ def _service_findings(shown: str, store: str | None, check: ServiceCheck) -> Ite
         )
     else:
         yield ok("service", f"{shown} answers in {took:.0f} ms", ms=round(took))
+        if check.certificate_until is not None:
+            yield check_certificate(check.certificate_until, check.ended)
         yield check_write_safety(features_of_headers(check.response.headers))
         yield check_clock(check)
         yield from _list_findings(check.failed)
@@ -159,6 +176,16 @@ def check_write_safety(features: Features | None) -> Finding:
     what = f"checked; it announces {text}" if text else "checked; it announces nothing"
     why = "Writes are read back; where that proves nothing, a person is asked."
     return note("writes", what, why, level="checked", features=text)
+
+
+def check_certificate(until: float, now: float) -> Finding:
+    """Report how long the certificate is good that this host sees: that of the service, or of a balancer before it."""
+    days = (until - now) / 86400
+    what = f"the service's certificate is good for {days:.0f} days"
+    if days > SOON_DAYS:
+        return ok("tls", what, certificate_until=until)
+    todo = "Renew it, and reload whatever shows it: the service, or the balancer before it."
+    return note("tls", what, "After that this host no longer believes the service.", todo, certificate_until=until)
 
 
 def check_clock(check: ServiceCheck) -> Finding:

@@ -86,7 +86,7 @@ class TrackedStock:
                 found = await self._read(at, {})
                 without = self._by_list.get(_CHAIN, {})
                 self._by_list[at] = {
-                    one: kept for one, kept in found.items() if not kept.is_tracked or kept.spots or one in without
+                    one: kept for one, kept in found.items() if kept != ProductStock(True, {}) or one in without
                 }
         return self._by_list[store].get(product)
 

@@ -223,6 +223,12 @@ def new_line(state: CountState, product: str, label: str) -> CountLine:
     )
 
 
+def line_beside(line: CountLine, location: str, pool: int) -> CountLine:
+    """Return a line for the same product where no stock of it is known: at another location or in another pool."""
+    new = CountLine(location, line.product, line.label, pool, is_expected_unknown=line.is_expected_unknown)
+    return new._replace(allows_decimals=line.allows_decimals, unit=line.unit, price=line.price)
+
+
 def with_product_data(line: CountLine, row: ProductRow) -> CountLine:
     """Return the line with the unit and price of its product."""
     known = parse_product_lines(row)[0]

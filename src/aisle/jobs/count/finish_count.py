@@ -292,6 +292,7 @@ def send_count(state: CountState, context: Context) -> Result:
     label = state.label if state.mode == "product" else state.location or state.label
     next_target = state.next_target or (state.plan[0] if state.plan else None)
     if not state.counted_lines:
+        state = later_counts.note_all_left_out(state)
         turn = _end_without_sending(state, label)
         return turn if next_target is None else begin_count(reset_count(state), next_target)
     entries = [_log_entry(state, item, context.user) for item in _store_total_last(state.counted_lines)]

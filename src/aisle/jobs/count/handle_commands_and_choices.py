@@ -131,12 +131,10 @@ def set_pool(state: CountState, number: int) -> Result:
     state = state._replace(phase="count", chosen_pool=number, first_row=0)
     if state.mode == "product":
         current = state.lines[max(0, state.current_index)]
-        line = current._replace(
-            pool=pool.number, expected=Decimal(0), held=Decimal(0), counted=None, counted_at="", is_left_as_is=False
-        )
+        line = count_lines.line_beside(current, current.location, pool.number)
         keys = [count_lines.line_key(item) for item in state.lines]
         if count_lines.line_key(line) not in keys:
-            state = state._replace(lines=(*state.lines, line._replace(needs_recount=False, is_recounted=False)))
+            state = state._replace(lines=(*state.lines, line))
             keys.append(count_lines.line_key(line))
         state = finish_count.go_to_stop(state, keys.index(count_lines.line_key(line)))
     else:

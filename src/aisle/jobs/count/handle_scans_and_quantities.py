@@ -265,9 +265,7 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
         place = count_lines.name_with_pool(state, index)
         stop = finish_count.go_to_stop(state, index)
         return reply(stop, GOOD, "count.at_stop", place=place, label=state.lines[index].label)
-    pool = state.chosen_pool or state.lines[0].pool
-    new = state.lines[0]._replace(location=match.key, pool=pool, expected=Decimal(0), held=Decimal(0))
-    new = new._replace(counted=None, counted_at="", needs_recount=False, is_recounted=False, is_left_as_is=False)
+    new = count_lines.line_beside(state.lines[0], match.key, state.chosen_pool or state.lines[0].pool)
     state = finish_count.go_to_stop(state._replace(lines=(*state.lines, new)), len(state.lines))
     return reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
 

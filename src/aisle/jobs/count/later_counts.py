@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_lines
 from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut
-from aisle.jobs.job import Query, Turn
-from aisle.jobs.view import Line, Msg, msg
+from aisle.jobs.job import Close, Query, Turn
+from aisle.jobs.view import Line, Msg, Row, msg, raw
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aisle.jobs.count.count_state import CountLine
     from aisle.jobs.row_types.log import LaterCountsRow
 
@@ -38,7 +40,7 @@ def with_later(state: CountState, rows: tuple[LaterCountsRow, ...]) -> CountStat
         for row in rows
     }
     items = (
-        item._replace(later=found.get((item.location, item.product, item.pool)) if item.counted is not None else None)
+        item if item.counted is None else item._replace(later=found.get((item.location, item.product, item.pool)))
         for item in state.lines
     )
     return state._replace(lines=tuple(items))
@@ -49,33 +51,61 @@ def leave_out(state: CountState) -> CountState:
     outdated = [item for item in state.counted_lines if item.later]
     if not outdated:
         return state
-    first = outdated[0]
+    items = tuple(_without_count(item) if item.counted is not None and item.later else item for item in state.lines)
+    return state._replace(lines=items, left_out=_left_out(state, outdated))
+
+
+def note_all_left_out(state: CountState) -> CountState:
+    """Return the state with all lines left out so far to report, because nothing else is counted."""
+    outdated = [item for item in state.lines if item.counted is None and item.later]
+    return state._replace(left_out=_left_out(state, outdated)) if outdated else state
+
+
+def _left_out(state: CountState, lines: Sequence[CountLine]) -> LeftOut:
+    first = lines[0]
     assert first.later is not None, "only lines with a later count are left out"
-    items = tuple(_without_count(item) if item.later else item for item in state.lines)
-    return state._replace(lines=items, left_out=LeftOut(first.label, len(outdated), first.later))
+    return LeftOut(_label(state, first), len(lines), first.later)
+
+
+def _label(state: CountState, line: CountLine) -> str:
+    """Return the name of a line: its location if a product is counted at several, else its product."""
+    return line.location or line.label if state.mode == "product" else line.label
 
 
 def _without_count(line: CountLine) -> CountLine:
     latest = line.latest or count_lines.expected_stock(line)
-    line = line._replace(counted=None, is_left_as_is=True, needs_recount=False, latest=None, later=None)
+    line = line._replace(counted=None, is_left_as_is=True, needs_recount=False, latest=None)
     return line._replace(**latest._asdict())
 
 
 def report_left_out(turn: Turn[CountState]) -> Turn[CountState]:
-    """Add to the verdict which counts are left out; a turn without one leaves that to a later turn."""
+    """Add to the verdict, here and on the page below, which counts are left out; a turn without one leaves that to a
+    later turn."""
     left = turn.state.left_out
     if left is None or turn.verdict is None:
         return turn
     told = turn.verdict._replace(detail=left_out_message(left))
-    return turn._replace(state=turn.state._replace(left_out=None), verdict=told)
+    effects = tuple(each._replace(verdict=told) if isinstance(each, Close) else each for each in turn.effects)
+    return Turn(turn.state._replace(left_out=None), effects, told)
 
 
 def left_out_message(left: LeftOut) -> Msg:
     """Return the message for counts that are left out, because somebody counted the same goods later."""
     later, count = left.later, left.line_count
     if count == 1:
-        return msg("count.left_out", label=left.label, name=later.name, counted=later.counted)
+        return _not_used_message(left.label, later)
     return msg("count.left_out_many", count=count, label=left.label, name=later.name, counted=later.counted)
+
+
+def _not_used_message(label: str, later: LaterCount) -> Msg:
+    return msg("count.left_out", label=label, name=later.name, counted=later.counted)
+
+
+def with_later_mark(state: CountState, line: CountLine, row: Row) -> Row:
+    """Return the row of a difference; without its figures and with the later count if it will not be used."""
+    if line.later is None:
+        return row
+    return row._replace(cells=(_not_used_message(_label(state, line), line.later), *(raw("") for _ in row.cells[1:])))
 
 
 def later_lines(line: CountLine | None) -> tuple[Line, ...]:

@@ -397,7 +397,7 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
     if line.is_expected_unknown:
         counted = msg("number", value=line.counted or Decimal(0))
     difference = signed_message(line.difference)
-    return Row(f"{index}", (name, difference, counted, value))
+    return later_counts.with_later_mark(state, line, Row(f"{index}", (name, difference, counted, value)))
 
 
 def _pools(state: CountState) -> ListView:

@@ -36,7 +36,7 @@ from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import parse_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
-from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, UnknownCode
+from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, Text, UnknownCode
 from aisle.scan.gs1 import nearest_century, parse_expiry_label
 
 Result = Turn[ExpiryState]
@@ -207,7 +207,10 @@ def _send(state: ExpiryState, day: date | None, context: Context, discount: Deci
 
 
 class ConfirmPage(ProductPage):
-    """Question whether an unlikely date is right, or whether a number means a date. Another date replaces it."""
+    """Question whether an unlikely date is right, or whether a number means a date.
+
+    Another typed date replaces a typed one. A label waits for the answer: what is expired may be on the shelf.
+    """
 
     name = "expiry.confirm"
     choice_letters = YES + DROP
@@ -228,6 +231,9 @@ class ConfirmPage(ProductPage):
         return super().accepts(state)._replace(date=True)
 
     def handle_other_input(self, state: ExpiryState, event: Event, context: Context) -> Result:
+        match event:
+            case Text(text) | UnknownCode(text) if state.is_label or _date_of_label(text, context):
+                return refuse(state, msg("count.answer_first", what=text))
         return DATE_PAGE.handle_other_input(state, event, context)
 
     def go_back(self, state: ExpiryState, context: Context) -> Result:

@@ -56,7 +56,7 @@ class ExpiryJob(PageJob[ExpiryState]):
     """Job that checks the expiry dates that are due, and any others that are scanned."""
 
     name = "expiry"
-    version = 3
+    version = 4
     state_type = ExpiryState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     topics = ("product", "location", "outbox")
@@ -117,14 +117,15 @@ class ExpiryJob(PageJob[ExpiryState]):
 
     def handle_scan(self, state: ExpiryState, matches: tuple[Match, ...], context: Context) -> Result:
         first = matches[0]
-        if state.phase in (DATE, CONFIRM) and (day := _typed_date(first, context)):
+        is_date_open = state.phase in (DATE, CONFIRM) and not state.is_label
+        if is_date_open and (day := _typed_date(first, context)):
             return _ask_number(state, first, day)
         product = next((each for each in matches if each.kind == PRODUCT), None)
         if product is None:
             return refuse(state, msg("my_entries.not_this", what=name_of(first)))
         if state.phase == LIST or (state.phase == DATE and in_hand(state).number != product.key):
             return Turn(state._replace(pending_scan=product), open_product(product.key, context))
-        if in_hand(state).number != product.key or state.phase == PRICE:
+        if state.phase != DATE:
             return refuse(state, msg("count.answer_first", what=name_of(product)))
         if not product.expiry:
             return _ask_date(state, product)

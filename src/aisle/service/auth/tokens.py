@@ -104,12 +104,12 @@ async def add_token(tx: Transaction, grant: TokenGrant, now: str, person: TokenP
         raise UsageError(f"There is no role {grant.role!r}; there are {', '.join(ROLES)}.")
     named = None if grant.store_numbers is None else sorted(set(grant.store_numbers))
     if named is not None:
+        if not named:
+            raise UsageError(f"A token needs stores: name them, or {ALL_STORES} for all.")
         known = {row[0] for row in await tx.all(stores_sql.STORE_ORDINALS, named)}
         unknown = [number for number in named if number not in known]
-        if unknown or not named:
-            raise UsageError(
-                f"No such store: {', '.join(unknown) or 'none was named'}.{await _suggest_stores(tx, unknown)}"
-            )
+        if unknown:
+            raise UsageError(f"No such store: {', '.join(unknown)}.{await _suggest_stores(tx, unknown)}")
     made = NewToken(secrets.token_hex(6), generate_secret())
     rights = (grant.name, grant.role, int(named is None), now, grant.expires_on)
     await tx.run(tokens_sql.TOKEN_ADD, made.token_id, hash_secret(made.secret), *rights, *person)

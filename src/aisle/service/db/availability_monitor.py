@@ -21,11 +21,19 @@ WaitKind = Literal["pool", "lock"]
 """Kind of a wait: for a connection of the pool or the writer thread, or for a lock of another writer."""
 
 
+_FULL_DISK_ERRORS = frozenset({"FullError", "DiskFullError"})
+"""Errors of a full disk: SQLite's and PostgreSQL's."""
+
+
 class DatabaseMetrics(Protocol):
     """Metrics that a monitor updates."""
 
     def set_database_up(self, *, up: bool) -> None:
         """Record that the database was lost or regained."""
+        ...
+
+    def count_full_disk(self) -> None:
+        """Count a request that was refused because the disk of the database is full."""
         ...
 
     def observe_database_wait(self, kind: WaitKind, seconds: float) -> None:
@@ -94,6 +102,8 @@ class DatabaseMonitor:
 
     def report_failure(self, *parts: AccessKind, error: str) -> None:
         """Record that these accesses fail for a reason of the database. Only the kind of error is logged."""
+        if error in _FULL_DISK_ERRORS and self.metrics is not None:
+            self.metrics.count_full_disk()
         with self._lock:
             self._failed.update(parts)
             if "writes" in parts:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
@@ -78,6 +78,11 @@ class Metrics:
         self._database_up = minimum("aisle_database_up", "1 while the database can be used.")
         self._database_up.set(1)
         self._database_losses = Counter("aisle_database_losses", "Times that the database was lost.", registry=registry)
+        self._full_disks = Counter(
+            "aisle_full_disk_refusals",
+            "Requests that were refused because the disk of the database is full.",
+            registry=registry,
+        )
         self._database_waits = Histogram(
             "aisle_database_wait_seconds",
             "Waits for a connection (pool), and for a lock that another writer holds (lock).",
@@ -99,9 +104,14 @@ class Metrics:
             registry=registry,
         )
         worker_restart_counter(registry)
-        self._certificate = minimum(
+        self._minimum = minimum
+
+    @cached_property
+    def _certificate(self) -> Gauge:
+        """Gauge that is made with its first value: where there is no TLS, no alert looks at it."""
+        return self._minimum(
             "aisle_certificate_until_seconds",
-            "Until when the certificate is good, in seconds since 1970; 0 for one that is not, or where there is none.",
+            "Until when the certificate is good, in seconds since 1970; 0 for one that is not.",
         )
 
     def start_request(self) -> None:
@@ -127,6 +137,10 @@ class Metrics:
         self._database_up.set(up)
         if not up:
             self._database_losses.inc()
+
+    def count_full_disk(self) -> None:
+        """Implement `DatabaseMetrics.count_full_disk`."""
+        self._full_disks.inc()
 
     def observe_database_wait(self, kind: str, seconds: float) -> None:
         """Implement `DatabaseMetrics.observe_database_wait`."""
