@@ -265,7 +265,7 @@ async def test_interim_answers_without_end_are_given_up() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with Client(url, "t", timeouts=Timeouts(read=0.3)) as client:
+        async with Client(url, "t", timeouts=Timeouts(read=0.2)) as client:
             with pytest.raises(OutcomeUnknown, match="only interim responses"):
                 await asyncio.wait_for(client.request("list-stores"), 10)
 

@@ -12,9 +12,12 @@ from ipaddress import ip_network
 from pathlib import Path
 from queue import Queue
 from threading import Thread
+from time import monotonic, sleep
+from typing import Any
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 
 from aisle.server import tls_certificates_and_handshakes
 from aisle.server.connections import ConnectionLimits, connection_limits
@@ -29,7 +32,7 @@ MOST_BYTES = 48 << 10
 
 
 @contextmanager
-def serving_tls(folder: Path, finish_seconds: int = 1) -> Iterator[tuple[str, HttpServer]]:
+def serving_tls(folder: Path, finish_seconds: int = 1, app: ASGIApp = app) -> Iterator[tuple[str, HttpServer]]:
     """The URL of a server with a certificate in a thread of its own, and the server."""
     made(folder, "crowd")
     files = {"certificate": folder / "cert.pem", "private_key": folder / "key.pem"}
@@ -46,9 +49,10 @@ def serving_tls(folder: Path, finish_seconds: int = 1) -> Iterator[tuple[str, Ht
             running.join()
 
 
-def shaken(url: str) -> ssl.SSLSocket:
+def shaken(url: str, group: str = "prime256v1") -> ssl.SSLSocket:
     """A connection after its handshake."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_ecdh_curve(group)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context.wrap_socket(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), SECONDS))
 
@@ -111,17 +115,98 @@ async def test_a_handshake_of_somebody_else_begins_in_the_next_rounds(monkeypatc
     assert len(begun) == limits.connections // 4
 
 
+async def test_what_tls_receives_from_somebody_else_is_read_in_the_next_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes of keys reach no other turn, and take milliseconds."""
+    read = list[str]()
+
+    class Tls(asyncio.BufferedProtocol):
+        def __init__(self, address: str) -> None:
+            self._address = address
+
+        def get_buffer(self, sizehint: int) -> memoryview:
+            return memoryview(bytearray(1))
+
+        def buffer_updated(self, nbytes: int) -> None:
+            read.append(self._address)
+
+    async def start_tls(plain: FakeTransport, *_: object, **__: object) -> None:
+        plain.set_protocol(Tls(plain.address))
+        plain.resume_reading()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "start_tls", start_tls)
+    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ConnectionLimits())
+    arrived = [FakeTransport(host) for host in [*["10.0.0.1"] * 200, "10.0.0.2"]]
+    for each in arrived:
+        handshakes.begin().connection_made(each)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    for each in arrived:
+        each.get_protocol().buffer_updated(1)
+    assert 0 < len(read) < 20
+    assert sum(each.is_paused for each in arrived) == len(arrived) - len(read)
+    for _ in range(300):
+        await asyncio.sleep(0)
+    assert read.index("10.0.0.2") < 20
+    assert len(read) == len(arrived)
+    assert not any(each.is_paused for each in arrived)
+
+
+def test_an_answer_that_nobody_reads_takes_little_memory(tmp_path: Path) -> None:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(4 << 20)})
+
+    with serving_tls(tmp_path, app=answer) as (url, server), shaken(url) as caller:
+        caller.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        until = monotonic() + SECONDS
+        paused: list[Any] = []
+        while not paused and monotonic() < until:
+            sleep(0.01)
+            paused = [one for one in set[Any](server.server_state.connections) if one.flow.write_paused]
+        [one] = paused
+        assert 0 < one.transport.get_write_buffer_size() < 64 << 10
+
+
+def test_only_the_cheap_key_exchange_is_made(tmp_path: Path) -> None:
+    with serving_tls(tmp_path) as (url, _):
+        shaken(url).close()
+        with pytest.raises(ssl.SSLError):
+            shaken(url, "secp384r1")
+
+
 class FakeTransport(asyncio.Transport):
     """Connection from an address before its handshake."""
 
-    is_aborted = False
+    is_aborted = is_paused = False
+    _protocol: asyncio.BaseProtocol
 
     def __init__(self, address: str) -> None:
         super().__init__({"peername": (address, 1)})
         self.address = address
 
+    def get_protocol(self) -> Any:
+        """Return what was set."""
+        return self._protocol
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Keep it."""
+        self._protocol = protocol
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Write nothing."""
+
+    def is_closing(self) -> bool:
+        """Return True if it was aborted."""
+        return self.is_aborted
+
     def pause_reading(self) -> None:
-        """Read nothing."""
+        """Note it."""
+        self.is_paused = True
+
+    def resume_reading(self) -> None:
+        """Note it."""
+        self.is_paused = False
 
     def abort(self) -> None:
         """Note it."""

@@ -401,9 +401,9 @@ TYPED = b"\x81\xfe\x04\x0d\0\0\0\0" + b'["stdin", "' + b"1" * 1_024 + b'"]'
 async def test_a_screen_whose_app_takes_nothing_ends_for_the_next_one(
     monkeypatch: pytest.MonkeyPatch, *, reads: bool
 ) -> None:
-    monkeypatch.setattr("aisle.web.app_process.LEAVING_S", 0.1)
-    monkeypatch.setattr("aisle.web.page_socket.LAST_INPUTS_S", 0.1)
-    monkeypatch.setattr("aisle.web.windows.RESPONSE_S", 0.1)
+    monkeypatch.setattr("aisle.web.app_process.LEAVING_S", 0.05)
+    monkeypatch.setattr("aisle.web.page_socket.LAST_INPUTS_S", 0.05)
+    monkeypatch.setattr("aisle.web.windows.RESPONSE_S", 0.05)
     loop, house = asyncio.get_running_loop(), House()
     programs = iter([DEAF if reads else ENDLESS, APP])
     house.start = lambda opening: Start([sys.executable, "-c", next(programs)], {})  # type: ignore[method-assign]

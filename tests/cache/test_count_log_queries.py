@@ -177,7 +177,8 @@ def test_what_was_taken_back_is_marked_unless_that_was_refused(desk: Desk) -> No
 def test_what_a_job_took_back_by_the_moment_of_its_entry_is_marked(desk: Desk) -> None:
     at, later = "2026-11-20T08:00:00.250Z", "2026-11-20T08:05:00Z"
     mine = {"product_number": "P1", "location_code": "A-1", "app_user_name": "U1"}
-    desk.note({**mine, "quantity": Decimal(-5), "reason_code": 1, "scanned_datetime": at}, counted=False)
+    lost = desk.note({**mine, "quantity": Decimal(-5), "reason_code": 1, "scanned_datetime": at}, counted=False)
+    desk.confirm(lost, "{}")
     desk.note({**mine, "quantity": Decimal(-1), "reason_code": 1, "scanned_datetime": later}, counted=False)
     desk.note({**mine, "product_number": "P2", "quantity": Decimal(-5), "scanned_datetime": at}, counted=False)
     assert not any(row["undone"] for row in desk.rows())

@@ -17,6 +17,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import transaction
 from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.log_writes import log_write
 from aisle.jobs.supervisor.order_filter import SORTS, view_key
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note
@@ -372,6 +373,46 @@ def test_a_count_that_was_taken_back_waits_for_nobody(
     assert row["differences"] == 1
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize("undo", ["none", "unsent", "waiting", "refused", "in the log"])
+@pytest.mark.parametrize("kind", ["local", "at_service"])
+def test_a_recount_is_open_again_after_the_undo_of_its_count(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, kind: str, undo: str
+) -> None:
+    if kind == "local":
+        with transaction(outbox_db):
+            save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
+    else:
+        ordered = {"ordered_on": "2026-03-05T10:00:00Z", "state": "open"}
+        cache.write_recounts([{"id": 1, "product_number": "P1", "location_code": "A-1", **ordered}])
+    at, outbox = "2026-03-05T11:00:00.000Z", OperationQueue(outbox_db)
+    goods = {"product_number": "P1", "location_code": "A-1", "app_user_name": "U1"}
+
+    def write(*, is_count: bool = False, **fields: Any) -> str:
+        entry: Any = {**goods, "scanned_datetime": at, **fields}
+        logs = log_write([entry], ["P1"], "0001", "U1", is_count=is_count)
+        with transaction(outbox_db):
+            return outbox.enqueue([Intent(logs)], ANNA)[0]
+
+    count_id = write(is_count=True, stock_pool_1=4)
+    assert numbers_of(reads, "recounts") == []
+    if undo in ("waiting", "refused"):
+        outbox.begin_sending(count_id, b"{}")
+    reference = f"{UNDO_PREFIX}{at}"
+    if undo == "in the log":
+        rows: list[dict[str, Any]] = [
+            {"id": 1, "stock_pool_1": 4, "counted_quantity": 4},
+            {"id": 2, "quantity": 0, "reference": reference},
+        ]
+        cache.write_logs([{**goods, **row, "store_number": "0001", "created_on": at} for row in rows], "2026-01-01")
+    elif undo != "none":
+        undo_id = write(stock_pool_1=0, reference=reference)
+        if undo == "refused":
+            with transaction(outbox_db):
+                outbox_db.execute("UPDATE operation SET state = 'rejected' WHERE op_id = ?", (undo_id,))
+    assert bool(numbers_of(reads, "recounts")) == (undo not in ("none", "refused"))
+
+
 def test_counts_are_found_without_a_look_at_the_whole_log(
     cache_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
@@ -385,14 +426,14 @@ def test_counts_are_found_without_a_look_at_the_whole_log(
     reads.query("recounts", {})
     reads.context.cache.trace_v2(0, None)
     looks = [sql for sql in asked if "FROM log" in sql or "FROM difference WHERE" in sql]
-    assert len(looks) == 4, asked
+    assert len(looks) == 5, asked
     plans = [
         str(row[3])
         for sql in looks
         for row in cache_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))
         if "json_each" not in str(row[3])
     ]
-    indexes = ("INDEX log_counted", "INDEX difference_", "INDEX log_at")
+    indexes = ("INDEX log_counted", "INDEX difference_", "INDEX log_at", "INDEX log_back")
     assert all(any(index in step for index in indexes) for step in plans), plans
 
 

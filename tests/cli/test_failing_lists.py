@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -150,10 +151,8 @@ def test_a_service_of_the_document_alone_is_read_whole(shop: Shop, capsys: pytes
     assert found["lists"] == ["ok all could be read "]
 
 
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize("shop", [OWN], indirect=True, ids=["own"])
-@pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "failure"), [*product(NAMES, FAILURES)])
 def test_the_list_that_is_missing_is_named_and_why(
     shop: Shop, capsys: pytest.CaptureFixture[str], name: str, failure: str
 ) -> None:
@@ -271,3 +270,7 @@ def test_duplicate_rows_are_reported_apart_from_unusable_rows(shop: Shop, capsys
 )
 def test_the_list_of_locations_has_the_word_of_the_glossary(language: str, word: str) -> None:
     assert MessageWriter(language=language).write(list_name("locations")) == word
+
+
+def test_each_list_is_called_what_it_is_called_here() -> None:
+    assert {name: MessageWriter().write(list_name(name)) for name in NAMES} == NAMES

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message, read_message
 from aisle.jobs.view import msg
 from aisle.outbox.operation_states import CLOSED, CONFIRMED, REFUSED
 from aisle.outbox.stored_reasons import reason_of_operation
+from tests.courier.session_outbox import Desk
 from tests.courier.test_real_service import OtherHost, Shop
 from tests.courier.writes import STORE
 
@@ -44,6 +46,12 @@ def _undo(shop: Shop, undone: Write, quantity: str) -> Write:
     [entry] = undone.body["storeproductlog"]
     reference = f"undo-{entry['scanned_datetime']}"
     return _logs(shop, entry["product_number"], quantity=Decimal(quantity), reference=reference)
+
+
+def _tried(desk: Desk, op_id: str) -> None:
+    """Make a waiting operation one that was tried, so that it may have left and its undo waits behind it."""
+    with transaction(desk.db):
+        desk.db.execute("UPDATE operation SET attempts = 1 WHERE op_id = ?", (op_id,))
 
 
 async def _done(shop: Shop, *op_ids: str) -> list[str]:
@@ -87,7 +95,8 @@ async def test_undo_behind_a_waiting_count_reverses_what_was_booked(shop: Shop, 
             await _done(other)
             count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(10))
             undo = _undo(shop, count, "1")
-            shop.desk.write(count)
+            (count_id,) = shop.desk.write(count)
+            _tried(shop.desk, count_id)
             (undo_id,) = shop.desk.write(undo)
             shop.line.lose_request = set()
             assert await _done(shop, undo_id) == [CONFIRMED]
@@ -103,7 +112,8 @@ async def test_undo_leaves_what_was_counted_since(shop: Shop, stocked: str, tmp_
                 write = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(10))
             else:
                 write = _logs(shop, stocked, quantity=Decimal(-1), reason_code=1)
-            shop.desk.write(write)
+            (op_id,) = shop.desk.write(write)
+            _tried(shop.desk, op_id)
             other.desk.write(_logs(other, stocked, is_count=True, counted_quantity=Decimal(8)))
             await _done(other)
             (undo_id,) = shop.desk.write(_undo(shop, write, "1"))
@@ -122,7 +132,7 @@ async def test_undo_of_a_later_count_that_was_undone_itself(shop: Shop, stocked:
         async with shop.courier(), other.courier():
             shop.line.lose_request = {"POST"}
             count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), expected_quantity=Decimal(10))
-            shop.desk.write(count)
+            _tried(shop.desk, *shop.desk.write(count))
             later = _logs(other, stocked, is_count=True, counted_quantity=Decimal(8))
             other.desk.write(later)
             await _done(other)
@@ -159,7 +169,7 @@ async def test_undo_of_a_refused_count_is_nothing(shop: Shop, stocked: str) -> N
     async with shop.courier():
         shop.line.lose_request = {"POST"}
         count = _logs(shop, stocked, is_count=True, counted_quantity=Decimal(9), pool_location=99)
-        shop.desk.write(count)
+        _tried(shop.desk, *shop.desk.write(count))
         (undo_id,) = shop.desk.write(_undo(shop, count, "1"))
         shop.line.lose_request = set()
         assert await _done(shop, undo_id) == [CLOSED]
@@ -176,3 +186,66 @@ async def test_undo_of_a_count_that_was_booked(shop: Shop, stocked: str, seen: s
         shop.desk.write(_undo(shop, count, seen))
         await _done(shop)
         assert await _stock(shop, stocked) == 10
+
+
+async def _last_counted(shop: Shop, product: str) -> str:
+    query = {"store_number": STORE, "product_number": product}
+    async with shop.client(straight=True) as client:
+        rows = (await client.request("list-store-products-stock", query=query)).json()["list"]
+    return str(rows[0]["last_counted_datetime"])
+
+
+async def _recount_states(shop: Shop) -> list[str]:
+    async with shop.client(straight=True) as client:
+        answer = await client.request_extension("GET", f"/aisle/v1/stores/{STORE}/recounts", query={"state": "all"})
+    return [row["state"] for row in answer.json()["recounts"]]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("counted", [10, 9])
+@pytest.mark.parametrize("state", ["unsent", "tried", "booked", "read back"])
+async def test_a_count_is_as_if_never_made_after_its_undo(shop: Shop, stocked: str, state: str, counted: int) -> None:
+    """Ten are there: one count differs, the other does not."""
+    async with shop.courier():
+        async with shop.client(straight=True) as client:
+            body = {"recounts": [{"product_number": stocked, "location_code": "ZZ-9"}]}
+            await client.request_extension("POST", f"/aisle/v1/stores/{STORE}/recounts", body=body)
+        before = await _last_counted(shop, stocked)
+        shop.line.lose_request = {"POST"} if state in ("unsent", "tried") else set()
+        count = _logs(shop, stocked, is_count=True, counted_quantity=counted, expected_quantity=10)
+        (count_id,) = shop.desk.write(count)
+        if state == "tried":
+            _tried(shop.desk, count_id)
+        elif state == "unsent":
+            await shop.time.until(lambda: shop.line.lost)
+        else:
+            assert await _done(shop, count_id) == [CONFIRMED]
+            assert [await _last_counted(shop, stocked) > before, await _recount_states(shop)] == [True, ["counted"]]
+        if state == "read back":
+            await shop.time.until(lambda: shop.desk.is_read_back(count_id))
+        (undo_id,) = shop.desk.write(_undo(shop, count, str(10 - counted)))
+        shop.line.lose_request = set()
+        ends = [CLOSED, CLOSED] if state == "unsent" else [CONFIRMED, CONFIRMED]
+        assert await _done(shop, count_id, undo_id) == ends
+        assert (await _last_counted(shop, stocked), await _recount_states(shop)) == (before, ["open"])
+        assert await _stock(shop, stocked) == 10
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+async def test_what_another_host_counted_since_stays(shop: Shop, stocked: str, tmp_path: Path, is_sent: bool) -> None:
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            shop.line.lose_request = set() if is_sent else {"POST"}
+            count = _logs(shop, stocked, is_count=True, counted_quantity=10, expected_quantity=10)
+            (count_id,) = shop.desk.write(count)
+            if is_sent:
+                await _done(shop)
+            other.desk.write(_logs(other, stocked, is_count=True, counted_quantity=10))
+            await _done(other)
+            counted_on = await _last_counted(shop, stocked)
+            (undo_id,) = shop.desk.write(_undo(shop, count, "0"))
+            shop.line.lose_request = set()
+            await _done(shop)
+            assert [shop.desk.state(each) for each in (count_id, undo_id)] == [CONFIRMED if is_sent else CLOSED, CLOSED]
+            assert await _last_counted(shop, stocked) == counted_on
+            assert await _stock(shop, stocked) == 10

@@ -14,7 +14,7 @@ from aisle.outbox.operation_states import CLOSED, CONFIRMED, REFUSED
 from tests.courier import document_host
 from tests.courier.document_host import loss
 from tests.courier.fake_service import says
-from tests.courier.test_undo_as_booked import _done, _logs, _stock, shop, stocked
+from tests.courier.test_undo_as_booked import _done, _logs, _stock, _tried, shop, stocked
 from tests.courier.writes import STORE, movement
 
 __all__ = ["shop", "stocked"]
@@ -73,8 +73,29 @@ async def test_undo_of_what_a_service_of_the_document_refuses(plain: document_ho
     name, *writes = SEQUENCES[kind]
     async with plain.working():
         plain.fake.fail(name, says(409, body={"success": False, "message": "not possible"}))
-        refused, undo = plain.desk.write(*writes)
+        (refused,) = plain.desk.write(writes[0])
+        if kind == "loss":
+            _tried(plain.desk, refused)
+        (undo,) = plain.desk.write(writes[1])
         await plain.until(undo, CLOSED, CONFIRMED)
         state = CLOSED if kind == "move" else REFUSED  # nothing is left of the move; the undo of a loss names its entry
         assert [plain.desk.state(refused), plain.desk.state(undo)] == [state, CLOSED]
         assert plain.applied(name) == 0
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+@pytest.mark.parametrize("difference", [0, -1])
+async def test_undo_of_a_count_at_a_service_of_the_document(
+    plain: document_host.Shop, is_sent: bool, difference: int
+) -> None:
+    """It takes back stock, but no date: without a difference nothing is sent."""
+    async with plain.working():
+        before = plain.applied(LOST)
+        entry = loss("P1", scanned_datetime=MOMENT, counted_quantity=5, expected_quantity=5 - difference)
+        entry.body["storeproductlog"][0].pop("quantity")
+        (counted,) = plain.desk.write(entry._replace(query={**entry.query, "is_counted_quantity": True}))
+        if is_sent:
+            await plain.until(counted, CONFIRMED)
+        (undo,) = plain.desk.write(loss("P1", quantity=-difference, reference=f"undo-{MOMENT}"))
+        await plain.until(undo, CLOSED, CONFIRMED)
+        assert plain.applied(LOST) - before == (is_sent and 1 + bool(difference))

@@ -26,7 +26,7 @@ from tests.faults.random_faults import WEIGHTS, Weather
 from tests.faults.world import World, world
 from tests.writes import ANNA, update
 
-SEED, LIVES, FAULTS = 2, 20, 200
+SEED, LIVES, FAULTS = 7, 20, 200
 """The first life that is tried, how many, and faults of each: which of them meets a mistake changes with the service's
 statements."""
 WEATHER = partial(

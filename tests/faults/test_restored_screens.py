@@ -135,7 +135,7 @@ async def test_no_figure_is_off_and_nobody_else_is_blamed(
         anna.say("O-1")
         await losing(shop, memory / "service.db", anna, works)
         shop.host.line.plan = watch = Watch(shop.host, anna, "O-1")
-        await shop.time.pass_(600)
+        await shop.time.pass_(150)
         shop.host.wake()
         await shop.quiet()
         watch.look()

@@ -31,6 +31,7 @@ from aisle.session.session import Session
 from tests.courier.writes import STORE
 from tests.faults import soak
 from tests.faults.host_results import Desk
+from tests.run_length import tries
 from tests.terminal.service_process import Served
 
 ELSEWHERE = ("pick.changed", "pick.changed_question_dropped")
@@ -107,7 +108,7 @@ def picking(home: StoreFolder, courier: Sequence[str], dice: Random) -> Iterator
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_single_picker_never_sees_changes_by_others(aisle_home: Path, tmp_path: Path, seed: int) -> None:
-    dice, plan = Random(f"alone/{seed}"), soak.Plan(1, 0.0, (0.0, 0.0), 4)
+    dice, plan = Random(f"alone/{seed}"), soak.Plan(1, 0.0, (0.0, 0.0), tries(2, 4))
     with (
         soak.at_work(aisle_home, tmp_path, plan, seed) as (home, courier, served),
         picking(home, courier, dice) as person,

@@ -594,8 +594,145 @@ def test_undo_in_any_question_takes_the_last_entry_back_or_leaves(
     assert not hand.entries
 
 
+BEFORE_LABEL = {
+    "first": (),
+    "counted": ("scan",),
+    "typed": ("2",),
+    "asked": ("9999",),
+    "number of a product": ("305",),
+}
+"""Inputs at the question for the number of expired goods, before a label with a date."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("before", BEFORE_LABEL)
+@pytest.mark.parametrize("quantity", ["1", "12"])
+@pytest.mark.parametrize(
+    ("day", "is_counted"),
+    [
+        ("2026-11-20", True),
+        ("2026-11-18", True),
+        ("2026-11-19", True),  # not the date of the question, but expired
+        ("2077-11-20", True),  # 1977
+        ("1976-11-20", False),  # 2076
+        ("2026-11-21", False),
+        ("2027-01-10", False),
+    ],
+)
+def test_only_expired_packs_are_counted_as_expired(day: str, is_counted: bool, quantity: str, before: str) -> None:
+    hand = Hand(product_number="P5", location_code="A-5", expired_on="2026-11-19")
+    label = Match(PRODUCT, "P5", "P5", Decimal(quantity), False, "8712345678910", expiry=day)
+    for text in BEFORE_LABEL[before]:
+        if text == "scan":
+            hand.scan("P5")
+        else:
+            hand.feed(Quantity(Decimal(text), text))
+            if not hand.job.accepts(hand.state).choices:
+                hand.feed(Back())
+    was = hand.state
+    told = hand.feed(Scan((label,)))
+    if not is_counted:
+        assert (told, hand.state) == ("expiry.not_expired", was)
+    elif hand.job.accepts(was).choices:
+        assert told == "count.answer_first"
+    else:
+        assert (told, hand.state.quantity - was.quantity) == ("adjust.how_many", Decimal(quantity))
+
+
+def test_dates_on_labels_mean_nothing_to_another_loss() -> None:
+    hand = Hand(product_number="P5", location_code="A-5")
+    label = Match(PRODUCT, "P5", "P5", code="8712345678910", expiry="2027-01-10")
+    assert hand.feed(Scan((label,))) == "adjust.how_many"
+
+
+@pytest.mark.parametrize("number", ["P1", "P2", "P3", "P4"])
+@pytest.mark.parametrize("location", ["", "A-1", "A-9"])
+@pytest.mark.parametrize("entries", ["scan", "scan scan", "2", "scan 5", "2 scan"])
+def test_loss_of_a_product_that_a_page_names_begins_with_nothing(number: str, location: str, entries: str) -> None:
+    """Somebody counts a product, or looks it up, and finds one broken: nothing was scanned for the loss yet."""
+    hand = Hand(product_number=number, location_code=location)
+    if hand.state.phase == "location":
+        hand.feed(Choice(1))
+    assert hand.verdict
+    assert hand.verdict.text.id == "adjust.how_many_first"
+    assert hand.state.quantity == 0
+    step = hand.job.view(hand.state)
+    assert isinstance(step, Step)
+    assert not [line for line in step.lines if line.role == "quantity"]
+    wanted = Decimal(0)
+    for entry in entries.split():
+        wanted = wanted + 1 if entry == "scan" else Decimal(entry)
+        if entry == "scan":
+            hand.scan(number)
+        else:
+            hand.feed(Quantity(wanted))
+            hand.feed(Back())
+    assert hand.state.quantity == wanted
+    while hand.state.earlier_quantities:
+        hand.feed(Command("u"))
+    assert hand.state.quantity == 0
+    assert hand.feed(Command("d")) == "adjust.none"
+
+
+NAMED_LOCATIONS: dict[str, tuple[Row, tuple[str, ...]]] = {
+    "scanned": ({}, ("A-1", "P2")),
+    "scanned after the product": ({}, ("P2", "A-1")),
+    "chosen": ({}, ("P2", "1")),
+    "chosen with its pool": ({}, ("P6", "1")),
+    "of the page": ({"location_code": "A-1"}, ("P2",)),
+    "of the count": ({"location_code": "A-1", "product_number": "P2"}, ("P2",)),
+    "of expired goods": ({"product_number": "P2", "expired_on": "2026-11-20"}, ("1", "P2")),
+    "scanned again": ({}, ("P1", "A-1")),
+    "without stock": ({}, ("A-9", "P1")),
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("more", [0, 2])
+@pytest.mark.parametrize("name", NAMED_LOCATIONS)
+def test_next_location_takes_no_open_loss_along(name: str, more: int) -> None:
+    """Somebody has scanned what is broken, and goes on to the next location before he says why."""
+    opened, inputs = NAMED_LOCATIONS[name]
+    hand = Hand(**opened)
+    for text in (*inputs, *[inputs[-1] if inputs[-1][0] == "P" else inputs[0]] * more):
+        if text.isdigit():
+            hand.feed(Choice(int(text)))
+        else:
+            hand.scan(text, kind=LOCATION if text[0] == "A" else PRODUCT)
+    before = hand.state
+    assert hand.scan("A-2", kind=LOCATION) == "count.answer_first"
+    assert hand.state == before
+    assert before.line is not None
+    assert hand.scan(before.line.location, kind=LOCATION) == "count.at_stop"
+    assert hand.state == before._replace(is_location_chosen=True)
+
+
+@pytest.mark.parametrize(
+    ("opened", "inputs"),
+    [
+        ({}, ("P1",)),  # at its only location
+        ({}, ("P4",)),  # nobody knows where
+        ({"location_code": "A-1", "product_number": "P2"}, ()),
+        ({"product_number": "P1", "expired_on": "2026-11-20"}, ()),
+    ],
+)
+def test_location_that_is_set_afterwards_is_said(opened: Row, inputs: tuple[str, ...]) -> None:
+    hand = Hand(**opened)
+    for number in inputs:
+        hand.scan(number)
+    quantity = hand.state.quantity
+    hand.scan("A-7", kind=LOCATION)
+    assert hand.verdict is not None
+    assert msg("count.at_stop", place="A-7") in (hand.verdict.text, hand.verdict.detail)
+    assert hand.state.line is not None
+    assert (hand.state.line.location, hand.state.quantity) == ("A-7", quantity)
+    hand.scan(hand.state.line.product)
+    assert hand.state.quantity == quantity + 1
+
+
 def test_expired_goods_have_no_quantity_in_the_question_for_their_location() -> None:
     hand = Hand(product_number="P2", expired_on="2026-11-20")
     assert hand.job.view(hand.state).title == msg("adjust.title_of_product", label="Product P2")
-    hand = Hand(product_number="P2")
+    hand = Hand()
+    hand.scan("P2")
     assert hand.job.view(hand.state).title.id == "adjust.title_of"

@@ -72,7 +72,7 @@ def product(number: str, quantity: int | str, **more: Any) -> Row:
     }
 
 
-STANDING = {"is_not_used": False, "unused_before": None}
+STANDING = {"is_not_used": False, "unused_before": None, "keeps_date": False}
 """Fields of a booked count that the service uses."""
 
 FIVE = {"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]}
@@ -758,17 +758,15 @@ def test_a_sent_count_is_taken_back_by_the_opposite_of_what_it_changed() -> None
     assert hand.say("u") == "count.sent_undone_many"
     write = hand.writes[-1]
     assert write.query["is_counted_quantity"] is False
-    assert [(each["product_number"], each["stock_pool_1"]) for each in write.body["storeproductlog"]] == [
-        ("P1", -2),
-        ("P3", -1),
-    ]
+    undone = {each["product_number"]: each["stock_pool_1"] for each in write.body["storeproductlog"]}
+    assert undone == {"P1": -2, "P2": 0, "P3": -1, "P4": 0, "P5": 0}, "the dates of all counts go back"
     assert {each["reference"] for each in write.body["storeproductlog"]} == {"undo-2026-11-20T10:00:00Z"}
     assert hand.say("u") == "pick.nothing_to_undo"
     hand.place("A-1")
     count_all(hand)
     hand.say("d")
-    assert hand.say("u") == "count.nothing_sent_to_undo"
-    assert len(hand.writes) == 3
+    assert hand.say("u") == "count.sent_undone_same"
+    assert len(hand.writes) == 4
 
 
 def test_the_count_of_the_place_before_is_taken_back_from_the_next() -> None:
@@ -1113,7 +1111,9 @@ def test_any_sequence_loses_no_unit_and_reaches_every_step() -> None:
         hand = Hand(PLACES, PRODUCTS, random.choice(POLICIES), pools={"1": "Shop", "3": "Web"})
         hand.numbers = [(LOCATION, "3"), (PRODUCT, "305"), (ORDER, "4101")]
         for _ in range(80):
-            reached[one_step(hand, anything(hand, random)).replace("sent_undone_many", "sent_undone")] += 1
+            reached[
+                one_step(hand, anything(hand, random)).replace("undone_many", "undone").replace("undone_same", "undone")
+            ] += 1
             reached[hand.step] += 1
         assert named_tuple_json.from_text(CountState, named_tuple_json.to_text(hand.state)) == hand.state
         leave(hand)
@@ -1131,7 +1131,7 @@ def leave(hand: Hand) -> None:
 
 
 VERDICTS = {
-    "count.recount_needed", "count.nothing_sent_to_undo", "count.sent_undone",
+    "count.recount_needed", "count.sent_undone",
     "count.list_empty", "count.list_kept", "count.listed", "count.listed_before",
     "count.to_list", "count.missing_at", "count.missing_without_location", "count.number_of_location",
     "count.number_of_other",
@@ -1301,6 +1301,44 @@ def test_an_undo_leaves_goods_that_somebody_counted_since(superseded: tuple[str,
     assert [entry["product_number"] for entry in hand.entries[before:]] == [
         each for each in ("P1", "P2") if each not in superseded
     ]
+
+
+UNDONE_AT_SERVICES = [
+    (False, "confirmed", (0, 0), "count.sent_undone_same", [0, 0], None),
+    (False, "confirmed", (0, -2), "count.sent_undone", [0, 2], None),
+    (False, "queued", (0, 0), "count.sent_undone_same", [0, 0], None),
+    (True, "confirmed", (0, 0), "count.nothing_sent_to_undo", [], msg("count.date_stays")),
+    (True, "confirmed", (-2, 0), "count.sent_undone", [2], msg("count.date_stays")),
+    (True, "confirmed", (-2, -2), "count.sent_undone_many", [2, 2], msg("count.date_stays")),
+    (True, "queued", (0, 0), "count.sent_undone_same", [0, 0], None),
+]
+"""Whether the service keeps the date, what became of the count, its differences, and what is told and written."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("keeps_date", "outcome", "differences", "told", "changes", "detail"), UNDONE_AT_SERVICES)
+def test_a_count_without_a_difference_is_undone_where_that_takes_back_its_date(
+    keeps_date: bool, outcome: str, differences: tuple[int, int], told: str, changes: list[int], detail: Msg | None
+) -> None:
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 5)]})
+    hand.place("A-1")
+    for number, difference in zip(("P1", "P2"), differences, strict=True):
+        hand.scan(number, str(5 + difference))
+    if hand.say("d") != "count.sent":
+        hand.type(1)
+    row = {"location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0, "later_count": None}
+    more = {**row, **STANDING, "outcome": outcome, "keeps_date": keeps_date}
+    hand.booked = tuple(
+        {**more, "product_number": number, "counted_quantity": Decimal(5 + difference), "difference": difference}
+        for number, difference in zip(("P1", "P2"), differences, strict=True)
+    )
+    before = len(hand.entries)
+    assert hand.say("u") == told
+    assert hand.verdict
+    assert hand.verdict.detail == detail
+    assert [entry["stock_pool_1"] for entry in hand.entries[before:]] == changes
+    assert {entry["reference"] for entry in hand.entries[before:]} <= {f"undo-{CONTEXT.now}"}
+    assert hand.say("u") == "pick.nothing_to_undo"
 
 
 LATER = {"product_number": "P1", "location_code": "A-1", "pool": 1, "counted_quantity": Decimal(4), "user_name": "Ben"}

@@ -215,14 +215,14 @@ def test_unlikely_date_is_asked_back(text: str, asked: str) -> None:
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-07"]
 
 
-TYPED_QUESTIONS = {
+TYPED_QUESTIONS: dict[str, Event] = {
     "today": Text("3011"),
     "past": Text("2811"),
     "far": Text("1.1.2031"),
     "code": UnknownCode("2012"),
     "number": Scan((Match(ORDER, "2012", "2012", code="2012"),)),
 }
-LABEL_QUESTIONS = {name: _label("P1", day) for name, day in LABEL_DAYS.items()}
+LABEL_QUESTIONS: dict[str, Event] = {name: _label("P1", day) for name, day in LABEL_DAYS.items()}
 QUESTIONS: dict[str, Event] = TYPED_QUESTIONS | {f"label {name}": event for name, event in LABEL_QUESTIONS.items()}
 """What leads to a question about a date of P1."""
 

@@ -165,12 +165,22 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
 
 
 def test_unconfirmed_or_unchanged_entry_cannot_be_undone() -> None:
-    for more in ({"outcome": "queued"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
+    unchanged = {"difference": Decimal(0), "keeps_date": True}
+    for more in ({"outcome": "queued"}, {"id": ""}, unchanged, {"undone": True}):
         hand = Hand(entry(3, **more))
         hand.feed(Choice(1))
         assert hand.job.accepts(hand.state).choices == 0
         hand.feed(Choice(1))
         assert not hand.writes
+
+
+def test_a_count_that_changed_no_stock_is_undone_for_its_date() -> None:
+    hand = Hand(entry(3, difference=Decimal(0), keeps_date=False))
+    hand.feed(Choice(1))
+    assert hand.feed(Choice(1)) == "my_entries.ask_undo"
+    assert hand.feed(Choice(1)) == "count.sent_undone_same"
+    [log] = hand.writes[-1].body["storeproductlog"]
+    assert (log.get("quantity", log.get("stock_pool_1")), log["reference"]) == (0, "undo-3")
 
 
 def test_what_becomes_of_an_entry_reaches_the_screen() -> None:

@@ -1,10 +1,13 @@
 """Cells of codes that a spreadsheet shows as numbers, puts in quotes, or fills with several codes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aisle.barcode_lookup_keys import split_codes
+from aisle.client.csv_load import clean_cells_by_column_kind as kinds
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
 from tests.load.test_spreadsheets import Found, Write, product, write
 
 __all__ = ["write"]
@@ -40,6 +43,64 @@ def test_other_codes_with_signs_of_thousands_are_refused(cell: str, column: str,
         f'P,N,"{cell}"' if column != "product_number" else f'"{cell}"',
     )
     assert "has signs of thousands" in Found(tmp_path).bad[2]
+
+
+CELLS = {
+    **dict.fromkeys((kinds.NUMBER, kinds.WHOLE, kinds.MONEY, kinds.POOL), "1"),
+    **{kinds.FLAG: "true", kinds.DATE: "2026-12-01"},
+}
+"""Cells of the columns that a row needs, by kind; others have a code."""
+
+
+def columns_of(*of_kinds: str) -> list[Any]:
+    """Return the columns of these kinds, each with its file."""
+    return [
+        pytest.param(layout, column.name, id=f"{layout.file}-{column.name}")
+        for layout in LAYOUTS
+        for column in layout.columns.values()
+        if column.kind in of_kinds
+    ]
+
+
+def write_cell(write: Write, layout: FileLayout, name: str, cell: str, separator: str = ",") -> None:
+    """Write a file of one row, with this cell and the others that it needs."""
+    columns = [column for column in layout.columns.values() if column.required or column.name == name]
+    row = [f'"{cell}"' if one.name == name else CELLS.get(one.kind, "7") for one in columns]
+    write(layout.file, separator.join(one.name for one in columns), separator.join(row))
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    columns_of(kinds.CODE, kinds.DOTTED_CODE, kinds.BARCODE, kinds.CONTAINER, kinds.BARCODES, kinds.ROLE),
+)
+def test_three_zeros_behind_a_sign_are_no_end_of_a_code(
+    layout: FileLayout, name: str, separator: str, write: Write, tmp_path: Path
+) -> None:
+    """`11.000` is 11000 where a spreadsheet writes signs of thousands, and never 11."""
+    for cell in ("1.000", "11,000", "100.000", "012.000", "1.000,00", "1,000.00"):
+        write_cell(write, layout, name, cell, separator)
+        found = Found(tmp_path)
+        assert found.bodies == [], cell
+        assert found.bad[2].startswith(f"{name} '{cell}' has signs of thousands"), cell
+
+
+@pytest.mark.parametrize("tail", [".0", ",0", ".00", ",00", ".0000"])
+@pytest.mark.parametrize("column", ["product_number", "supplier_id", "category_code", "barcode"])
+def test_other_zeros_behind_a_code_are_taken_off_as_they_are(
+    tail: str, column: str, write: Write, tmp_path: Path
+) -> None:
+    names = dict.fromkeys(("product_number", column))
+    row = (f"11{tail}" if name == column else "P" for name in names)
+    write("products.csv", ";".join(names), ";".join(row))
+    found = Found(tmp_path)
+    assert [body[column] for body in found.bodies] == ["11"]
+    assert f"products.csv: changed in row 2: {column}: {tail} behind it taken off." in found.notes
+
+
+@pytest.mark.parametrize(("cell", "flag"), [("1.000", True), ("0,000", False)])
+def test_a_flag_or_pool_has_no_thousands(cell: str, flag: bool, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, is_active=cell).bodies[0]["is_active"] is flag
 
 
 @pytest.mark.parametrize("code", ["1.234.567", "604.123.45", "1.10", "030,12", "0,123", "A,123"])

@@ -1,13 +1,18 @@
 """Dates as people write them: month names, week days and times in four languages are read, or refused by row."""
 
+import re
 from datetime import date, datetime, timedelta
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.load.test_spreadsheets import Write, dates, write
+from aisle.client.csv_load.clean_cells_by_column_kind import DATE
+from aisle.client.csv_load.file_layouts_and_columns import FileLayout
+from tests.load.test_code_cells import columns_of, write_cell
+from tests.load.test_spreadsheets import Found, Write, dates, write
 
 __all__ = ["write"]
 
@@ -82,6 +87,57 @@ def test_a_time_of_day_is_read(day: str, time: str, write: Write, tmp_path: Path
 @pytest.mark.parametrize("day", ["29/11/2026", "2026-11-29"])
 def test_halves_of_the_day_and_full_hours(day: str, time: str, read: str, write: Write, tmp_path: Path) -> None:
     assert dates(write, tmp_path, f"{day} {time}").bodies[0]["datetime_expected"] == f"2026-11-29{read}"
+
+
+MIDNIGHT = "midnight left out, so that the day alone is meant"
+
+
+@pytest.mark.parametrize(("layout", "name"), columns_of(DATE))
+def test_a_midnight_that_is_left_out_is_said(layout: FileLayout, name: str, write: Write, tmp_path: Path) -> None:
+    for time in (
+        *(" 0:00", " 00:00", " 00:00:00", " 00:00:00.000", " 00:00:00,0", "T00:00", "T00:00:00", " 12:00 AM", " 0 Uhr"),
+        *(" 0h00", " 0.00", " 12am", "\u00a000:00", " 00:00 uur"),
+    ):
+        for day in ("2026-11-28", "28-11-2026", "28 November 2026", "28.11.2026"):
+            write_cell(write, layout, name, f"{day}{time}", ";")
+            found = Found(tmp_path)
+            said = MIDNIGHT if day == "2026-11-28" else f"local date read as yyyy-mm-dd, {MIDNIGHT}"
+            assert "2026-11-28'" in str(found.bodies), (day, time, found.bad)
+            assert f"{layout.file}: changed in row 2: {name}: {said}." in found.notes, (day, time)
+
+
+@pytest.mark.parametrize("time", ["00:01", "00:00:01", "00:00:00.5", "0:01", "12:01 AM", "T00:00:00Z", "T00:00+01:00"])
+def test_a_time_that_is_kept_is_not_said_to_be_left_out(time: str, write: Write, tmp_path: Path) -> None:
+    for day in ("2026-12-01",) if "T" in time else ("2026-12-01", "1.12.2026"):
+        found = dates(write, tmp_path, f"{day}{'' if 'T' in time else ' '}{time}")
+        assert "2026-12-01T00:0" in found.bodies[0]["datetime_expected"].replace(" ", "T")
+        assert not any(MIDNIGHT in note for note in found.notes)
+
+
+BLANKS = ("\u00a0", "\u202f", "\u2009", "\u3000", "  ", "\t", " \u200b")
+HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212", "\uff0d", "\u2044", "\uff0f")
+
+
+@pytest.mark.parametrize("time", ["14:30", "14\uff1a30", "2:30\u00a0PM", "14:30:00.0", "14:30:59.9"])
+@pytest.mark.parametrize(("layout", "name"), columns_of(DATE))
+def test_blanks_and_signs_of_print_in_a_date_are_read(
+    layout: FileLayout, name: str, time: str, write: Write, tmp_path: Path
+) -> None:
+    for blank, sign in product(BLANKS, HYPHENS):
+        for day in (f"28{sign}11{sign}2026", f"2026{sign}11{sign}28", f"28{blank}november{blank}2026"):
+            write_cell(write, layout, name, f"{day}{blank}{time}")
+            found = Found(tmp_path)
+            assert found.bad == {}
+            assert re.search(r"'2026-11-28[T ]14:30(:00|:59\.9)?(\.0)?'", str(found.bodies)), (day, time, found.bodies)
+
+
+@pytest.mark.parametrize("sign", HYPHENS)
+@pytest.mark.parametrize("blank", BLANKS)
+def test_the_order_of_day_and_month_is_learnt_from_signs_of_print(
+    sign: str, blank: str, write: Write, tmp_path: Path
+) -> None:
+    found = dates(write, tmp_path, f"28{sign}11{sign}2026{blank}14:30", "05/06/2026")
+    assert [body["datetime_expected"][:10] for body in found.bodies] == ["2026-11-28", "2026-06-05"]
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,9 @@ def test_digits_that_can_be_another_date_are_refused(cell: str, write: Write, tm
         ((f"12{NARROW}345,5",), "12345.5", "separators of thousands taken out"),
         ((f"1{NBSP}234,50",), "1234.50", "separators of thousands taken out"),
         (("1.234", "0,5"), "1234", "separators of thousands taken out"),
+        (("1,00000000000000001",), "1", "the tail of a computer's fraction rounded off."),
+        (("1.0000000000000002",), "1", "the tail of a computer's fraction rounded off."),
+        (("1.234,0000000000001",), "1234", "the tail of a computer's fraction rounded off, separators of thousands"),
     ],
 )
 def test_price_that_is_read_differently_is_reported(
@@ -245,7 +248,7 @@ STOCK = "store_number;product_number;quantity"
         ),
         *((cell, "but one with the unit 'kg'") for cell in ("12 kg", "12kg", "1.234,5 kg", "-3 kg", f"12{NBSP}kg")),
         *((cell, "but one with the unit") for cell in ("12 Stk.", "12 pcs", "3 m²", "5 m2", "2 fl oz", "1 St")),
-        *((cell, "is no number; write digits and") for cell in ("1.", "1,", "1/2", "x", "½", "kg 12", "5,-")),
+        *((cell, "is no number; write digits and") for cell in ("1.", "1,", "1/2", "x", "kg 12", "5,-")),
     ],
 )
 @pytest.mark.parametrize("file", ["stock.csv", "orders.csv"])

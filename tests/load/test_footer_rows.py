@@ -25,6 +25,17 @@ HEADER = "product_number,product_name,barcode"
             "Quelle: Kasse,,",
         ),
         *("12 artikelen,,", "Printed 2026-11-27,,", "[end of list],,", "Nombre de lignes: 4,,", "* Einde *,,", "Fin,,"),
+        *(
+            "# comment,,",
+            "#comment,,",
+            "## Zuivel,,",
+            "// opm,,",
+            "// opm",
+            "//,,",
+            "-- new ones,,",
+            "# 12 nieuwe",
+            '"# a, b",,',
+        ),
     ],
 )
 def test_a_footer_is_no_product(row: str, write: Write, tmp_path: Path) -> None:
@@ -34,7 +45,19 @@ def test_a_footer_is_no_product(row: str, write: Write, tmp_path: Path) -> None:
     assert "looks like a line below the table" in found.bad[3]
 
 
-@pytest.mark.parametrize("row", ["P2,,", "Total,Total 500 g,9520001100024", "12 x,Twelve,", "Ende,Endives,", "A(1),,"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "P2,,",
+        "Total,Total 500 g,9520001100024",
+        "12 x,Twelve,",
+        "Ende,Endives,",
+        "A(1),,",
+        "#12,,",
+        "# 2,Two,",
+        "A#1,,",
+    ],
+)
 def test_a_product_is_no_footer(row: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", HEADER, "P1,Een,9520001100109", row)
     assert Found(tmp_path).bad == {}

@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from aisle.barcode_lookup_keys import index_keys, lookup_keys
+from aisle.client.csv_load.clean_cells_by_column_kind import TEXT
+from aisle.client.csv_load.file_layouts_and_columns import FileLayout
+from tests.load.test_code_cells import columns_of, write_cell
 from tests.load.test_repeated_loads import World
-from tests.load.test_spreadsheets import EANS, Found, Write, write
+from tests.load.test_spreadsheets import EANS, Found, Write, product, write
 
 __all__ = ["write"]
 
@@ -44,6 +47,24 @@ def test_invisible_signs_are_taken_off_and_told(name: str, form: str, sign: str,
     assert found.bad == {}
     assert found.bodies == expected
     assert form == INSIDE or any("taken off" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("sign", [*SIGNS[:9], "\x07", "\x1b[31m", "\x9b", "\x7f"])
+@pytest.mark.parametrize(("layout", "name"), columns_of(TEXT))
+def test_signs_that_no_screen_shows_are_said_of_texts(
+    layout: FileLayout, name: str, sign: str, write: Write, tmp_path: Path
+) -> None:
+    write_cell(write, layout, name, f"Pea{sign}nut", ";")
+    found = Found(tmp_path)
+    what = f"{layout.file}:2: warning: {name} has signs that no screen shows, which are kept"
+    assert sum(note.startswith(what) for note in found.notes) == 1
+    assert sign not in "".join(found.notes)
+    assert repr(f"Pea{sign}nut")[1:-1] in str(found.bodies)
+
+
+@pytest.mark.parametrize("text", ["Zwieback\u00adbrot", "\u0645\u06cc\u200c\u062e", "\u05d0\u200f!", "A\u00a0B"])
+def test_signs_that_a_text_needs_are_not_said(text: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, product_name=text).notes == []
 
 
 @pytest.mark.parametrize("sign", ["\u202a", "\u2066", "\x7f", "\u200e"])

@@ -62,7 +62,7 @@ def product(write: Write, folder: Path, **cells: str) -> Found:
         ("'9520001100093", "9520001100093", "apostrophe before it taken off"),
         ("\u20199520001100093", "9520001100093", "apostrophe before it taken off"),
         ("9520001100024.0", "9520001100024", ".0 behind it taken off"),
-        ("9520001100024,00", "9520001100024", ".0 behind it taken off"),
+        ("9520001100024,00", "9520001100024", ",00 behind it taken off"),
         (" 9520001100024 ", "9520001100024", "blanks around it taken off"),
         (f"{NBSP}9520001100024{NBSP}", "9520001100024", "blanks around it taken off"),
         ("\ufeff9520001100024\u200b", "9520001100024", "blanks around it taken off"),
@@ -367,6 +367,39 @@ def test_rows_that_contradict_each_other_are_refused(
     assert [note for note in again.notes if "old_price" not in note] == [
         f"{name}:3: warning: the same as an earlier row: row 2."
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "first", "second"),
+    [
+        *(("products.csv", "product_number;price", "P;1,1", f"P;{price}") for price in ("1,10", "1,1 €", '"01,100"')),
+        ("products.csv", "product_number;product_name;price", "P;N;", "P;N"),
+        ("products.csv", "product_number;is_active", "P;ja", "P;true"),
+        ("products.csv", "product_number;deprecation_date", "P;28-11-2026", "P;2026-11-28"),
+        ("products.csv", "product_number;barcode", "P;9520001100024", "P;9 520001 100024"),
+        (
+            "products.csv",
+            "product_number;barcodes_array",
+            "P;9520001100024,9520001100086",
+            "P;9520001100024 9520001100086",
+        ),
+        ("products.csv", "product_number;stores_allowed", "P;a|b", "P; a | b"),
+        ("attributes.csv", "product_number;size", "P;1,5", 'P;"1,5"'),
+        ("prices.csv", "product_number;price;store_number", "P;1;1", "P;1,0;1"),
+        ("discount_prices.csv", "product_number;discount_price", "P;2,50", "P;2,5"),
+        ("locations.csv", "store_number;location_code;location_order", "1;A;5", "1;A;5,0"),
+        ("stores.csv", "store_number;store_name;is_warehouse", "1;A;0", "1;A;nee"),
+        ("people.csv", "store_number;badge;user;name;role", "1;B;u;Ann;staff", "1;B;u;Ann;medewerker"),
+        ("store_products.csv", "store_number;product_number;min;average_array", "1;P;1;1,50|2", "1;P;1,0;1,5|2"),
+    ],
+)
+def test_rows_of_one_value_in_two_writings_repeat_each_other(
+    name: str, header: str, first: str, second: str, write: Write, tmp_path: Path
+) -> None:
+    write(name, header, first, second)
+    found = Found(tmp_path)
+    assert (len(found.bodies), found.bad) == (2, {})
+    assert f"{name}:3: warning: the same as an earlier row: row 2." in found.notes
 
 
 def test_prices_of_several_stores_do_not_contradict_each_other(write: Write, tmp_path: Path) -> None:

@@ -116,3 +116,12 @@ def test_thousands_of_whole_numbers_are_read(
 
 def _figure(body: dict[str, Any], column: str) -> Any:
     return body["free_fields"][0][column] if "free_fields" in body else body[column]
+
+
+def test_a_file_with_decimal_commas_says_why_a_thousand_is_refused(write: Write, tmp_path: Path) -> None:
+    header = "store_number;order_number;line_number;product_number;quantity;price"
+    write("orders.csv", header, "1;O;1;P;1;1,10", "1;Q;1;P;1,000;2")
+    assert Found(tmp_path).bad[3] == (
+        "quantity '1,000' can be 1.000 or 1000; write 1 or 1000, without a separator of thousands (1,10 in row 2 has a"
+        " decimal comma, but three zeros can be thousands all the same)"
+    )

@@ -6,15 +6,22 @@ from pathlib import Path
 import httpx
 import pytest
 
+from aisle.client.csv_load.file_layouts_and_columns import LoadTarget
 from aisle.client.csv_load.report import LoadReport
 from tests.load.test_existing_stock import loaded
 from tests.load.test_recounts import spots
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_stock_elsewhere import changed
 
-BATCH = 500
+BATCH = 20
+"""Rows of one request; else it is 500."""
 LOGS = "/storeproductlogs"
 Work = Callable[[World], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def _batches_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LoadTarget, "batch_rows", BATCH)
 
 
 class Meanwhile(httpx.AsyncBaseTransport):
@@ -146,7 +153,10 @@ async def test_counts_of_others_after_a_recount_was_cut_off_are_named(world: Wor
     report = await loaded(world, recount=True)
     assert [await world.stock(one) for one in ("X1", "X7", "X3", "X4", "P", "Q")] == [44, 44, 54, 50, 50, 50]
     said = [line for line in report.lines() if "others count" in line]
-    assert [line.partition(": warning: ")[0] for line in said] == [said[0], *(f"stock.csv:{at}" for at in (502, 3, 9))]
+    assert [line.partition(": warning: ")[0] for line in said] == [
+        said[0],
+        *(f"stock.csv:{at}" for at in (BATCH + 2, 3, 9)),
+    ]
     assert said[0].startswith("The last recount of these files was cut off; this one goes on")
     assert "of the product since the load began, and the row counts it again" in said[1]
     assert all("counted before the load was cut off" in line and "counted 44 at A" in line for line in said[2:])

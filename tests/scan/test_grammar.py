@@ -557,7 +557,8 @@ def test_a_number_with_a_unit_is_no_search_where_how_many_is_asked(text: str) ->
 
 
 def test_pieces_take_whole_quantities_only() -> None:
-    assert said(f"1,5*{EAN}") == RefusedInput("input.whole_number_only", f"1,5*{EAN}")
+    assert said(f"1,5*{EAN}") == RefusedInput("input.whole_number_only", "1,5*")
+    assert said("1,000*15400141288763") == RefusedInput("input.whole_or_thousands", "1,000*")
     assert brief("0,5*15400141288763") == [(PRODUCT, "P3", Decimal(6), True)]  # half a case of twelve
 
 
@@ -606,8 +607,7 @@ def test_a_part_of_a_label_with_its_own_quantity_is_refused(text: str) -> None:
         (f"3*]C101{EAN:0>14}3104001234", "0.370"),
         (f"]C101{EAN:0>14}3105000001", ""),
         (f"0,125*{EAN}", "0.125"),
-        (f"0,1255*{EAN}", "0.126"),
-        (f"0,0001*{EAN}", ""),
+        (f"1,000*{EAN}", "1"),
     ],
 )
 def test_label_weight_keeps_three_decimals(text: str, quantity: str) -> None:
@@ -621,3 +621,12 @@ def test_label_weight_keeps_three_decimals(text: str, quantity: str) -> None:
         assert meant.matches[0].quantity == Decimal(quantity)
     else:
         assert meant == RefusedInput("input.whole_number_only", text)
+
+
+@pytest.mark.parametrize("factor", ["0,1255", "0,0001", "1.0000"])
+def test_factor_of_four_decimals_is_refused(factor: str) -> None:
+    ways = parse(f"{factor}*{EAN}", NOTHING)
+    assert needs_look_up(ways)
+    known = [Candidate(key, PRODUCT, "CHEESE", allow_decimal=True, unit="kg") for key in look_up_keys(ways)]
+    meant = resolve(f"{factor}*{EAN}", NOTHING, ways, known, (PRODUCT,))
+    assert meant == RefusedInput("input.too_many_decimals", f"{factor}*")

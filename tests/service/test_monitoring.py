@@ -326,7 +326,7 @@ def test_workers_tell_their_figures_together(
 ) -> None:
     asked = 12
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with serving(aisle_home, "--workers", "2") as (process, url):
+    with serving(aisle_home, "--workers", "2", "--empty") as (process, url):
         files = list(tmp_path.glob("aisle-figures-*/*.db"))
         assert len(files) >= 5
         for file in files:

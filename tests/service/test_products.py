@@ -143,12 +143,14 @@ async def test_discount_prices_of_the_catalogue_and_of_a_store(world: World) -> 
     await world.post(DISCOUNTS, {"products": [said | {"discount_price": 2}]})
     shown = said | {"promotion_price": 2, "is_promotion": True}
     assert (await product(world, "P2")) | shown == await product(world, "P2")
-    store = said | {"discount_price": 1.5, "store_number": "S1", "promotion_week": "23"}
+    store = said | {"discount_price": 1.5, "store_number": "S1", "promotion": "Two for one", "promotion_week": "23"}
     await world.post(DISCOUNTS, {"products": [store]})
     row = await entry(world, "P2")
     assert (row["discount_price"], row["is_promotion"], row["promotion_week"]) == (Decimal("1.5"), True, "23")
-    assert (await product(world, "P2", store_number="S1"))["promotion_price"] == Decimal("1.5")
-    assert (await product(world, "P2"))["promotion_price"] == 2
+    found = await product(world, "P2", store_number="S1")
+    assert (found["promotion_price"], found["promotion"], found["promotion_week"]) == (1.5, "Two for one", "23")
+    found = await product(world, "P2")
+    assert (found["promotion_price"], found["promotion"]) == (2, "Spring")
     end = {"product_number": "P2", "discount_price": 2, "is_promotion": False}
     await world.post(DISCOUNTS, {"products": [end]})
     assert (await product(world, "P2"))["is_promotion"] is False

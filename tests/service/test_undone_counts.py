@@ -182,3 +182,84 @@ async def test_the_count_is_found_by_its_number_or_a_clock_that_was_set_since(wo
     await _send(world, "loss", -3, at)
     await _undo(world, there if ahead else str(answer["data"][0]), "A1", 5)
     assert (await _stock(world))[("P1", "A1", 1)] == 22
+
+
+async def _counted_on(world: World) -> Any:
+    """Return when P1 was last counted, as everybody reads it."""
+    entries = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
+    return entries[0].get("last_counted_datetime") if entries else None
+
+
+DAY = 86400
+EARLIER: dict[str, list[tuple[str, int]]] = {
+    "never": [],
+    "there": [("A1", 1)],
+    "there, long ago": [("A1", 60 * DAY)],
+    "elsewhere, long ago": [("A2", 60 * DAY)],
+    "there and elsewhere": [("A1", 2 * DAY), ("A2", DAY)],
+    "elsewhere and there": [("A2", 50 * DAY), ("A1", 45 * DAY)],
+}
+"""Counts before: location, and seconds before now."""
+
+
+@pytest.mark.parametrize("earlier", EARLIER)
+@pytest.mark.parametrize("difference", [0, 3])
+@pytest.mark.parametrize("is_by_number", [True, False])
+async def test_the_date_of_the_last_count_is_the_one_before(
+    world: World, earlier: str, difference: int, is_by_number: bool
+) -> None:
+    """A count without a difference is undone like any other, by an entry that changes nothing."""
+    begin = world.now
+    for place, before in EARLIER[earlier]:
+        world.now = begin - before
+        await world.count("P1", place, stock_pool_1=4)
+    world.now = begin
+    before_it, stock = await _counted_on(world), await _stock(world)
+    expected = int(stock.get(("P1", "A1", 1), 0))
+    world.now += 30
+    at = format_timestamp(world.now)
+    said: dict[str, Any] = {"stock_pool_1": expected + difference, "scanned_datetime": at, "app_user_name": "bea"}
+    [number] = (await world.count("P1", "A1", **said))["data"]
+    assert await _counted_on(world) == at
+    for _ in range(2):
+        await _undo(world, str(number) if is_by_number else at, "A1", -difference)
+        difference = 0
+        assert await _counted_on(world) == before_it
+        assert {key: value for key, value in (await _stock(world)).items() if value} == stock
+
+
+RECOUNTS = "/aisle/v1/stores/S1/recounts"
+
+
+async def _recounts(world: World) -> list[tuple[Any, ...]]:
+    rows = (await world.get(RECOUNTS, state="all"))["recounts"]
+    return [(row["state"], row.get("ended_by"), row.get("ended_on"), row.get("count_log_id")) for row in rows]
+
+
+@pytest.mark.parametrize("difference", [0, -5])
+@pytest.mark.parametrize("since", ["nothing", "count", "order", "count elsewhere"])
+async def test_the_recount_that_it_fulfilled_is_open_again(world: World, difference: int, since: str) -> None:
+    await _begin(world)
+    ordered = {"recounts": [{"product_number": "P1", "location_code": "A1"}]}
+    await world.post(RECOUNTS, ordered)
+    before = await _recounts(world)
+    counted_at = await _count(world, "A1", 25 + difference)
+    [fulfilled] = await _recounts(world)
+    assert fulfilled[0] == "counted"
+    world.now += 30
+    match since:
+        case "count":
+            await _count(world, "A1", 25 + difference)
+        case "count elsewhere":
+            await _count(world, "A2", 10)
+        case "order":
+            await world.post(RECOUNTS, ordered)
+    cursor = (await world.get("/aisle/v1/stores/S1/changes"))["cursor"]
+    await _undo(world, counted_at, "A1", -difference)
+    expected = {"count": [fulfilled], "order": [fulfilled, *before]}.get(since, before)
+    assert await _recounts(world) == expected
+    changes = (await world.get("/aisle/v1/stores/S1/changes", since=cursor))["changes"]
+    is_undone = since != "count"
+    topics = {(each["topic"], each["key"]) for each in changes}
+    assert (("product", "P1") in topics) or not is_undone
+    assert any(topic == "recount" for topic, _ in topics) == is_undone

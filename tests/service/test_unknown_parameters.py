@@ -150,7 +150,7 @@ async def test_a_lenient_service_ignores_them(world: World) -> None:
 
 def test_the_command_line_has_it(aisle_home: Path) -> None:
     for flags, status in (((), 400), (("--lenient",), 200)):
-        with serving(aisle_home, *flags) as (_, url):
+        with serving(aisle_home, "--empty", *flags) as (_, url):
             assert httpx.get(f"{url}/aisle/v1/health", params={"Verbose": 1}).status_code == status
 
 

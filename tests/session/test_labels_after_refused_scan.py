@@ -43,7 +43,6 @@ def said_to(session: Session, opening: str, refused: str, label: str, pace: floa
     return scanner.send(f"{label}\r", pace)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("page", STEPS)
 @pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
 @pytest.mark.parametrize("label", LABELS)
@@ -70,7 +69,6 @@ def test_a_typed_number_is_still_asked_back(aisle_home: Path, page: str) -> None
         assert told(frame) == (ASK, "input.number_after_refused_scan")
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("page", STEPS)
 @pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
 @pytest.mark.parametrize("number", ["1", "2", "7", "33", "47", "704", "4712"])

@@ -78,7 +78,6 @@ def headers_only(home: StoreFolder) -> None:
     copy_cache(home.folder, "0001", small_store, with_headers_only)
 
 
-@pytest.mark.sampled(2)
 @every
 def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
@@ -92,7 +91,6 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
             assert frame.view == before
 
 
-@pytest.mark.sampled(2)
 @every
 def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
@@ -112,7 +110,6 @@ def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way:
         assert session.take(BACK, 0.0).view == before
 
 
-@pytest.mark.sampled(2)
 @every
 def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, way: str) -> None:
     """The job below hears nothing of it."""
@@ -124,7 +121,6 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, 
         assert session.take(BACK, 0.0).view == before
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith(WORDS_OF_THEIR_OWN)], indirect=True)
 def test_unused_words_are_searched_and_back_returns_to_step(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
@@ -142,7 +138,6 @@ def test_unused_words_are_searched_and_back_returns_to_step(home: StoreFolder, w
         assert (frame.view.name.partition(".")[0], told(frame)[0]) == (step_of(way).partition(".")[0], WRONG)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if lasts(way) and not way.startswith(LOOKS)], indirect=True)
 def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
@@ -156,7 +151,6 @@ def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: Sto
             assert session.take(BACK, 0.0).view == before
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if not lasts(way)], indirect=True)
 def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
@@ -168,7 +162,6 @@ def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder
         assert session.frames.build().view.name == "home"
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "way", [way for way in WAYS if way.startswith(LOOKS) and way != "locations.list"], indirect=True
 )

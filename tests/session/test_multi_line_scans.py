@@ -62,7 +62,7 @@ UNKNOWN = (WRONG, "input.several_lines")
 TOO_SOON = (WRONG, "input.too_soon")
 UNKNOWN_CODE = (WRONG, "count.unknown")
 BAD_LINE = (WRONG, "input.bad_line")
-FUZZ = [3_200, pytest.param(800_000, marks=pytest.mark.full)]
+FUZZ = [1_600, pytest.param(800_000, marks=pytest.mark.full)]
 """Random scans at all steps together; the long runs have, with those of `test_unknown_codes`, 1,000,000."""
 every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
 

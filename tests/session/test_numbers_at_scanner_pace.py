@@ -22,7 +22,6 @@ PACES = (0.0, 0.001, 0.006, 0.012)
 """Seconds from byte to byte; none: all in one read."""
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("number", ["7", "12", "952", "9520", "017", "1234567", "3*4", "2x50", "１２"])
 @pytest.mark.parametrize("job", JOBS)
@@ -40,7 +39,6 @@ def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, num
         assert quantities(session) == before, "another input was said since"
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("text", ["1.65", "0,5", "500 g", "2,5lb"])
 @pytest.mark.parametrize("job", JOBS)

@@ -64,7 +64,7 @@ def fix_clock(session: Session) -> None:
 
 
 @pytest.mark.every_case
-@pytest.mark.parametrize("page", PAGES[:: tries(3, 1)])
+@pytest.mark.parametrize("page", PAGES[:: tries(5, 1)])
 def test_nothing_is_left_of_a_first_line_when_its_scan_goes_on(aisle_home: Path, page: str) -> None:
     turn, every = PAGES.index(page), tries(8, 1)
     with on_page(aisle_home, page) as session:
@@ -84,7 +84,7 @@ def test_nothing_is_left_of_a_first_line_when_its_scan_goes_on(aisle_home: Path,
 
 
 @pytest.mark.every_case
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in WAYS][:: tries(2, 1)])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in WAYS][:: tries(4, 1)])
 def test_no_line_of_a_longer_scan_means_anything_on_any_page(aisle_home: Path, page: str) -> None:
     turn, every = PAGES.index(page), tries(12, 1)
     with on_page(aisle_home, page) as session:

@@ -31,7 +31,15 @@ FUZZ = [400, pytest.param(200_000, marks=pytest.mark.full)]
 TURNS = 4
 FIELDS = ("quantity", "counted", "in_hand", "orders", "history", "plan", "location", "finished", "reason", "question")
 """What a job has been told; all else of its state is what it shows."""
-every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
+even, odd = (
+    pytest.mark.parametrize(
+        "way",
+        [pytest.param(way, marks=() if n % 2 == turn else pytest.mark.full) for n, way in enumerate(WAYS)],
+        indirect=True,
+    )
+    for turn in (0, 1)
+)
+"""By default every second step; the others have the other test, and all of them that of codes of several lines."""
 
 
 def said(session: Session) -> Any:
@@ -77,7 +85,7 @@ def forgetful(home: StoreFolder, way: str) -> Iterator[tuple[Session, Scanner]]:
 
 @pytest.mark.every_case
 @pytest.mark.parametrize("count", FUZZ)
-@every
+@even
 def test_a_code_that_is_none_of_the_store_books_and_answers_nothing(home: StoreFolder, way: str, count: int) -> None:
     """A page that searches shows what it found; the next codes come at that step again, a few times."""
     dice, left = Random(f"{way} {count}"), count // len(WAYS)
@@ -99,7 +107,7 @@ LATE = (("5", "7"), ("Muster", "12", "y"), ("y",), ("d",), ("0",), ("12",), ("LO
 
 @pytest.mark.every_case
 @pytest.mark.parametrize("turn", [0, *(pytest.param(turn, marks=pytest.mark.full) for turn in range(1, 40))])
-@every
+@odd
 def test_a_known_code_whose_scan_goes_on_late_books_nothing(home: StoreFolder, way: str, turn: int) -> None:
     """Its further lines come within a tenth of a second after each other."""
     dice = Random(f"{way} {turn}")

@@ -61,7 +61,9 @@ def assigned(shop: Shop) -> list[Any]:
     return list(answer.json()["assignments"])
 
 
+@pytest.mark.full
 def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker: Pick, demo_home: Path) -> None:
+    """By default in `tests/session/test_clearance.py`."""
     product = held(shop, "CLR-1", 3)
     app = picker(columns=80, rows=24)
     at_the_desk(app, "BADGE-U6", "Clearance", "clearance")

@@ -81,7 +81,9 @@ def test_a_round_is_one_entry_a_product(begin: Pick, served: Served, size: tuple
     app.take("b", "home", "pick.left_batch_done")
 
 
+@pytest.mark.full
 def test_later_undo_a_quantity_a_shortage_and_a_kill(begin: Pick, served: Served) -> None:
+    """By default in `tests/session/test_batch.py`."""
     app = begin()
     home(app)
     open_job(app, "Batch", "batch")

@@ -68,7 +68,9 @@ def arrived(app: Picker, shop: Shop, row: Row, *expected: str) -> None:
     app.terminal.wait_for(lambda _: dates(shop, row) == expected, START_S)
 
 
+@pytest.mark.full
 def test_hands_for_a_date_for_a_label_and_for_an_undo(shop: Shop, due: list[Row], picker: Pick) -> None:
+    """By default in `tests/jobs/test_expiry.py`."""
     first, second, *_ = due
     before = shop.balances()
     app = picker(columns=80, rows=24)

@@ -56,7 +56,9 @@ def open_list(app: Picker) -> None:
     app.scans = 0
 
 
+@pytest.mark.full
 def test_two_scans_hand_over_and_a_telephone_number_finds_an_order(shop: Shop, lines: list[Line], picker: Pick) -> None:
+    """By default in `tests/jobs/test_hand_over.py`."""
     before = shop.balances()
     app = picker(columns=80, rows=24)
     app.sign_in("BADGE-U2")

@@ -21,7 +21,9 @@ def lost(shop: Shop) -> int:
     return int(-sum(min(0, row["quantity"]) for row in rows if "reason_code" in row))
 
 
+@pytest.mark.full
 def test_the_log_is_filtered_drawn_and_written(shop: Shop, picker: Callable[..., Picker], tmp_path: Path) -> None:
+    """By default in `tests/session/test_files_for_people.py`."""
     first, second = shop.goods(2)
     entries = [
         {"product_number": first["product_number"], "quantity": -3, "reason_code": 1, "app_user_name": "U1"},

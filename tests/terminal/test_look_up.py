@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from tests.terminal.document_service import ORDER as DOCUMENT_ORDER
 from tests.terminal.document_service import document_service
-from tests.terminal.picker import START_S, Picker
+from tests.terminal.picker import Picker
 from tests.terminal.shop import Line, Shop
 
 pytestmark = pytest.mark.pty
@@ -53,38 +52,6 @@ def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Sh
     app.enter("b")
     app.enter("b")
     app.shows("Open orders")
-
-
-@pytest.mark.full
-def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
-    shop: Shop, lines: list[Line], picker: Pick
-) -> None:
-    """By default the look in the middle of each job (`test_entry_counts.py`) is enough."""
-    first, second = lines
-    app = picker()
-    app.sign_in()
-    app.shows(ORDER)
-    app.take(ORDER, "pick.product", "pick.opened")
-    app.take(first.code, "pick.product", "pick.picked")
-    app.shows("1 of 3", "Scan 2 more")
-    before = app.told()
-    app.scans = 0
-    app.take(f"?{second.code}", "look_up.product", "")
-    assert app.scans == 1
-    app.terminal.write(b"\x7f")
-    app.stands_at(before)
-    app.take("99999999", "pick.product", "count.unknown")
-    app.read()
-    app.take(f"?{first.place}", "locations.location", "")
-    app.take(first.code, "pick.product", "pick.picked")
-    app.shows("2 of 3")
-    app.take(f"?{second.code}", "look_up.product", "")
-    app.take("210003", "look_up.product", "look_up.shown")
-    app.take(first.code, "pick.product", "pick.picked")
-    app.take(second.code, "pick.done", "pick.all_picked")
-    app.terminal.wait_for(lambda _: shop.is_picked(ORDER), START_S)
-    assert shop.picked(ORDER) == {1: Decimal(3), 2: Decimal(1)}
-    shop.balances()
 
 
 @pytest.mark.full

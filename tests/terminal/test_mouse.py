@@ -125,23 +125,6 @@ def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick)
     shows(app, "Orders: active")
 
 
-@pytest.mark.full
-def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(shop: Shop, picker: Pick) -> None:
-    """By default in a session alone (`tests/session/test_sorted_lists.py`)."""
-    app = at_the_desk(picker, shop)
-    press(app, "Orders 4")
-    shows(app, "Orders: active", "Pickup ▲")
-    press(app, "Customer")
-    shows(app, "by customer", "Customer ▲", "SUP-1")
-    time.sleep(0.6)  # or it would be a double click
-    press(app, "Customer ▲")
-    shows(app, "descending", "Customer ▼")
-    app.terminal.wait_for(lambda glass: "SUP-1" not in glass.text, START_S)
-    app.rest()
-    app.terminal.write(b"s")
-    shows(app, "Claimed by ▲")
-
-
 def letters_act_at_once_and_scans_stay_scans(app: Picker) -> None:
     """On the list of orders."""
     shows(app, "Orders: active", "Letters act at once")

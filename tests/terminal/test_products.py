@@ -18,7 +18,9 @@ pytestmark = pytest.mark.pty
 URL = "https://shop.example/products/moon-tea?pack=20"
 
 
+@pytest.mark.full
 def test_a_product_and_a_store_are_read_whole_and_worked_in(shop: Shop, picker: Callable[..., Picker]) -> None:
+    """By default in `tests/session/test_switch_store.py`."""
     fields: dict[str, Any] = {"product_url": URL, "supplier_id": "S77", "supplier_name": "Moon Gardens", "price": 4.5}
     shop.add_product("T-1", "Moon tea, 20 bags", "96385074", variant_family="MOON", size="20", **fields)
     shop.add_product("T-2", "Moon tea, 80 bags", variant_family="MOON", size="80", **fields)

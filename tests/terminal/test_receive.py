@@ -213,7 +213,9 @@ def served(aisle_home: Path) -> Iterator[Served]:
         yield opened
 
 
+@pytest.mark.full
 def test_at_a_service_that_implements_the_document_alone(served: Served, tmp_path: Path, picker: Pick) -> None:
+    """By default in `tests/jobs/test_receive.py`."""
     token = tmp_path / "token"
     token.write_text("anything\n", encoding="utf-8")
     token.chmod(0o600)

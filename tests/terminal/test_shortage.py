@@ -145,7 +145,9 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     assert shop.balances() == before
 
 
+@pytest.mark.full
 def test_document_service_reason_stays_on_host(aisle_home: Path, tmp_path: Path, picker: Pick) -> None:
+    """By default in `tests/jobs/test_shortage.py`."""
     token = tmp_path / "token"
     token.write_text("any")
     token.chmod(0o600)

@@ -19,7 +19,9 @@ from tests.terminal.test_document_goods import rows
 pytestmark = pytest.mark.pty
 
 
+@pytest.mark.full
 def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable[..., Picker]) -> None:
+    """By default in `tests/courier/test_store_product_updates.py`."""
     (product,) = shop.goods(1)
     number = product["product_number"]
     weeks, sold = [f"W{week}" for week in range(40, 48)], [12, 9, 14, 11, 8, 13, 10, 12]

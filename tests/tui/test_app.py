@@ -36,7 +36,7 @@ _ALLOWED = re.compile(
     r"\x1b\[[\d;]*m|\x1b\[\d+;\d+H|\x1b\[[K]|\x1b\[2J|\x1b\[H|\x1b>|\x1b\[\?(?:1049|25|7|2004|1000|1006)[hl]|\x07|\r\n"
 )
 
-EACH = tries(10, 1)
+EACH = tries(20, 1)
 """Of so many samples one is shown; the other sizes and flags show the others."""
 
 

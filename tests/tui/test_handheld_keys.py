@@ -44,8 +44,8 @@ KEYS = {"choice-key", "hint-key", "row-key"}
 ELSEWHERE = "96385074"
 SAID = (*BARCODES[:2], ELSEWHERE, "A-1", "A-2", "4101", "4102", "product", "?product", "?", "2", "0")
 """What is scanned or typed wherever the walk stands, besides what is printed."""
-TURNS = tries(5, 1)
-"""By default a fifth of it at a page, another fifth at the next page."""
+TURNS = tries(12, 1)
+"""By default one of them at a page, another one at the next page."""
 
 OPENINGS = (("4102", BARCODES[1], BARCODES[1]), ("4199",), (BARCODES[0], "4101"))
 """Lines that lead from home to where the others do not come: an order that is all taken, one without lines."""

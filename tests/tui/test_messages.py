@@ -20,6 +20,7 @@ from aisle.text_cells import width
 from aisle.tui.message_text import MessageWriter, age_message, length_count
 from tests.samples.registry import SCREENS
 from tests.tui.test_languages import least_width
+from tests.unit.test_imports import tree
 
 SOURCE = Path(aisle.__file__).parent
 SPEAKERS = (
@@ -49,11 +50,6 @@ STYLES = {
 MESSAGES = load_messages("en")
 KINDS = (ast.Call, ast.Constant)
 
-KEYS = {
-    prefix: {id_ for id_ in MESSAGES if id_.startswith(prefix)}
-    for prefix in {id_.partition(".")[0] + "." for id_ in MESSAGES}
-}
-
 
 class Use(NamedTuple):
     """One message as source code makes it; args is None where they are not written out."""
@@ -69,7 +65,7 @@ def nodes() -> tuple[tuple[str, list[ast.Call | ast.Constant]], ...]:
     return tuple(
         (
             str(path.relative_to(SOURCE)),
-            [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, KINDS)],
+            [node for node in ast.walk(tree(path)) if isinstance(node, KINDS)],
         )
         for room in SPEAKERS
         for path in sorted((SOURCE / room).rglob("*.py") if (SOURCE / room).is_dir() else [SOURCE / room])
@@ -97,7 +93,7 @@ def uses() -> list[Use]:
 
 
 def is_id(value: object) -> bool:
-    return isinstance(value, str) and any(value in ids for ids in KEYS.values())
+    return isinstance(value, str) and value in MESSAGES
 
 
 @cache

@@ -31,6 +31,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
 from tests.tui.test_languages import words as words_of
+from tests.unit.test_imports import tree
 
 SOURCE = Path(aisle.__file__).parent
 ROOMS = ("courier", "cache", "outbox", "session", "host")
@@ -62,7 +63,7 @@ class File:
 
     def __init__(self, path: Path) -> None:
         self.name = str(path.relative_to(SOURCE))
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.tree = tree(path)
         self.holder = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:

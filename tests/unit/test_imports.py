@@ -127,13 +127,14 @@ def test_docstrings_name_modules_that_exist() -> None:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
+def tree(path: Path) -> ast.Module:
+    """What a file says; each is parsed once in a process."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _statements(path: Path) -> Iterator[ast.AST]:
     """Yield the statements of a file, also those inside others; expressions hold none."""
-    waiting: list[ast.AST] = [_tree(path)]
+    waiting: list[ast.AST] = [tree(path)]
     while waiting:
         node = waiting.pop()
         yield node
@@ -193,7 +194,7 @@ def _imported(path: Path) -> set[str]:
 
 def test_no_name_of_a_module_is_assigned_twice() -> None:
     for file in Path(aisle.__file__).parent.rglob("*.py"):
-        body = _tree(file).body
+        body = tree(file).body
         targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
         names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
         assert len(names) == len(set(names)), f"{file}: {[name for name in names if names.count(name) > 1]}"

@@ -19,17 +19,19 @@ from aisle.cache.differences_and_negative_stock import negative_stock as negativ
 from aisle.cache.entries_to_review_queries import count_entries_to_review
 from aisle.cache.excess_receipt_queries import find_excess_lines
 from aisle.cache.list_window import QueryResult, page, read_along, read_window, window_bounds
+from aisle.cache.log_entry_rows import local_rows, log_row
+from aisle.cache.log_undo_queries import is_undone, undone_entries
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.parse_order import find_inconsistency
-from aisle.cache.parse_stored_row import Row, iso_time, parse_row
+from aisle.cache.parse_stored_row import iso_time, parse_row
 from aisle.cache.people_and_rights_queries import announces_features, person_name
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.uncollected_order_queries import uncollected_orders
-from aisle.cache.unconfirmed_operation_queries import count_needing_person
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED, count_needing_person
 from aisle.cache.unread_lists import LOG_LIST, unread_lists
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
@@ -37,9 +39,11 @@ from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.local_notes import notes_of_topic
+from aisle.outbox.operation_record import operation_from_row
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.exceptions_clearance_and_today import ExceptionsRow, NegativeStockRow, RecountsRow
+    from aisle.jobs.row_types.log import EntryRow
     from aisle.jobs.row_types.orders import OrdersByNumberRow
 
 REREAD_S = 120
@@ -122,12 +126,12 @@ WHERE live = 1 AND operation = 'write-recounts' AND state NOT IN ('rejected', 'c
 """
 
 _COUNTS_IN_LOG = """
-SELECT raw FROM log INDEXED BY log_counted
+SELECT key, at, raw FROM log INDEXED BY log_counted
 WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"')
 """
 
 _LOCAL_COUNTS = """
-SELECT created_at, body, state FROM operation INDEXED BY operation_logs
+SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
 AND superseded_by = ''
 """
@@ -207,7 +211,7 @@ def _recount_row(
 
 
 class _CountTimes:
-    """Counts made since the oldest of these recounts was ordered. One read serves all of them."""
+    """Counts that stand, made since the oldest of these recounts was ordered. One read serves all of them."""
 
     def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[RecountsRow]) -> None:
         self._cache = cache
@@ -216,17 +220,21 @@ class _CountTimes:
         self._unconfirmed_at: dict[ProductLocation, float] = {}
         """The same for counts that the service has not confirmed."""
         is_local = any(row["kind"] == LOCAL_ONLY for row in rows)
-        ordered = [at for row in rows if (at := to_utc_text(row["at"]))]
-        for at, body, state in fetch(outbox, _LOCAL_COUNTS, _to_seconds(min(ordered))) if ordered else ():
-            for entry in parse_row(body).get("storeproductlog") or () if is_local or state != "done" else ():
-                if _is_count(entry):
-                    self._counted_at[_product_location(entry)] = max(
-                        at, self._counted_at.get(_product_location(entry), at)
-                    )
-                    if state != "done":
-                        self._unconfirmed_at[_product_location(entry)] = max(
-                            at, self._unconfirmed_at.get(_product_location(entry), at)
-                        )
+        ordered = min((at for row in rows if (at := to_utc_text(row["at"]))), default="")
+        self._undone = undone_entries(cache, outbox, ordered) if ordered else set[str]()
+        for operation in fetch(outbox, _LOCAL_COUNTS, _to_seconds(ordered)) if ordered else ():
+            moment = operation_from_row(operation).created_at
+            for entry in local_rows([operation]):
+                is_confirmed = entry["outcome"] == OUTCOME_CONFIRMED
+                if self._stands(entry) and (is_local or not is_confirmed):
+                    key = _product_location(entry)
+                    self._counted_at[key] = max(moment, self._counted_at.get(key, moment))
+                    if not is_confirmed:
+                        self._unconfirmed_at[key] = max(moment, self._unconfirmed_at.get(key, moment))
+
+    def _stands(self, entry: EntryRow) -> bool:
+        """Return True if an entry is a count that is not undone."""
+        return entry["counted_quantity"] is not None and not is_undone(entry, self._undone)
 
     def is_counted_since(self, row: RecountsRow) -> bool:
         """Return True if the recount was made since it was ordered.
@@ -244,22 +252,16 @@ class _CountTimes:
         if (self._counted_at if is_local else self._unconfirmed_at).get(key, 0.0) > _to_seconds(ordered):
             return True
         logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if is_local else ()
-        entries = [parse_row(raw) for (raw,) in logged]
-        return any(_is_count(entry) and _product_location(entry) == key for entry in entries)
+        entries = (log_row(str(name), str(at), parse_row(raw)) for name, at, raw in logged)
+        return any(self._stands(entry) and _product_location(entry) == key for entry in entries)
 
 
 def _to_seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def _product_location(entry: Row | RecountsRow) -> ProductLocation:
-    return str(entry.get("product_number")), str(entry.get("location_code") or "").casefold()
-
-
-def _is_count(entry: Row) -> bool:
-    return entry.get("counted_quantity") is not None or any(
-        entry.get(f"stock_pool_{pool}") is not None for pool in range(1, 11)
-    )
+def _product_location(row: EntryRow | RecountsRow) -> ProductLocation:
+    return row["product_number"], row["location_code"].casefold()
 
 
 _NEGATIVE_STOCK = """

@@ -77,7 +77,7 @@ def _entry_numbers(operation: Operation) -> list[str]:
 
 
 def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str) -> EntryRow:
-    counting = bool(operation.query.get("is_counted_quantity"))
+    counting = bool(operation.query.get("is_counted_quantity", "counted_quantity" in entry))
     pools = _pool_quantities(entry)
     quantity = (
         sum(pools.values(), Decimal(0)) if pools else to_decimal(entry.get("counted_quantity", entry.get("quantity")))

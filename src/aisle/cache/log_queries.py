@@ -28,7 +28,7 @@ from aisle.cache.log_undo_queries import (
     unused_count_before,
 )
 from aisle.cache.parse_stored_row import parse_row, round_sum
-from aisle.cache.people_and_rights_queries import names_by_user
+from aisle.cache.people_and_rights_queries import announces_features, names_by_user
 from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
@@ -146,6 +146,7 @@ def _entry_of_day(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> My
         "later_count": later_count(cache, row, undone) if is_confirmed else None,
         "is_not_used": is_confirmed and is_taken_back(cache, row),
         "unused_before": unused_count_before(cache, row) if is_confirmed else None,
+        "keeps_date": row["counted_quantity"] is not None and not announces_features(cache),
     }
 
 

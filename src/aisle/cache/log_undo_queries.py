@@ -164,6 +164,8 @@ class Booked(NamedTuple):
     """Change of stock; None if the log does not have the entry."""
     later_count: Decimal | None = None
     """Quantity of a later count of the same goods; None without one."""
+    is_count: bool = False
+    """True if the log has it as a count that the service uses, so that its undo takes back its date as well."""
 
 
 def booked_for_undo(cache: apsw.Connection, outbox: apsw.Connection, undo: LogEntry, user: str) -> Booked:
@@ -183,7 +185,8 @@ def booked_for_undo(cache: apsw.Connection, outbox: apsw.Connection, undo: LogEn
         return Booked(None)
     booked = found[0]
     undone = undone_entries(cache, outbox, booked["at"])
-    return Booked(_change_with_late_part(cache, booked), later_count(cache, booked, undone))
+    is_count = booked["counted_quantity"] is not None and not is_taken_back(cache, booked)
+    return Booked(_change_with_late_part(cache, booked), later_count(cache, booked, undone), is_count)
 
 
 def unused_count_before(cache: apsw.Connection, row: EntryRow) -> Decimal | None:

@@ -10,8 +10,8 @@ from aisle.jobs import (
     find_and_report_refusals,
     implausible_quantities,
     log_writes,
-    name_goods_and_locations,
     quantity_or_record,
+    undo_adjustment,
 )
 from aisle.jobs.adjust_state_and_reasons import (
     MAX_CHOICES,
@@ -36,7 +36,7 @@ from aisle.jobs.adjust_view import (
 )
 from aisle.jobs.count import count_lines, count_state, undo_sent_count
 from aisle.jobs.count.count_state import CountLine
-from aisle.jobs.count.sent_count_types import StockChange
+from aisle.jobs.expiry.expiry_state import label_date, today_of
 from aisle.jobs.job import (
     Args,
     Close,
@@ -56,7 +56,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, signed_message, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
@@ -73,9 +73,6 @@ from aisle.scan.grammar_and_meaning_types import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
-    from aisle.jobs.row_types.log import MyEntriesRow
-    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
-    from aisle.operation_body_types import LogEntry
 
 
 Result = Turn[AdjustState]
@@ -88,6 +85,7 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
+    version = 2
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
 
@@ -153,6 +151,9 @@ class AdjustJob(Job[AdjustState]):
                 return _answer_exceeded(state, state.chosen_reason, number, context)
             case Choice(number) if number <= len(visible_rows(state)):
                 return _handle_choice(state, number, context)
+            case Scan(meanings) if state.expired_on and not _is_expired(meanings[0], context):
+                day = msg("store_product.day", at=label_date(meanings[0], context).isoformat())
+                return reply(state, WRONG, "expiry.not_expired", label=name_of(meanings[0]), day=day)
             case Scan(meanings) if number_choices(state):
                 if question := _add_to_question(state, meanings[0]):
                     return question
@@ -181,7 +182,7 @@ class AdjustJob(Job[AdjustState]):
             case Command("n") if visible_rows(state):
                 return Turn(state._replace(first_row=next_page_start(state)))
             case Command("u") if state.phase == "product":
-                return _ask_undo(state, context)
+                return undo_adjustment.ask_undo(state, context)
             case Command("u"):
                 return _undo_entry(state)
             case UnknownCode(code) | Text(code):
@@ -192,6 +193,11 @@ class AdjustJob(Job[AdjustState]):
         return adjust_view(state)
 
 
+def _is_expired(match: Match, context: Context) -> bool:
+    """Return False if the label says that its pack is not expired; one without a date may be."""
+    return not match.expiry or label_date(match, context) <= today_of(context)
+
+
 def _is_question_open(state: AdjustState) -> bool:
     """Return True if a quantity is in question, or whether more than the stock is lost."""
     return bool(number_choices(state) or state.chosen_reason)
@@ -200,7 +206,7 @@ def _is_question_open(state: AdjustState) -> bool:
 def _handle_opened(args: Args, context: Context) -> Result:
     if undone := args.get("undo"):
         sent = named_tuple_json.from_text(SentAdjustment, str(undone))
-        return _ask_undo(AdjustState(sent=(sent,), closes_after_undo=True), context)
+        return undo_adjustment.ask_undo(AdjustState(sent=(sent,), closes_after_undo=True), context)
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
@@ -215,7 +221,8 @@ def _handle_opened(args: Args, context: Context) -> Result:
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
-        state = state._replace(pending_scan=Match(PRODUCT, product, product, code=product))
+        named = Match(PRODUCT, product, product, Decimal(0), code=product)  # no piece of it was scanned here yet
+        state = state._replace(pending_scan=named, starts_at_zero=True)
         effects = (Query("product", "product", {"product_number": product}), *effects)
     return Turn(state, effects)  # answers come in reverse order: the location's pool comes before the product
 
@@ -226,9 +233,9 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == find_and_report_refusals.REFUSED_QUERY:
-        return _send_undo(state, rows, context)
+        return undo_adjustment.send_undo(state, rows, context)
     if id_ == undo_sent_count.BOOKED_QUERY:
-        return _check_later_count(state, rows)
+        return undo_adjustment.check_later_count(state, rows)
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
     if id_ == "location":
@@ -241,14 +248,19 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     fresh = CountLine(state.location or state.chosen_location, meaning.key, label, state.default_pool)
     if known:
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
-    if meaning.quantity % 1 and not fresh.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=meaning.quantity)
+    quantity = meaning.quantity
+    if quantity % 1 and not fresh.allows_decimals:
+        return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=quantity)
     candidates = tuple(item for item in known if item.location or item.expected)
-    quantity = Decimal(0) if state.expired_on else meaning.quantity
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
         state._replace(
-            line=fresh, quantity=quantity, confirmed_quantity=None, candidates=candidates, has_expected=figures
+            line=fresh,
+            quantity=quantity,
+            confirmed_quantity=None,
+            candidates=candidates,
+            has_expected=figures,
+            is_location_chosen=bool(state.chosen_location),
         )
     )
 
@@ -280,10 +292,12 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     figures = state.has_expected and not line.is_expected_unknown
     state = state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures)
     state = state._replace(earlier_quantities=())
-    if state.expired_on and not scanned:
-        day = msg("store_product.day", at=state.expired_on)
-        return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
-    return _add_scanned(state, scanned)
+    if scanned:
+        return _add_scanned(state, scanned)
+    if not state.expired_on:
+        return reply(state, ASK, "adjust.how_many_first", label=item.label)
+    day = msg("store_product.day", at=state.expired_on)
+    return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
 
 
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
@@ -307,7 +321,12 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
 
 
 def _scan_location(state: AdjustState, match: Match) -> Result:
-    if state.phase == "reason":
+    """Set the location of the product in hand, unless a person named it: then that loss is finished first."""
+    if state.phase == "quantity" and state.line and state.line.location.casefold() == match.key.casefold():
+        named = state._replace(is_location_chosen=True)
+        return reply(named, GOOD, "count.at_stop", place=state.line.location)
+    is_named = bool(state.location) or state.is_location_chosen
+    if state.phase == "reason" or (state.phase == "quantity" and state.quantity and is_named):
         return reply(state, WRONG, "count.answer_first", what=match.key)
     query = Query("location", "location", {"location_code": match.key, "size": 0})
     state = state._replace(location=match.key, default_pool=0)
@@ -315,7 +334,12 @@ def _scan_location(state: AdjustState, match: Match) -> Result:
         return reply(state, GOOD, "adjust.at_location", query, place=match.key)
     item = state.line._replace(location=match.key, pool=0, expected=Decimal(0))
     state = state._replace(line=item, confirmed_quantity=None)  # the confirmed quantity was for the previous location
-    return _choose_location(state)._replace(effects=(query,))
+    turn = _choose_location(state)
+    at_place = msg("count.at_stop", place=match.key)
+    verdict = (
+        turn.verdict._replace(detail=at_place) if turn.verdict and turn.state.phase == "quantity" else turn.verdict
+    )
+    return Turn(turn.state, (query,), verdict)
 
 
 def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -386,7 +410,7 @@ def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Resul
 
 def _with_quantity(state: AdjustState, value: Decimal) -> AdjustState:
     """Set the quantity, and keep the earlier one for undo. The first one is taken back with its product."""
-    is_further = value != state.quantity and bool(state.quantity or state.expired_on)
+    is_further = value != state.quantity and bool(state.quantity or state.starts_at_zero)
     earlier = (*state.earlier_quantities, state.quantity) if is_further else state.earlier_quantities
     return state._replace(quantity=value, earlier_quantities=earlier)
 
@@ -463,7 +487,7 @@ def _ask_reason(state: AdjustState) -> Result:
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
     index = state.first_row + number - 1
     if state.phase == "location":
-        return _set_location(state, state.candidates[index])
+        return _set_location(state._replace(is_location_chosen=True), state.candidates[index])
     return _apply_reason(state, state.reasons[index], context, number)
 
 
@@ -517,7 +541,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     named = msg("adjust.reason_of_number", number=number, reason=reason.text) if number else raw(reason.text)
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=named))
-    entry = _log_entry(sent.line, sent.quantity, context)
+    entry = undo_adjustment.log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
     writes = log_writes.log_writes([entry], context)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
@@ -529,52 +553,6 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
             verdict,
         )
     return Turn(done, writes, verdict)
-
-
-def _log_entry(line: CountLine, quantity: Decimal, context: Context, undoes: str = "") -> LogEntry:
-    return log_writes.stock_change_entry(line.product, line.location, line.pool, quantity, context, undoes=undoes)
-
-
-def _ask_undo(state: AdjustState, context: Context) -> Result:
-    if not state.sent:
-        return reply(state, WRONG, "pick.nothing_to_undo")
-    return Turn(state, (undo_sent_count.query_booked((_stock_change(state.sent[-1]),), context),))
-
-
-def _stock_change(sent: SentAdjustment) -> StockChange:
-    return StockChange(sent.line.product, sent.line.location, sent.line.pool, sent.quantity, sent.at)
-
-
-def _check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Result:
-    """Undo nothing if somebody counted the goods since; else query whether the service refused the adjustment."""
-    if not state.sent:
-        return Turn(state)
-    sent = state.sent[-1]
-    entry = undo_sent_count.entry_of(_stock_change(sent), rows)
-    if entry and entry["later_count"] is not None:
-        verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
-        return _end_undo(state, verdict)
-    return Turn(state, (find_and_report_refusals.query_refused_since([sent.at]),))
-
-
-def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Undo the last adjustment by its opposite, which names it, so that it cannot be undone twice."""
-    if not state.sent:
-        return Turn(state)
-    sent = state.sent[-1]
-    if refused := find_and_report_refusals.refused_entry(rows, sent.line.product, sent.at):
-        return _end_undo(state, find_and_report_refusals.refusal_verdict(refused))
-    writes = log_writes.log_writes([_log_entry(sent.line, -sent.quantity, context, sent.at)], context)
-    change = signed_message(-sent.quantity)
-    where = name_goods_and_locations.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
-    verdict = undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where))
-    return _end_undo(state, verdict, writes)
-
-
-def _end_undo(state: AdjustState, verdict: Verdict, writes: tuple[Effect, ...] = ()) -> Result:
-    """Return the state without the last adjustment; close the job if it was opened only for this."""
-    close = (Close(verdict),) if state.closes_after_undo else ()
-    return Turn(state._replace(sent=state.sent[:-1]), (*writes, *close), verdict)
 
 
 def _go_back(state: AdjustState) -> Result:

@@ -66,8 +66,10 @@ class AdjustState(NamedTuple):
     """Rows of the question that the screen shows."""
     sent: tuple[SentAdjustment, ...] = ()
     closes_after_send: bool = False
+    starts_at_zero: bool = False
+    """True if the job was opened for a product: the person says how many, and the first scan makes one."""
     expired_on: str = ""
-    """Expiry date of the goods that are lost; the person says how many."""
+    """Expiry date of the goods that are lost."""
     closes_after_undo: bool = False
     """True if the job was opened only to undo what another one had it send."""
     pools: Pools = ()
@@ -92,6 +94,8 @@ class AdjustState(NamedTuple):
     """Further records with the number typed last, beside `number_match`."""
     chosen_location: str = ""
     """Location of the product before a count, which is not asked again after it."""
+    is_location_chosen: bool = False
+    """True if a person chose the location of the product in hand from a list."""
     chosen_pool: int | None = None
     """Pool that was chosen before a count, which is not asked again after it."""
 

@@ -38,7 +38,7 @@ def adjust_view(state: AdjustState) -> View:
         undo = (KeyHint("u", msg("hint.undo")),) if state.earlier_quantities else ()
         hints = (KeyHint("d", msg("head.reason")), *undo)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
-        if not state.expired_on or state.quantity:
+        if state.quantity:
             lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
         if state.expired_on:
             lines.append(Line("note", msg("expiry.expires", day=msg("store_product.day", at=state.expired_on))))
@@ -136,8 +136,8 @@ def _question(state: AdjustState) -> ListView:
 
 
 def _question_title(state: AdjustState, line: CountLine) -> Msg:
-    """Return the title of a question about a product; expired goods have no quantity before it is said."""
-    if state.expired_on and not state.quantity:
+    """Return the title of a question about a product; there is no quantity before it is said."""
+    if not state.quantity:
         return msg("adjust.title_of_product", label=line.label)
     return msg("adjust.title_of", label=line.label, quantity=state.quantity)
 

@@ -69,12 +69,18 @@ class Entry(NamedTuple):
     """Quantity of a later count there, which stands instead of this one; None without one."""
     is_not_used: bool = False
     """True if the service does not use this count, because it had a later one."""
+    keeps_date: bool = False
+    """True if its service keeps the date of this count when it is undone."""
 
     @property
     def can_be_undone(self) -> bool:
-        """True if the service has the entry, it changed stock, was not undone, and nobody counted since."""
+        """True if the service has the entry, it was not undone, and nobody counted since.
+
+        Without a change of stock only a count has something to undo, which is its date.
+        """
         stands = not self.is_undone and self.later_count is None and not self.is_not_used
-        return bool(self.id and self.difference and self.state == "confirmed" and stands)
+        is_dated = self.counted is not None and self.difference is not None and not self.keeps_date
+        return bool(self.id and (self.difference or is_dated) and self.state == "confirmed" and stands)
 
 
 class MyEntriesState(NamedTuple):
@@ -196,6 +202,7 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
         is_undone=bool(row.get("undone")),
         later_count=to_decimal_or_none(row.get("later_count")),
         is_not_used=bool(row.get("is_not_used")),
+        keeps_date=bool(row.get("keeps_date")),
     )
 
 
@@ -277,7 +284,8 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
     change, where = signed_message(-_stock_change(entry)), name_goods_and_locations.at_location(entry.location)
-    done = undo_verdict(msg("adjust.undone", label=entry.label, change=change, where=where))
+    text = msg("adjust.undone", label=entry.label, change=change, where=where)
+    done = undo_verdict(text if entry.difference else msg("count.sent_undone_same", what=entry.label))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     log = log_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id

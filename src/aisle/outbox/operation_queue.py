@@ -99,7 +99,8 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
 
         Intents with a merge key are merged with each other, and with a queued operation that was never sent. They are
         not merged if another operation lies between them in their lanes. A new row carries both, and the old one is
-        closed. What reverses a refused operation of the same job is withdrawn (`store_withdrawn_reversals`).
+        closed. What reverses a refused operation of the same job is withdrawn. So is a log entry that was never sent,
+        together with its undo (`store_withdrawn_reversals`).
         """
         if not self._db.in_transaction:
             raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")
@@ -118,7 +119,9 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
         """Add an operation without what reverses refused ones; add it as closed if nothing is left of it."""
         write = self._without_refused(intent.write, intent.job_id)
         if write is not None:
-            return self._add(intent._replace(write=write), author)
+            op_id = self._add(intent._replace(write=write), author)
+            self._withdraw_unsent_entries(op_id)
+            return op_id
         op_id = self._add(intent._replace(write=intent.write._replace(merge_key="")), author)
         self._withdraw(op_id)
         return op_id

@@ -1,7 +1,7 @@
 """Reversals of what the service refused: a person undid it, or brought it back, before the refusal was known. Pure.
 
 The refused operation changed nothing, so that its reversal must change nothing either. Counts and losses are not among
-them: their undo names its entry (`aisle.courier.push.undo_as_booked`).
+them: their undo names its entry (`aisle.courier.push.undo_as_booked`), which is found here while it was never sent.
 
 Goods that are put back reverse the last pick of their line, wherever it was: they go back where they came from. A pick
 reverses goods put back only at the same location and pool: elsewhere it changes the stock of another location.
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, Write
+from aisle.jobs.store_time import to_utc_text
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, picked_change
 
 if TYPE_CHECKING:
-    from aisle.operation_body_types import LineUpdate, MovementEnd, MovementEntry
+    from aisle.operation_body_types import LineUpdate, LogEntry, MovementEnd, MovementEntry
 
     Changes = dict[Hashable, Decimal]
     """Quantity by what it changes; that of its reversal has the other sign."""
@@ -103,6 +105,32 @@ def body_left(op: Operation, left: Changes) -> Json:
         rest[key] = available - change
         kept.append((_line_left(part, change), None) if op.operation == UPDATE_ORDER else (part, change))
     return _body_of(op, kept)
+
+
+def find_undone_entry(op: Operation, undo: LogEntry, undoing: Operation) -> int:
+    """Return the index of the log entry that `undo`, of the operation `undoing`, names by its time; -1 for none."""
+    moment = str(undo.get("reference") or "").removeprefix(UNDO_PREFIX)
+    if not str(undo.get("reference") or "").startswith(UNDO_PREFIX) or "T" not in moment or op.store != undoing.store:
+        return -1
+    wanted = _identity_of(undo, undoing), to_utc_text(moment)
+    entries = [
+        (_pools_of(entry), at)
+        for at, entry in enumerate(op.body["storeproductlog"])
+        if (_identity_of(entry, op), to_utc_text(str(entry.get("scanned_datetime") or ""))) == wanted
+        and not str(entry.get("reference") or "").startswith(UNDO_PREFIX)
+    ]
+    pools = _pools_of(undo)
+    same = [at for each, at in entries if each == pools] or [at for each, at in entries if not (each and pools)]
+    return same[0] if same else -1
+
+
+def _identity_of(entry: LogEntry, op: Operation) -> tuple[str, str, str]:
+    user = str(entry.get("app_user_name") or op.app_user)
+    return str(entry.get("product_number")), str(entry.get("location_code") or "").casefold(), user
+
+
+def _pools_of(entry: LogEntry) -> frozenset[str]:
+    return frozenset(name for name in entry if name.startswith("stock_pool_"))
 
 
 def as_left(op: Operation) -> Operation:

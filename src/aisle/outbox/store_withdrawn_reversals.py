@@ -1,6 +1,7 @@
-"""Withdraws what a job has queued to reverse an operation that the service refused, and stores what is left of both.
+"""Withdraws what reverses something that changes nothing, and stores what is left of both.
 
-What the reversals are: `reversals_of_refused`.
+A job has queued it to reverse an operation that the service refused, or a log entry that was never sent. What the
+reversals are: `reversals_of_refused`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from aisle.outbox.excess import (
     is_kept_in_location,
     reduce_excess,
 )
-from aisle.outbox.operation_record import (
-    Operation,
-)
+from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.outbox.operation_states import CLOSE, REFUSE
 from aisle.outbox.operation_table import encode_evidence
 from aisle.outbox.replay_after_restore import RestoreReplay
@@ -27,6 +26,7 @@ from aisle.outbox.reversals_of_refused import (
     as_left,
     body_left,
     changes_of,
+    find_undone_entry,
     line_key,
     sources_of,
     without_reversals,
@@ -34,7 +34,7 @@ from aisle.outbox.reversals_of_refused import (
 from aisle.outbox.stored_reasons import store_message
 
 if TYPE_CHECKING:
-    from aisle.operation_body_types import LineExcess
+    from aisle.operation_body_types import LineExcess, LogEntry
     from aisle.outbox.reversals_of_refused import Changes
 
 
@@ -46,6 +46,12 @@ _REFUSED_OF_JOB = """
 SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND job_id = ? ORDER BY n DESC
 """
 """Refused operations of a job, the youngest first."""
+
+
+_UNSENT_LOGS = """
+SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
+WHERE l.lane = ? AND o.operation = ? AND o.state = 'queued' AND o.attempts = 0 AND o.n < ? ORDER BY o.n DESC
+"""
 
 
 class WithdrawnReversals(RestoreReplay):
@@ -100,6 +106,29 @@ class WithdrawnReversals(RestoreReplay):
                 return None
             write = write._replace(body=body)
         return write
+
+    def _withdraw_unsent_entries(self, op_id: str) -> None:
+        """Take log entries that were never sent out of their operations, and their undos out of this new one."""
+        undo = self.get(op_id)
+        entries: list[LogEntry] = undo.body["storeproductlog"] if undo.operation == CREATE_LOGS else []
+        for entry in entries:
+            unsent = self._select(_UNSENT_LOGS, f"product/{entry['product_number']}", CREATE_LOGS, undo.n)
+            for op in unsent:
+                at = find_undone_entry(op, entry, undo)
+                if at >= 0 and self._take_out(op, at, undo.op_id):
+                    undo = self.get(op_id)
+                    self._take_out(undo, undo.body["storeproductlog"].index(entry), op.op_id)
+                    break
+
+    def _take_out(self, op: Operation, at: int, counterpart: str) -> bool:
+        """Take a log entry out of an operation; close it if none is left. Return False if its bytes are frozen."""
+        entries = op.body["storeproductlog"]
+        if len(entries) == 1:
+            self._apply_event(op.op_id, CLOSE, superseded_by=counterpart)
+        elif op.sent_body is None:
+            body = {**op.body, "storeproductlog": [*entries[:at], *entries[at + 1 :]]}
+            self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op.op_id))
+        return len(entries) == 1 or op.sent_body is None
 
     def _withdraw_excess(self, op: Operation, lines: Sequence[LineExcess]) -> list[LineExcess]:
         """Return the excess without what its picker has taken back before it was known."""

@@ -299,7 +299,10 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
         return None
     if any(len(re.split("[.,]", each)[0]) > MAX_FACTOR_DIGITS for each in factors[1:]):
         return None
-    value = math.prod((_parse_decimal(each) for each in factors), start=Decimal(1))
+    numbers = [_parse_decimal(each) for each in factors]
+    value = math.prod(numbers, start=Decimal(1))
+    if refusal := next(filter(None, (refuse_factor(each, allows_decimals) for each in numbers)), ""):
+        return RefusedInput(refusal, text)
     if not value:
         return RefusedInput("input.no_multiplier", text)
     if value >= 10**MAX_QUANTITY_DIGITS:
@@ -307,14 +310,32 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
     return _check_quantity(value if value % 1 else value.quantize(Decimal(1)), text, allows_decimals, code=text)
 
 
-def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
+def refuse_factor(factor: Decimal, allows_decimals: bool) -> str:
+    """Return the reason (`input.…`) for which a number is no factor of goods by its form alone; empty if it may be one.
+
+    Half a case of goods in whole pieces is possible, and `1,000` cases may be a thousand.
+    """
+    if _decimal_places(factor) > MAX_DECIMALS:
+        return "input.too_many_decimals"
+    return "" if allows_decimals or not _may_be_thousands(factor) else "input.whole_or_thousands"
+
+
+def _decimal_places(value: Decimal) -> int:
     exponent = value.as_tuple().exponent
-    decimal_places = -exponent if isinstance(exponent, int) else 0
+    return -exponent if isinstance(exponent, int) else 0
+
+
+def _may_be_thousands(value: Decimal) -> bool:
+    return _decimal_places(value) == _DECIMALS_OF_THOUSANDS and value >= 1
+
+
+def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
+    decimal_places = _decimal_places(value)
     if 0 < decimal_places < _DECIMALS_OF_THOUSANDS and value == value.to_integral_value():
         value, decimal_places = value.to_integral_value(), 0
     if decimal_places > 0 and not allows_decimals:
-        is_thousands = decimal_places == _DECIMALS_OF_THOUSANDS and value >= 1
-        return RefusedInput("input.whole_or_thousands" if is_thousands else "input.whole_number_only", text)
+        reason = "input.whole_or_thousands" if _may_be_thousands(value) else "input.whole_number_only"
+        return RefusedInput(reason, text)
     if decimal_places > MAX_DECIMALS:
         return RefusedInput("input.too_many_decimals", text)
     return Quantity(value, code)

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from aisle.barcode_lookup_keys import may_identify, normalise_code
 from aisle.barcode_numbers import has_check_digit
-from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input
+from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input, refuse_factor
 from aisle.scan.grammar_and_meaning_types import (
     DAMAGED_GS1,
     LOCATION,
@@ -59,8 +59,9 @@ def resolve(
     product or location fits; if several fit, the person is asked. A number that nothing has exactly, but something with
     other leading zeros, is a guess as well.
 
-    Message ids of a RefusedInput: input.whole_number_only, input.no_choice_back, input.choose_letter,
-    input.no_quantity, input.number_without_unit, and the refusals of interpretations.
+    Message ids of a RefusedInput: input.whole_number_only, input.whole_or_thousands, input.too_many_decimals,
+    input.no_choice_back, input.choose_letter, input.no_quantity, input.number_without_unit, and the refusals of
+    interpretations.
     """
     text = normalise_input(text, is_free_text=accepts.text)
     found: dict[str, list[Candidate]] = {}
@@ -88,14 +89,19 @@ def resolve(
         if interpretation.rank == best and (scan := _make_scan(interpretation, chosen, lookup))
     ]
     if not scans:
-        is_much = any(
-            _is_too_much(interpretation.multiplier * candidate.factor)
-            for interpretation, chosen in known
-            for candidate in chosen
-        )
-        return RefusedInput("input.no_quantity" if is_much else "input.whole_number_only", text)
+        return _refuse_quantity(text, known)
     scans = _without_repeats(scans)
     return scans[0] if len(scans) == 1 else Ambiguous(tuple(scans))
+
+
+def _refuse_quantity(text: str, known: list[tuple[Interpretation, list[Candidate]]]) -> RefusedInput:
+    """Return why goods cannot have the quantity of a scan. If a factor was typed, that is what is wrong."""
+    if any(_is_too_much(each.multiplier * goods.factor) for each, chosen in known for goods in chosen):
+        return RefusedInput("input.no_quantity", text)
+    meant, candidate = next((interpretation, each) for interpretation, chosen in known for each in chosen)
+    factor, is_multiplied, _ = text.partition("*")
+    reason = refuse_factor(meant.by, candidate.allow_decimal) or "input.whole_number_only"
+    return RefusedInput(reason, f"{factor}*" if is_multiplied else text)
 
 
 def _without_repeats(scans: list[Scan]) -> list[Scan]:
@@ -243,7 +249,8 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     Return None if the product cannot have such a quantity.
     """
     is_by_measure = candidate.kind == PRODUCT and (candidate.allow_decimal or is_unit_of_measure(candidate.unit))
-    if interpretation.is_variable_measure and not is_by_measure:
+    is_impossible = interpretation.is_variable_measure and not is_by_measure
+    if is_impossible or refuse_factor(interpretation.by, candidate.allow_decimal):
         return None
     is_measured = is_by_measure and not interpretation.is_amount_doubtful
     measure, is_divided = _measured_quantity(interpretation, candidate) if is_measured else (None, False)

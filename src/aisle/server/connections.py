@@ -30,6 +30,8 @@ _MOST = 10_000
 _MOST_TLS = 1_500
 """The same with TLS, where each takes some 50 KiB of memory."""
 LARGEST_BACKLOG = 2048
+WRITE_BYTES = 16 << 10
+"""Bytes of an answer that wait for their reader before the next part of it is written."""
 _IN_A_ROW = 64
 """Maximum number of connections accepted in one iteration of the loop, since the existing ones wait for it."""
 _RESERVE = 100
@@ -210,6 +212,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection. Close another one that waits if there are too many."""
+        transport.set_write_buffer_limits(high=WRITE_BYTES)
         super().connection_made(transport)
         self.flow = _Flow(transport)
         self._address = self.limits.limited_address(self.client[0] if self.client else "")

@@ -17,6 +17,8 @@ from aisle.caller_addresses import address_key
 
 _IN_ROUND: Final = 8
 """Maximum number of steps in one iteration of the loop."""
+_ROUND_S: Final = 0.005
+"""Seconds after which a round begins no further step, since some take milliseconds."""
 
 
 class FairRounds:
@@ -49,7 +51,9 @@ class FairRounds:
     def _round(self) -> None:
         self._is_planned = False
         self._begun = 0
-        while self._waiting and self._begun < _IN_ROUND:
+        clock = asyncio.get_running_loop().time
+        until = clock() + _ROUND_S
+        while self._waiting and self._begun < _IN_ROUND and clock() < until:
             client, steps = self._waiting.popitem(last=False)
             step = steps.popleft()
             if steps:
@@ -60,7 +64,7 @@ class FairRounds:
             self._plan()
 
 
-_PART: Final = 64 << 10
+_PART: Final = 16 << 10
 """Bytes of the parts in which longer answers are written.
 
 Cached answers that nobody reads are then not copied per client.

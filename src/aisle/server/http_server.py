@@ -32,9 +32,11 @@ from aisle.server.tls_certificates_and_handshakes import (
     renewed,
     stamp_of,
     take,
+    tls_context,
 )
 
 _KEEP_ALIVE_SECONDS = 75
+_SEND_BYTES = 128 << 10
 
 
 def server_config(
@@ -42,8 +44,8 @@ def server_config(
     limits: ConnectionLimits,
     *,
     longest_head: int,
-    certificate: Path | str | None = None,
-    private_key: Path | str | None = None,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
     finish_seconds: int,
     **more: Any,
 ) -> uvicorn.Config:
@@ -65,6 +67,7 @@ def server_config(
         timeout_graceful_shutdown=finish_seconds,
         ssl_certfile=certificate,
         ssl_keyfile=private_key,
+        ssl_context_factory=(lambda *_: tls_context(certificate, private_key)) if certificate else None,
     )
 
 
@@ -72,14 +75,16 @@ def listening(host: str, port: int) -> socket.socket:
     """Open a socket that several processes can accept connections from. Raise UsageError if that is impossible.
 
     Its connections send small parts at once. Otherwise a client's delayed acknowledgement holds up each answer by
-    40 ms; asyncio prevents that only for sockets that it opens itself.
+    40 ms; asyncio prevents that only for sockets that it opens itself. The kernel buffers little of an answer that
+    nobody reads.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         sock = socket.create_server((host, port), family=family, backlog=LARGEST_BACKLOG)
     except OSError as problem:
         raise UsageError(f"{host} port {port} cannot be listened at: {problem.strerror or problem}.") from problem
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # Accepted sockets inherit it.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # Accepted sockets inherit both.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BYTES)
     return sock
 
 

@@ -18,13 +18,16 @@ from functools import partial
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import time
+from typing import Any, cast
 
 from aisle.errors import UsageError
-from aisle.server.connections import ConnectionLimits
+from aisle.server.connections import WRITE_BYTES, ConnectionLimits
 from aisle.server.fair_rounds import FairRounds
 
 log = logging.getLogger("aisle.server")
 
+_GROUP = "prime256v1"
+"""The only group of key exchanges; every client has it. OpenSSL's largest one costs 130 ms for each handshake."""
 SOON_DAYS = 14
 WATCH_S = 60.0
 """Seconds between checks of the certificate files."""
@@ -59,6 +62,7 @@ def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
     """Create the TLS context of an https server. Raise UsageError if the files cannot be used."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ecdh_curve(_GROUP)
     try:
         _load(context, certificate, private_key)
     except (OSError, ValueError) as problem:
@@ -204,8 +208,10 @@ _SHARE = 4
 _GOODBYE_S = 1.0
 """Seconds for a client's answer to the end of TLS. Most never answer, and asyncio alone waits 30 s for each."""
 
-TLS_BUFFER_BYTES = 16 << 10
-"""Bytes of a connection's buffer: one record of TLS. asyncio's own 256 KiB are all in memory, for an idle one too."""
+TLS_BUFFER_BYTES = 2 << 10
+"""Bytes of a read, which may be 75 changes of keys. asyncio's own 256 KiB are all in memory, for an idle one too."""
+_UNDECRYPTED_BYTES = 16 << 10
+"""Received bytes that wait while the connection reads nothing. asyncio's own limit is 256 KiB."""
 
 
 class Handshakes:
@@ -277,9 +283,11 @@ class _Handshake(asyncio.Protocol):
         """Perform the handshake in its turn, then pass the connection on. Abort the connection if it fails."""
         loop = asyncio.get_running_loop()
         turn = asyncio.Event()
+        plain.set_write_buffer_limits(high=WRITE_BYTES)  # TLS has its own, which the connection sets.
         try:
             if not self._all.rounds.begin(self.client, turn.set):
                 await turn.wait()
+            loop.call_soon(self._read_in_turn, plain)  # After `start_tls` has set its protocol.
             transport = await loop.start_tls(
                 plain,
                 self,
@@ -295,8 +303,63 @@ class _Handshake(asyncio.Protocol):
             raise
         if transport is None or transport.is_closing():
             return
+        cast("Any", transport).set_read_buffer_limits(high=_UNDECRYPTED_BYTES)
         connection = self._all.connection()
         transport.set_protocol(connection)
         connection.connection_made(transport)
         for data in self._heard:
             connection.data_received(data)
+
+    def _read_in_turn(self, plain: asyncio.Transport) -> None:
+        tls = plain.get_protocol()
+        if isinstance(tls, asyncio.BufferedProtocol):
+            plain.set_protocol(_TlsInTurn(tls, plain, partial(self._all.rounds.begin, self.client)))
+
+
+class _TlsInTurn(asyncio.BufferedProtocol):
+    """Protocol that passes received bytes to TLS in the client's turn.
+
+    The connection's own turns do not count records without data, such as changes of keys.
+    """
+
+    def __init__(
+        self,
+        tls: asyncio.BufferedProtocol,
+        plain: asyncio.Transport,
+        begin: Callable[[Callable[[], None]], bool],
+    ) -> None:
+        self._tls = tls
+        self._plain = plain
+        self._begin = begin
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See asyncio.BufferedProtocol."""
+        return cast("memoryview", self._tls.get_buffer(sizehint))
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol. Read nothing more until these bytes have had their turn."""
+        if self._begin(partial(self._take_turn, nbytes)):
+            self._tls.buffer_updated(nbytes)
+        else:
+            self._plain.pause_reading()
+
+    def _take_turn(self, nbytes: int) -> None:
+        if not self._plain.is_closing():
+            self._plain.resume_reading()  # First, since TLS may pause it.
+            self._tls.buffer_updated(nbytes)
+
+    def eof_received(self) -> bool | None:
+        """See asyncio.BufferedProtocol."""
+        return self._tls.eof_received()
+
+    def pause_writing(self) -> None:
+        """See asyncio.BufferedProtocol."""
+        self._tls.pause_writing()
+
+    def resume_writing(self) -> None:
+        """See asyncio.BufferedProtocol."""
+        self._tls.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.BufferedProtocol."""
+        self._tls.connection_lost(exc)

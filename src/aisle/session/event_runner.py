@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
 from aisle.errors import StorageError
-from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
+from aisle.jobs.job import Changed, Event, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_and_meaning_types import Command
@@ -129,12 +129,12 @@ class EventRunner:
             self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
-        elif not self._store.unit_of_work.reopen(operation.job):
+        elif resumed := self._store.unit_of_work.reopen(operation.job, self._context.current()):
+            self.apply(resumed)
+            self.feed(Command("u"))
+        else:
             text = msg("home.nothing_left_to_undo", what=_record_number(operation.lanes))
             self._verdicts.show(Verdict(WRONG, text))
-        else:
-            self.feed(Resumed())
-            self.feed(Command("u"))
 
     def is_refused(self, event: Event) -> bool:
         """Return whether the job on the screen would refuse an event. Jobs are pure: it is tried and undone."""

@@ -9,10 +9,11 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from aisle import named_tuple_json
+from aisle.jobs.job import Context, Resumed
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
-from aisle.session.job_stack import WITHOUT_WORK, JobStack, is_readable
+from aisle.session.job_stack import WITHOUT_WORK, JobResult, JobStack, is_readable
 from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
 
 
@@ -62,16 +63,20 @@ def resume_jobs(
     return ResumedJobs(verdict, tuple(resumed), tuple(unreadable), questions)
 
 
-def reopen_job(journal: Journal, stack: JobStack, session_id: str, row: OpenJob) -> bool:
-    """Open a closed job on top; return False if it cannot be read or undone. Raise StorageError."""
-    if not stack.replay(row):
-        return False
-    top = stack.top
-    if not top.job.can_undo(top.state):
-        stack.jobs.pop()
-        return False
-    journal.jobs.reopen_job(session_id, row.job.job_id)
-    return True
+def reopen_job(
+    journal: Journal, stack: JobStack, session_id: str, row: OpenJob, context: Context
+) -> JobResult | None:
+    """Open a closed job on top and resume it. Return None if it cannot be read, has nothing to undo, or closes again
+    because of what others did meanwhile: the jobs are as before then. Raise StorageError.
+    """
+    before = stack.snapshot()
+    if stack.replay(row) and stack.top.job.can_undo(stack.top.state):
+        resumed = stack.feed(Resumed(), context)
+        if stack.top.job_id == row.job.job_id:
+            journal.jobs.reopen_job(session_id, row.job.job_id)
+            return resumed
+    stack.restore(before)
+    return None
 
 
 def _resumed_verdict(journal: Journal, session_id: str, question: Verdict | None, terminal: str) -> Verdict:

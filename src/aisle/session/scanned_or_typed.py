@@ -167,12 +167,15 @@ class ScannedOrTyped:
         """Return whether a text at the pace of a scanner is an unknown code: no quantity, nor words to search for.
 
         Words with a digit and no blank are a code in the jobs that count goods: no scan leaves their page for another.
+        Of a known code only the typed factor before it may be refused.
         """
         if isinstance(meaning, Text):
             text, is_counting = meaning.text, self._page.top.job.name in COUNTS_SCANS
             is_code = is_counting and len(text) >= MIN_SCAN and is_code_shaped(text) and not asks_look_up(line.text)
             return is_code and not self._page.accepts().text and is_fast(line)
-        return isinstance(meaning, RefusedInput) and meaning.reason in _NO_QUANTITY and is_fast(line)
+        if not isinstance(meaning, RefusedInput) or meaning.reason not in _NO_QUANTITY:
+            return False
+        return is_fast(line) and not meaning.text.endswith("*")
 
     def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
         """Return whether an unknown scan on a search page may be known once the store has been read whole."""

@@ -293,12 +293,12 @@ class UnitOfWork:
 
     # What was left
 
-    def reopen(self, row: OpenJob) -> bool:
-        """Reopen a closed job on top; return False if it cannot be read or undone. Raises StorageError."""
-        if not reopen_job(self._journal, self._stack, self._session_id, row):
-            return False
-        self._events_since_snapshot[row.job.job_id] = len(row.events)
-        return True
+    def reopen(self, row: OpenJob, context: Context) -> JobResult | None:
+        """Reopen a closed job on top and resume it; return None if nothing is left to undo. Raises StorageError."""
+        resumed = reopen_job(self._journal, self._stack, self._session_id, row, context)
+        if resumed is not None:
+            self._events_since_snapshot[row.job.job_id] = len(row.events)
+        return resumed
 
     def resume(self, store: str, user: str, pages: Collection[str] | None = None) -> Verdict | None:
         """Reopen the jobs that a person left and nobody else works on; return a verdict on it.

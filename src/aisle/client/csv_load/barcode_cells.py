@@ -124,8 +124,8 @@ def _is_valid_code(text: str) -> bool:
 
 
 def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedCell:
-    bare, changes = restore_digits(bare, changes)
     refuse_grouped(bare)
+    bare, changes = restore_digits(bare, changes)
     _refuse_date(bare)
     parts = bare.split()
     if len(parts) > 1 and all(expected_check_digit(part) == part[-1] for part in parts):

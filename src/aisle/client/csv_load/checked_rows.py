@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -200,8 +201,8 @@ class CsvTable:
         self.position = position
         return self._last_row_without_end == line
 
-    def record_keys(self) -> Iterator[tuple[int, RecordKey, int]]:
-        """Yield line, record key and a hash of the cells of each row.
+    def record_keys(self) -> Iterator[tuple[int, RecordKey, list[str]]]:
+        """Yield line, record key and cells of each row.
 
         Rows without a key cell are skipped; reading the row reports that.
         """
@@ -209,14 +210,24 @@ class CsvTable:
         for line, found, error in self._read_rows():
             key = () if error else self._clean_key(found, self._key_column_indexes)
             if key and all(key[at] for at in self._required_key_indexes):
-                yield line, key, hash(tuple(self._with_meant_keys(found)))
+                yield line, key, found
 
-    def _with_meant_keys(self, found: list[str]) -> list[str]:
-        """Return the cells of a row, with the key that is meant in place of one that is a mistake."""
-        if not self.mistaken_keys:
-            return found
-        keys = {index for index, column in self._named_columns if column.name in self.mistaken_keys}
-        return [self._clean_cell(at, found) if at in keys else cell for at, cell in enumerate(found)]
+    def values_of(self, found: list[str]) -> tuple[Any, ...]:
+        """Return the values of a row's cells in their order; two rows with the same ones say the same."""
+        return tuple([self._value_of(index, found) for index in range(max(len(found), len(self._columns)))])
+
+    def _value_of(self, index: int, found: list[str]) -> Any:
+        """Return the value of a cell: a number, numbers or a flag, otherwise a text."""
+        cell, column = self._clean_cell(index, found), self._column_at(index)
+        if column is None or not cell:
+            return cell
+        try:
+            value = column.parse(cell)
+        except ValueError:
+            return cell
+        if column.kind == NUMBERS:
+            return tuple(value)
+        return value if isinstance(value, (int, Decimal)) else str(value)
 
     def has_column(self, name: str) -> bool:
         """Return True if the file has this column."""

@@ -37,9 +37,12 @@ FORMULA = re.compile(
 """Beginning of a formula; a text with a sign before it is not always one."""
 QUOTED_FORMULA = re.compile(r'=\s*"((?:[^"]|"")*)"')
 _E_NOTATION = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE | re.ASCII)
-_TRAILING_ZEROS = re.compile(r"(\d+)[.,]0+", re.ASCII)
+_TRAILING_ZEROS = re.compile(r"(\d+)([.,]0+)", re.ASCII)
+_THREE_ZEROS = re.compile(r"\d{1,3}[.,]000", re.ASCII)
 INVISIBLE = re.compile(f"[{_JOINERS}{_MARKS}]")
 _MARK = re.compile(f"[{_MARKS}]")
+HIDDEN_IN_TEXT = re.compile(f"[{_CONTROLS}\u202a-\u202e\u2066-\u2069]")
+"""Controls, and marks that turn the direction of a text: no text needs them."""
 BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
 QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 MAX_QUOTE_PAIRS = 4
@@ -136,18 +139,32 @@ def restore_digits(bare: str, changes: str, *, dotted: bool = False) -> tuple[st
             " write the code anew"
         )
     if not dotted and (found := _TRAILING_ZEROS.fullmatch(bare)):
-        return found[1], join_changes(changes, ".0 behind it taken off")
+        return found[1], join_changes(changes, f"{found[2]} behind it taken off")
     return bare, changes
 
 
-def refuse_grouped(bare: str, *, signs: str = "") -> None:
-    """Raise ValueError for digits with thousands separators; `signs` restricts which separators count."""
-    found = _THOUSANDS.fullmatch(bare)
-    if found and (not signs or (found[1] in signs and (bare[0] not in "+-0" or bare.count(found[1]) > 1))):
+def refuse_grouped(bare: str) -> None:
+    """Raise ValueError for digits with thousands separators."""
+    if _THOUSANDS.fullmatch(bare):
         raise ValueError(
             f"{bare!r} has signs of thousands: a spreadsheet took the code for a number, and zeros before it may be"
             " lost; format the column as text and write the code anew"
         )
+
+
+def refuse_grouped_code(bare: str, *, dotted: bool) -> None:
+    """Raise ValueError for digits with thousands separators, but those that a code can have.
+
+    These are points and other signs of print, and a comma behind a zero. Three zeros behind one sign can be thousands
+    of a number (`11.000`); a code has them only where codes are `dotted`.
+    """
+    found = _THOUSANDS.fullmatch(bare)
+    is_sure = found and (
+        (found[1] in ",'\u2019\u00b4\u066c" and (bare[0] not in "+-0" or bare.count(found[1]) > 1))
+        or (found[1] == "." and "," in bare)
+    )
+    if is_sure or (_THREE_ZEROS.fullmatch(bare) and not dotted):
+        refuse_grouped(bare)
 
 
 def join_digits(code: str) -> str:

@@ -22,12 +22,12 @@ from aisle.client.csv_load.clean_cells import (
     clean_value,
     join_changes,
     refuse_error,
-    refuse_grouped,
+    refuse_grouped_code,
     restore_digits,
     trim_blanks,
     unquote,
 )
-from aisle.client.csv_load.date_cells import is_serial_day
+from aisle.client.csv_load.date_cells import has_time, is_serial_day
 from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS, Notation
 from aisle.client.csv_load.number_cells import (
     cents_alone,
@@ -75,8 +75,9 @@ def _clean_code(cell: str, notation: Notation, *, dotted: bool = False) -> Clean
     bare, changes, *_rest = clean_value(cell)
     if bare and not bare.strip(DASHES):
         return CleanedCell("", f"{bare} read as an empty cell")
-    bare, changes = restore_digits(bare, changes, dotted=dotted and notation.has_dotted_codes)
-    refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
+    dotted = dotted and notation.has_dotted_codes
+    refuse_grouped_code(bare, dotted=dotted)
+    bare, changes = restore_digits(bare, changes, dotted=dotted)
     plain = _UNUSUAL_BLANK.sub(" ", INVISIBLE.sub("", bare))
     return CleanedCell(plain, join_changes(changes, _describe_blanks(bare)) if plain != bare else changes)
 
@@ -103,12 +104,13 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
     if is_money and (cents := cents_alone(bare)):
         raise ValueError(f"{bare!r} can be {cents} or -{cents}: a dash can stand for no whole; write one of them")
     amount = with_cents(bare) if is_money else bare
-    value = without_tail(notation.normalize_number(amount, bare))
+    whole = notation.normalize_number(amount, bare)
+    value = without_tail(whole)
     if value == amount and not _PLAIN.fullmatch(value):
         raise ValueError(no_number_reason(bare, notation, is_money=is_money))
     dash = "a dash read as no cents" if amount != bare else ""
     tail = "the tail of a computer's fraction rounded off" if len(value) + _SHORTENED_BY < len(amount) else ""
-    return CleanedCell(value, ", ".join(filter(None, (changes, dash, tail, *number_changes(amount, value)))))
+    return CleanedCell(value, ", ".join(filter(None, (changes, dash, tail, *number_changes(amount, whole)))))
 
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
@@ -170,9 +172,14 @@ def _clean_date(cell: str, notation: Notation) -> CleanedCell:
         return CleanedCell(
             date_text, changes, warning="was the number of a day in a spreadsheet, and is read as this day"
         )
+    if date_text == bare:
+        return CleanedCell(bare, changes)
     change = "a week read as its first day, the Monday" if _WEEK.fullmatch(bare) else "local date read as yyyy-mm-dd"
     change = "pm left out, because its hour is after noon already" if _HOUR_AND_PM.search(bare) else change
-    return CleanedCell(date_text, join_changes(changes, change) if date_text != bare else changes)
+    if len(date_text) == len("yyyy-mm-dd") and has_time(bare):
+        midnight = "midnight left out, so that the day alone is meant"
+        change = midnight if bare.startswith(date_text) else join_changes(change, midnight)
+    return CleanedCell(date_text, join_changes(changes, change))
 
 
 _HOUR_AND_PM = re.compile(r"[\sT](?:1[3-9]|2[0-3])(?:[:.]\d\d){0,2}\s*p\.?\s?m\.?\Z", re.ASCII | re.IGNORECASE)

@@ -28,9 +28,9 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     fold = _comparable_key_hash if table.layout.listed else _key_hash
     suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
     groups: dict[int, list[tuple[int, RecordKey, int]]] = {}
-    for line, key, row_hash in table.record_keys() if suspect else ():
+    for line, key, cells in table.record_keys() if suspect else ():
         if (name := fold(key)) in suspect:
-            groups.setdefault(name, []).append((line, key, row_hash))
+            groups.setdefault(name, []).append((line, key, hash(table.values_of(cells))))
     bad: dict[int, str] = {}
     repeats: dict[int, int] = {}
     for group in groups.values():

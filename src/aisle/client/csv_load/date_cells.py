@@ -8,6 +8,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
+from aisle.client.csv_load.clean_cells import INVISIBLE
+from aisle.client.csv_load.key_forms import SIGNS
 from aisle.client.csv_load.number_cells import COMMA, POINT
 
 _MONTHS = (
@@ -45,8 +47,8 @@ _HALF = r"\s*(?P<half>[ap])\.?\s?m\.?"
 _HOUR_WORD = r"(?:uhr|uur|hrs?|[hu])"
 _DAY_AND_TIME = re.compile(
     r"(?P<day>.*?\d)(?:T|\s*,\s*|\s+-\s+|\s+)(?:(?:at|um|om|à)\s+)?(?:"
-    rf"(?P<h1>\d{{1,2}})(?:[:.](?P<m1>\d\d)(?:[:.](?P<s1>\d\d))?)?{_HALF}"
-    rf"|(?P<h2>\d{{1,2}})[:.](?P<m2>\d\d)(?:[:.](?P<s2>\d\d))?(?:\s*{_HOUR_WORD}\.?)?"
+    rf"(?P<h1>\d{{1,2}})(?:[:.](?P<m1>\d\d)(?:[:.](?P<s1>\d\d)(?P<f1>[.,]\d+)?)?)?{_HALF}"
+    rf"|(?P<h2>\d{{1,2}})[:.](?P<m2>\d\d)(?:[:.](?P<s2>\d\d)(?P<f2>[.,]\d+)?)?(?:\s*{_HOUR_WORD}\.?)?"
     rf"|(?P<h3>\d{{1,2}})\s*{_HOUR_WORD}\.?(?:\s*(?P<m3>\d\d)(?:\s*min\.?)?)?)",
     re.IGNORECASE | re.ASCII,
 )
@@ -124,7 +126,8 @@ def _iso_time(cell: str, found: re.Match[str]) -> str:
         hour = hour % _NOON + _NOON * (half == "p")
     if hour not in _HOURS or minute not in _MINUTES or second not in _MINUTES:
         raise ValueError(f"{cell!r} is no day of the calendar, or has no such time; write yyyy-mm-dd")
-    return f"T{hour:02d}:{minute:02d}:{second:02d}" if hour or minute or second else ""
+    part = (found["f1"] or found["f2"] or "").replace(COMMA, POINT).rstrip("0.")
+    return f"T{hour:02d}:{minute:02d}:{second:02d}{part}" if hour or minute or second or part else ""
 
 
 def find_named_month(day: str) -> NamedMonth | None:
@@ -137,7 +140,7 @@ def find_named_month(day: str) -> NamedMonth | None:
 
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
-_OTHER_YEAR_FIRST = re.compile(r"(\d{4})(?:\.|[年년])\s?(\d{1,2})(?:\.|[月월])\s?(\d{1,2})[.日일]?(?!\d)", re.ASCII)
+_OTHER_YEAR_FIRST = re.compile(r"\A(\d{4})(?:\.|[年년])\s?(\d{1,2})(?:\.|[月월])\s?(\d{1,2})[.日일]?(?!\d)", re.ASCII)
 """Day with the year first as East Asia and Hungary write it: `2026.12.3`, `2026. 12. 3.`, `2026年12月3日`."""
 SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
@@ -150,9 +153,18 @@ _SECONDS_OF_DAY = 86_400
 YEAR_DIGITS = 4
 
 
-def with_hyphens(cell: str) -> str:
-    """Return a date with the year first as `2026-12-3`, if it has points or the signs of East Asia."""
-    return _OTHER_YEAR_FIRST.sub(r"\1-\2-\3", cell, count=1) if _OTHER_YEAR_FIRST.match(cell) else cell
+def plain_date(cell: str) -> str:
+    """Return a date with the blanks and signs of a keyboard.
+
+    With the year first it has hyphens (`2026-12-3`), in place of points or the signs of East Asia.
+    """
+    plain = cell if cell.isascii() else INVISIBLE.sub("", cell.translate(SIGNS))
+    return _OTHER_YEAR_FIRST.sub(r"\1-\2-\3", re.sub(r"\s+", " ", plain), count=1)
+
+
+def has_time(cell: str) -> bool:
+    """Return True if a readable date has a time of day, also one of midnight."""
+    return ":" in cell or split_written_date(plain_date(cell)).time is not None
 
 
 def full_year(digits: str, last_year: int) -> int:

@@ -19,10 +19,10 @@ from aisle.client.csv_load.date_cells import (
     find_named_month,
     full_year,
     normalize_month_name,
+    plain_date,
     serial_day,
     split_written_date,
     to_iso,
-    with_hyphens,
 )
 from aisle.client.csv_load.number_cells import (
     COMMA,
@@ -45,7 +45,7 @@ _DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})", re.ASCII)
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
-_MIDNIGHT = re.compile(r"[ T]+0?0:00(?::00(?:\.0+)?)?")
+_MIDNIGHT = re.compile(r"[ T]0?0(?::?00(?::?00(?:[.,]0+)?)?)?")
 _ISO_TIME = re.compile(
     r"(?:[ T]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
 )
@@ -141,12 +141,13 @@ class Notation:
 
     def observe_date(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of dates shows."""
-        if first := YEAR_FIRST.match(with_hyphens(cell)):
+        plain = plain_date(cell)
+        if first := YEAR_FIRST.match(plain):
             if self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
                 self._day_second = (line, cell)
             return
         try:
-            parts = split_written_date(cell)
+            parts = split_written_date(plain)
         except ValueError:
             return  # the row will be refused with a reason
         found = _DATE.fullmatch(parts.day)
@@ -348,7 +349,16 @@ class Notation:
         whole = re.sub(r"[.,]", "", bare)
         raise ValueError(
             f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write {self.readings(bare)}, without a separator"
-            " of thousands"
+            f" of thousands{self._describe_decimals(bare[-4])}"
+        )
+
+    def _describe_decimals(self, mark: str) -> str:
+        """Return that a mark stands before decimals elsewhere in the file, which does not decide `1,000`."""
+        if mark not in self._numbers:
+            return ""
+        line, other = self._numbers[mark]
+        return (
+            f" ({other} in row {line} has a decimal {_MARK_NAMES[mark]}, but three zeros can be thousands all the same)"
         )
 
     def _is_of_thousands(self, mark: str, *, is_whole: bool) -> bool:
@@ -372,7 +382,7 @@ class Notation:
         """Return a date as ISO 8601. Raise ValueError if it is none, or ambiguous."""
         if serial := SERIAL_DAY.fullmatch(cell):
             return serial_day(serial)
-        plain = with_hyphens(cell)
+        plain = plain_date(cell)
         if (found := YEAR_FIRST.fullmatch(plain)) and _ISO_TIME.fullmatch(found[4]):
             return self._normalize_year_first(found, found[4], cell)
         parts = split_written_date(plain)

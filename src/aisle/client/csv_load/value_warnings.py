@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_lookup_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load.clean_cells import NO_VALUE_WORDS, join_digits
+from aisle.client.csv_load.clean_cells import HIDDEN_IN_TEXT, NO_VALUE_WORDS, join_digits
 from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, BARCODES, CODE, CONTAINER, DOTTED_CODE, TEXT
 from aisle.client.csv_load.date_cells import MONTH_NAMES
 from aisle.client.csv_load.file_layouts_and_columns import Column
@@ -101,6 +101,7 @@ _CHECKS = (
         True,
     ),
     _Check("has letters that were saved in a wrong encoding", _is_text, _WRONG_ENCODING.search, True),
+    _Check("has signs that no screen shows, which are kept", _is_text, HIDDEN_IN_TEXT.search, True),
     _Check(
         "looks like a number that a spreadsheet has shortened",
         lambda column: _is_text(column) and not column.name.endswith("name"),

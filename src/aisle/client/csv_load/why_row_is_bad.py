@@ -23,7 +23,10 @@ totaux somme nombre fin imprimé lignes articles
 """
 _WORD = "|".join(_WORDS.split())
 _FOOTER_WORD_ALONE = re.compile(rf"(?:eind|grand |sous-)?(?:{_WORD})[:.]?", re.IGNORECASE)
-_FOOTER_TEXT = re.compile(rf"[(\[*=-]*\s*(?:{_WORD})\b.*|[(\[].*|.*:\s.*|.*:", re.IGNORECASE | re.DOTALL)
+_FOOTER_TEXT = re.compile(
+    rf"[(\[*=-]*\s*(?:{_WORD})\b.*|[(\[].*|.*:\s.*|.*:|(?://|--|#(?!\d)).*", re.IGNORECASE | re.DOTALL
+)
+"""Words below a table, and comments."""
 _COUNT_LINE = re.compile(rf"\d+ (?:{_WORD}|producten|products|produkte|produits)\b.*", re.IGNORECASE)
 _TOTAL_WORDS = (
     r"(?:grand |sous-?|sub-? ?|zwischen|end|eind|gesamt)?(?:totaal|total|totaux|gesamt|summe|ergebnis|sum|somme)"

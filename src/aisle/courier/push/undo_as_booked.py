@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aisle.cache.log_undo_queries import Booked, booked_for_undo
+from aisle.cache.people_and_rights_queries import announces_features
+from aisle.decimal_of_row import to_decimal
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
@@ -48,7 +50,9 @@ class UndoAsBooked:
         booked = [self._booked(op, entry) for entry in entries]
         counted = [(entry, each) for entry, each in zip(entries, booked, strict=True) if each.later_count is not None]
         remaining = [entry for entry, each in zip(entries, booked, strict=True) if each.later_count is None]
-        adapted = list(_reversals(remaining, [each for each in booked if each.later_count is None]))
+        takes_back_dates = announces_features(self.cache)
+        left = [each for each in booked if each.later_count is None]
+        adapted = list(_reversals(remaining, left, takes_back_dates=takes_back_dates))
         if counted:
             self._refuse(op, [entry for entry, _ in counted], counted[-1][1].later_count)
         if adapted == entries:
@@ -72,11 +76,14 @@ def _is_undo(entry: LogEntry) -> bool:
     return str(entry.get("reference") or "").startswith(UNDO_PREFIX)
 
 
-def _reversals(entries: list[LogEntry], booked: list[Booked]) -> Iterator[LogEntry]:
-    """Yield the entries that reverse what was booked; one that the log does not have stays as it is."""
+def _reversals(entries: list[LogEntry], booked: list[Booked], *, takes_back_dates: bool) -> Iterator[LogEntry]:
+    """Yield the entries that reverse what was booked; one that the log does not have stays as it is.
+
+    `takes_back_dates`: the service takes back the date of an undone count, even of one that changed no stock.
+    """
     for entry, each in zip(entries, booked, strict=True):
-        if each.change is None:
-            yield entry
-        elif each.change:
-            field = next((name for name in entry if name.startswith("stock_pool_")), "quantity")
-            yield {**entry, field: -each.change}  # type: ignore[misc]  # a field of the entry
+        field = next((name for name in entry if name.startswith("stock_pool_")), "quantity")
+        is_known = each.change is not None
+        reversal: LogEntry = {**entry, field: -(each.change or 0)} if is_known else entry  # type: ignore[misc]  # a field of the entry
+        if to_decimal(reversal.get(field)) or (takes_back_dates and (each.is_count or not is_known)):
+            yield reversal

@@ -314,11 +314,11 @@ def _end_without_sending(state: CountState, label: str) -> Result:
 
 
 def _sent_count(label: str, state: CountState) -> SentCount:
-    """Return the stock changes of this count, for undo after it is sent."""
+    """Return the stock changes of this count, for undo after it is sent; a count without a difference is undone too."""
     changes = tuple(
         StockChange(item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label)
         for item in _store_total_last(state.counted_lines)
-        if item.difference
+        if not item.is_expected_unknown
     )
     counted = tuple(CountedQuantity(item.product, item.counted or Decimal(0)) for item in state.counted_lines)
     sent = SentCount(label, changes, sum(item.is_expected_unknown for item in state.counted_lines), counted)

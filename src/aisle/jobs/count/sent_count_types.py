@@ -40,5 +40,7 @@ class SentCount(NamedTuple):
     """True if the service does not use a count of it, because it had a later one; that has nothing to undo."""
     unused_before: Decimal | None = None
     """Count of the same goods that is not used because of this one, and stays so; None without one."""
+    keeps_date: bool = False
+    """True if its service keeps the date of the count when it is undone."""
     is_waiting: bool = False
     """True while the service has not confirmed it: what it books is known later, and only then reversed."""

@@ -65,10 +65,11 @@ def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
     """Return a sent count with the differences that the service booked, without goods that were counted since."""
     found = [(change, entry_of(change, rows)) for change in sent.changes]
     known = [row for _, row in found if row]
-    remaining = [(change, row) for change, row in found if not row or _can_be_undone(row)]
+    remaining = [(_as_booked(change, row), row) for change, row in found if not row or _can_be_undone(row)]
     unused_before = [row["unused_before"] for _, row in remaining if row and row["unused_before"] is not None]
     return sent._replace(
-        changes=tuple(_as_booked(change, row) for change, row in remaining),
+        changes=tuple(change for change, row in remaining if change.quantity or not _keeps_date(row)),
+        keeps_date=any(_keeps_date(row) for _, row in remaining),
         counted_since=next((row["later_count"] for row in reversed(known) if row["later_count"] is not None), None),
         has_unused=any(row["is_not_used"] for row in known),
         unused_before=next(iter(unused_before), None),
@@ -78,6 +79,11 @@ def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
 
 def _can_be_undone(row: MyEntriesRow) -> bool:
     return row["later_count"] is None and not row["is_not_used"]
+
+
+def _keeps_date(row: MyEntriesRow | None) -> bool:
+    """Return True if a count is at a service that keeps its date: without a difference nothing is undone there."""
+    return row is not None and row["keeps_date"] and row["outcome"] == "confirmed"
 
 
 def _as_booked(change: StockChange, row: MyEntriesRow | None) -> StockChange:
@@ -116,7 +122,7 @@ def no_undo_verdict(sent: SentCount) -> Verdict:
     """Return the verdict that explains why a sent count has nothing to undo."""
     if sent.unknown_count:
         return Verdict(WRONG, msg("count.cannot_undo", what=sent.label))
-    return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label))
+    return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label), detail=_undo_detail(sent))
 
 
 def undo_count(
@@ -134,21 +140,24 @@ def undo_count(
         return (), counted_since_verdict(remaining.counted_since)
     if not remaining.changes and remaining.has_unused:
         return (), Verdict(WRONG, msg("count.not_used_nothing_to_undo", what=sent.label))
+    if not remaining.changes:
+        return (), no_undo_verdict(remaining)
     entries = [
         stock_change_entry(each.product, each.location, each.pool, -each.quantity, context, undoes=each.counted_at)
         for each in remaining.changes
-        if each.quantity
     ]
     return log_writes(entries, context), undo_verdict(_undo_message(remaining))._replace(detail=_undo_detail(remaining))
 
 
 def _undo_detail(sent: SentCount) -> Msg | None:
-    """Return what an undo leaves as it is: goods counted since, or a count that this one had replaced."""
+    """Return what an undo leaves as it is: goods counted since, a count that this one had replaced, or its date."""
     if sent.counted_since is not None:
         return msg("my_entries.later_count", counted=sent.counted_since)
     if sent.unused_before is not None:
         return msg("count.earlier_stays_unused", counted=sent.unused_before)
-    return msg("count.some_not_used") if sent.has_unused else None
+    if sent.has_unused:
+        return msg("count.some_not_used")
+    return msg("count.date_stays") if sent.keeps_date else None
 
 
 def _undo_message(sent: SentCount) -> Msg:
@@ -156,9 +165,10 @@ def _undo_message(sent: SentCount) -> Msg:
 
     Of a count that waits they are estimates.
     """
-    has_locations = len({each.location for each in sent.changes}) > 1
+    differing = [each for each in sent.changes if each.quantity]
+    has_locations = len({each.location for each in differing}) > 1
     changes = []
-    for each in sent.changes:
+    for each in differing:
         key, label = (
             (each.location, each.location)
             if has_locations and each.location
@@ -168,7 +178,9 @@ def _undo_message(sent: SentCount) -> Msg:
             key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting
         )
         changes.append(amount)
-    text = name_goods_and_locations.goods_message(
-        "count.sent_undone", "count.sent_undone_many", changes, what=sent.label
-    )
+    text = msg("count.sent_undone_same", what=sent.label)
+    if changes:
+        text = name_goods_and_locations.goods_message(
+            "count.sent_undone", "count.sent_undone_many", changes, what=sent.label
+        )
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text

@@ -13,6 +13,7 @@ from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import Msg, msg
 from aisle.scan.grammar_and_meaning_types import Match
+from aisle.scan.gs1 import nearest_century
 from aisle.store_product_settings import parse_entry_values
 
 LIST, DATE, CONFIRM, PRICE = "list", "date", "confirm", "price"
@@ -147,6 +148,11 @@ def parse_checked_product(row: StoreProductRow) -> CheckedProduct:
 def today_of(context: Context) -> date:
     """Return the day of the store."""
     return day_in_store(context.now) or date.fromisoformat(context.now[:10])
+
+
+def label_date(label: Match, context: Context) -> date:
+    """Return the expiry date of a label."""
+    return nearest_century(date.fromisoformat(label.expiry), today_of(context))
 
 
 def days_before(product: CheckedProduct, policy: Policy) -> timedelta:

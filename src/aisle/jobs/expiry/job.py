@@ -28,6 +28,7 @@ from aisle.jobs.expiry.expiry_state import (
     day_message,
     drop_question,
     in_hand,
+    label_date,
     parse_checked_product,
     today_of,
 )
@@ -39,7 +40,6 @@ from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
 from aisle.scan.grammar_and_meaning_types import MISSING_SEPARATOR, PRODUCT, Match
-from aisle.scan.gs1 import nearest_century
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import StoreProductRow
@@ -129,7 +129,7 @@ class ExpiryJob(PageJob[ExpiryState]):
             return refuse(state, msg("count.answer_first", what=name_of(product)))
         if not product.expiry:
             return _ask_date(state, product)
-        return read_again(state, GivenDate(_label_date(product, context).isoformat(), is_label=True), context)
+        return read_again(state, GivenDate(label_date(product, context).isoformat(), is_label=True), context)
 
 
 def _with_known(state: ExpiryState, row: StoreProductRow | None) -> ExpiryState:
@@ -141,11 +141,6 @@ def _with_known(state: ExpiryState, row: StoreProductRow | None) -> ExpiryState:
 
 def _lose_product(state: ExpiryState) -> Result:
     return reply(back_to_list(state), WRONG, "store_product.not_ranged")
-
-
-def _label_date(label: Match, context: Context) -> date:
-    """Return the expiry date of a label."""
-    return nearest_century(date.fromisoformat(label.expiry), today_of(context))
 
 
 def _ask_date(state: ExpiryState, label: Match | None, kind: str = ASK) -> Result:
@@ -178,7 +173,7 @@ def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Matc
     left = state.product
     opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", known_now=None)
     if scanned and scanned.expiry:
-        return give_date(opened, _label_date(scanned, context), context, is_label=True)
+        return give_date(opened, label_date(scanned, context), context, is_label=True)
     if left and left.number != product.number:
         return reply(opened, GOOD, "expiry.instead", label=product.label, left=left.label)
     return _ask_date(opened, scanned, GOOD)

@@ -1,9 +1,9 @@
-"""Recounts that a count fulfils: found and closed."""
+"""Recounts that a count fulfils: found and closed, and opened again if the count is undone."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aisle.service.db.statements import assigned_moves_and_recounts as recounts_sql
@@ -55,3 +55,14 @@ async def close_recounts(ctx: Context, store: Store, fulfilled: Iterable[Fulfill
         entry, _ = split_wire_id(ids[one.entry_index])
         await ctx.tx.run(recounts_sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, user, ctx.now, entry)
         ctx.mark_changed(store.number, "recount", str(store.wire_id(one.seq)))
+
+
+async def reopen_recount(ctx: Context, store: Store, count_seq: int, count: Mapping[str, object]) -> None:
+    """Open the recount that an undone count had fulfilled, unless another one was ordered since.
+
+    `count`: log entry of the count, `count_seq` its number.
+    """
+    wire_id = count.get("counting_assignment_id")
+    if isinstance(wire_id, int):
+        await ctx.tx.run(recounts_sql.RECOUNT_REOPEN, store.number, split_wire_id(wire_id)[0], count_seq)
+        ctx.mark_changed(store.number, "recount", str(wire_id))

@@ -197,7 +197,7 @@ class Ledger:
         """Products whose stock was read for all owners."""
         self._legs: defaultdict[str, list[_Leg]] = defaultdict(list)
         """Legs to write, by product."""
-        self._product_updates: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self._product_updates: defaultdict[str, dict[str, str | None]] = defaultdict(dict)
         """Values by product, by the statement that writes them."""
         self._last_counts: dict[str, dict[tuple[str, int], str]] = {}
         """Time of the last count of each location and pool, by product."""
@@ -322,17 +322,20 @@ class Ledger:
     async def take_back_count(self, product: str, location: str, pool: int, counted_on: str, before: str) -> None:
         """Let the count `before` be the last one, or none (''). What only the later one absorbed counts again.
 
-        A count of the whole store that stands absorbs in turn what precedes it.
+        A count of the whole store that stands absorbs in turn what precedes it. The product was last counted when any
+        count of it that stands was made.
         """
         self._counts_taken_back.append((before, self.store, product, location, pool, counted_on))
-        self._last_counts[product][(location, pool)] = before
+        counts = self._last_counts[product]
+        counts[(location, pool)] = before
+        self.update_product(products_sql.STORE_PRODUCT_COUNTED_SET, product, max(counts.values()) or None)
         args = (self.store, product, location, pool, before, counted_on)
         for occurred_on, absorbed in await self.ctx.tx.all(sql.ABSORBED_BETWEEN, *args):
             await self._absorb(product, location, pool, absorbed, occurred_on)
             if location and await self.last_count(product, NO_LOCATION, pool) > occurred_on:
                 await self._absorb(product, NO_LOCATION, pool, -absorbed, occurred_on)
 
-    def update_product(self, statement: str, product: str, value: str) -> None:
+    def update_product(self, statement: str, product: str, value: str | None) -> None:
         """Set a column of the store's product at the end of the operation; the last value counts."""
         self._product_updates[statement][product] = value
 
@@ -344,15 +347,16 @@ class Ledger:
         self._late_changes.clear()
 
     async def finish(self) -> None:
-        """Close the operation: defer its writes to the end, and mark each product with changed stock."""
+        """Close the operation: defer its writes to the end, and mark each product with changed stock or columns."""
         await self.close_entry()
         for statement, values in self._product_updates.items():
             await self.ctx.tx.run_many(statement, [(self.store, *row) for row in values.items()])
+        updated = {product: None for values in self._product_updates.values() for product in values}
         self._product_updates.clear()
         self.ctx.defer_all(self._pending_statements())
         changed = [(self.store, product, self.ctx.now) for product in self._changed_products]
         self.ctx.defer(products_sql.STORE_PRODUCT_STOCK_CHANGED_SET, changed)
-        for product in self._changed_products:
+        for product in {**self._changed_products, **updated}:
             self.ctx.mark_changed(self.store, "product", product)
         self._changed_products.clear()
 

@@ -1,4 +1,5 @@
-"""Undo of a count: late messages that the count had absorbed change the stock again (README: Late messages).
+"""Undo of a count: late messages that it had absorbed change the stock again (README: Late messages), the date of the
+last count is the one before, and the recount that it fulfilled is open.
 
 An undo is a change whose `reference` names the entry that it undoes, by its number or its time. Without the count the
 stock is what it was before, with all movements. A count that was not used because of the undone one stays unused.
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from aisle.operation_body_types import UNDO_PREFIX
 from aisle.service.db.statements import logs as sql
+from aisle.service.domain.fulfilled_recounts import reopen_recount
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LATE_SOURCE
@@ -21,7 +23,7 @@ from aisle.service.domain.timestamps import parse_timestamp, subtract_seconds
 from aisle.service.errors import Refusal
 
 _DAYS_READ = 40
-"""Days of the log that are read: messages of a replay are at most a month late."""
+"""Days of the log that are read first: messages of a replay are at most a month late."""
 
 
 class Undo(NamedTuple):
@@ -68,29 +70,37 @@ class _Logged(NamedTuple):
         return reference.removeprefix(UNDO_PREFIX) if reference.startswith(UNDO_PREFIX) else ""
 
 
-async def release_late_changes(ledger: Ledger, undo: Undo) -> None:
-    """Take back what the undone count absorbed, unless another count that stands absorbs it too."""
+async def take_back_undone_count(ledger: Ledger, undo: Undo) -> None:
+    """Take back the count that an undo names, if it is the last one there.
+
+    What it absorbed changes the stock, unless another count that stands absorbs it too.
+    """
     if not undo.reference.startswith(UNDO_PREFIX):
         return
     counted = [pool for pool in undo.changes if await ledger.last_count(undo.product, undo.location, pool)]
     if not counted:
         return
-    logged = [each for each in await _read_log(ledger, undo.product) if each.location == undo.location]
+    logged = await _read_log(ledger, undo, subtract_seconds(ledger.ctx.now, _DAYS_READ * 86400))
     counts = [each for each in logged if each.is_free_count]
     named = _named_count(ledger, counts, undo)
     if named is None:
         return
+    is_taken_back = False
     for pool in counted:
         if await ledger.last_count(undo.product, undo.location, pool) == named.moved_on and _is_in_pool(named, pool):
             before = _last_standing_before(ledger, named, logged, pool)
+            before = before or _last_standing_before(ledger, named, await _read_log(ledger, undo), pool)
             await ledger.take_back_count(undo.product, undo.location, pool, named.moved_on, before)
+            is_taken_back = True
+    if is_taken_back:
+        await reopen_recount(ledger.ctx, ledger.catalogue.store, named.seq, named.item)
 
 
-async def _read_log(ledger: Ledger, product: str) -> list[_Logged]:
-    """Return the recent counts, undos and late parts of a product."""
-    since = subtract_seconds(ledger.ctx.now, _DAYS_READ * 86400)
-    rows = await ledger.ctx.tx.all(sql.LOG_COUNTS_AND_UNDOS, ledger.store, product, since)
-    return [_Logged(seq, parse_json_object(item)) for seq, item in rows]
+async def _read_log(ledger: Ledger, undo: Undo, since: str = "") -> list[_Logged]:
+    """Return the counts, undos and late parts of the product at the location since then, or all."""
+    rows = await ledger.ctx.tx.all(sql.LOG_COUNTS_AND_UNDOS, ledger.store, undo.product, since)
+    entries = (_Logged(seq, parse_json_object(item)) for seq, item in rows)
+    return [each for each in entries if each.location == undo.location]
 
 
 def _named_count(ledger: Ledger, counts: Iterable[_Logged], undo: Undo) -> _Logged | None:

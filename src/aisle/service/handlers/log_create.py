@@ -37,7 +37,7 @@ from aisle.service.domain.read_products_and_locations import NO_LOCATION, Locati
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.domain.undone_counts import Undo, release_late_changes
+from aisle.service.domain.undone_counts import Undo, take_back_undone_count
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
@@ -220,7 +220,7 @@ async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> N
     if entry.line:
         await save_changed_line(ledger, entry.line)
     else:
-        await release_late_changes(ledger, _undo_of(ledger, entry, changes))
+        await take_back_undone_count(ledger, _undo_of(ledger, entry, changes))
     if sum(changes.values()) < 0:
         _record_person(ledger, entry, product_sql.STORE_PRODUCT_LOSS_BY_SET)
     _log_change(logs, entry, "change", changes, flagged=ledger.pop_negative_flag())

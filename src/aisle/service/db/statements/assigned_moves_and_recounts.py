@@ -60,6 +60,14 @@ RECOUNT_STATES = "SELECT seq, state, ordered_on FROM recount WHERE store_number 
 RECOUNT_END = """
     UPDATE recount SET state = $3, ended_by = $4, ended_on = $5, count_seq = $6 WHERE store_number = $1 AND seq = $2"""
 
+# The count that fulfilled it was undone. One that was ordered since replaces it.
+RECOUNT_REOPEN = """
+    UPDATE recount SET state = 'open', ended_by = '', ended_on = NULL, count_seq = NULL
+    WHERE store_number = $1 AND seq = $2 AND count_seq = $3 AND state = 'counted' AND NOT EXISTS (
+        SELECT 1 FROM recount newer WHERE newer.store_number = $1 AND newer.state = 'open'
+            AND newer.product_number = recount.product_number AND newer.location_code = recount.location_code
+    )"""
+
 RECOUNT_LIST = """
     SELECT r.seq, r.product_number, p.product_name, r.location_code, r.log_seq, r.note, r.state, r.ordered_by,
         r.ordered_on, r.ended_by, r.ended_on, r.count_seq
