@@ -233,12 +233,12 @@ def test_a_person_is_told_in_a_sentence(home: StoreFolder, capsys: pytest.Captur
 
 
 def test_a_link_in_the_place_of_the_log_is_not_written_to(home: StoreFolder, tmp_path: Path) -> None:
-    from aisle.courier.leader_process import _append_line
+    from aisle.host.courier_log import append_line
 
     precious = tmp_path / "precious"
     precious.write_text("precious", encoding="utf-8")
     home.courier_log.unlink()
     home.courier_log.symlink_to(precious)
     with pytest.raises(OSError, match="symbolic links"):
-        _append_line(home.courier_log, "a line\n")
+        append_line(home.courier_log, "a line\n")
     assert precious.read_text(encoding="utf-8") == "precious"

@@ -15,14 +15,13 @@ from time import monotonic, sleep
 from typing import Any
 
 import h11
-import httpx
 import pytest
 
 from aisle.caller_addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_rounds import FairStarts
-from aisle.service.db.database_interface import Busy, DatabaseFailed, TooManyWaiting, Transaction
-from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
+from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
+from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import changes_and_writes as writes_sql
@@ -34,7 +33,7 @@ from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
 from tests.service.test_monitoring import figures
-from tests.service.world import API, LOGS, World
+from tests.service.world import API, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -138,30 +137,6 @@ async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
             tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
     assert begun.index("10.0.0.2") < 20
     assert len(begun) == 201
-
-
-async def test_long_reads_of_one_caller_hold_up_none_of_another() -> None:
-    turns, had = FairTurns(1), []
-
-    async def read(caller: str) -> None:
-        CALLER.set(caller)
-        async with turns.turn(SECONDS):
-            had.append(caller)
-            await asyncio.sleep(0)
-
-    tasks = [asyncio.create_task(read("a")) for _ in range(MOST_WAITING + 1)]
-    await asyncio.sleep(0)
-    with pytest.raises(TooManyWaiting):
-        await read("a")
-    tasks += [asyncio.create_task(read("b")), asyncio.create_task(read("b"))]
-    for one in (tasks[3], tasks[-1]):
-        await asyncio.sleep(0)
-        one.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    assert had.index("b") < 6
-    assert (had.count("a"), had.count("b")) == (MOST_WAITING, 1)
-    assert turns._free == 1
-    assert not turns._waiting
 
 
 async def test_a_long_read_waits_only_so_long() -> None:
@@ -285,50 +260,6 @@ def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     assert passes(lost, "S1")
     with repeats_filtered():
         assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
-
-
-async def test_a_request_waits_as_its_own_caller(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    callers: dict[str, list[str]] = {"read": [], "write": []}
-    wrote = list[str]()
-
-    def noted(kind: str) -> Any:
-        run = getattr(world.service.database, kind)
-
-        async def note(*work: Any, **options: Any) -> Any:
-            callers[kind].append(CALLER.get())
-            return await run(*work, **options)
-
-        return note
-
-    for kind in callers:
-        monkeypatch.setattr(world.service.database, kind, noted(kind))
-    CALLER.set("a stranger whose request came before")
-    headers = {"Authorization": f"Bearer {world.token('staff', ['S1'])}"}
-    for host in ("10.0.0.1", "10.0.0.2"):
-        transport = httpx.ASGITransport(world.service.app, client=(host, 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
-            await world.send("GET", "/stores", None, client=client)
-            await world.send("POST", LOGS, {}, client=client)
-            assert callers["read"][0].startswith(f"{host} ")
-            callers["read"].clear()
-            wrote.append(callers["write"][-1])
-    assert wrote[0] == wrote[1], "a token is one caller from wherever it writes"
-    assert "stranger" not in wrote[0]
-
-
-async def test_many_writes_of_one_caller_hold_up_none_of_another(world: World) -> None:
-    had = list[str]()
-
-    async def write(caller: str) -> None:
-        CALLER.set(caller)
-
-        async def note(tx: Transaction) -> None:
-            had.append(caller)
-
-        await world.service.database.write(note, stores={"S1"})
-
-    await asyncio.gather(*(write(caller) for caller in ["a"] * 40 + ["b"]))
-    assert had.index("b") < 5
 
 
 @pytest.mark.sqlite

@@ -70,3 +70,14 @@ async def test_pins_at_once_are_hashed_one_after_the_other(world: World, monkeyp
         tries = [world.send("POST", "/aisle/v1/sign-in", {**body, "user": f"u{n}"}, client=client) for n in range(12)]
         assert {answer.status_code for answer in await asyncio.gather(*tries)} == {403}
     assert len(threads) == 1
+
+
+async def test_people_who_signed_in_share_the_attempts_of_their_host(world: World) -> None:
+    """Each sign-in makes a token, and each token would have attempts of its own."""
+    await world.post(PEOPLE, {"people": [ANN]})
+    body = {"store_number": "S1", "user": "ann", "pin": "2468"}
+    async with world.client_for("staff", ["S1"]) as host:
+        first = await world.send("POST", "/aisle/v1/sign-in", body, client=host)
+    async with world.open_client(first.json()["token"]) as client:
+        tries = [await world.send("POST", "/aisle/v1/sign-in", body, client=client) for _ in range(10)]
+    assert [answer.status_code for answer in tries] == [200] * 9 + [429]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main, open_app
+from aisle.host.store_folder import StoreFolder
 from tests.service.world import prepare
 
 
@@ -68,3 +69,24 @@ def test_file_of_another_account_is_named(
         "aisle: /var/lib/aisle/f9f0/outbox.db cannot be used: Permission denied."
         " Look what it is, and whose: it has to be this account's.\n"
     )
+
+
+@pytest.mark.parametrize("error", [RecursionError("4711"), ValueError("4711"), OSError(5, "4711")])
+def test_a_fault_that_ends_the_app_is_one_line_and_one_in_the_log(
+    aisle_home: Path, error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object) -> int:
+        raise error
+
+    monkeypatch.setattr(open_app, "_run_session", fail)
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    store_folder = StoreFolder(aisle_home, "embedded", "0001")
+    store_folder.folder.mkdir()
+    assert main([]) == 1
+    said, logged = capsys.readouterr().err, store_folder.courier_log.read_text()
+    assert said.startswith(f"aisle: A fault in aisle has ended it ({type(error).__name__}). ")
+    assert str(store_folder.courier_log) in said
+    assert (said.count("\n"), logged.count("\n")) == (1, 1)
+    assert f"{type(error).__name__} in test_streams.py" in logged
+    assert "4711" not in said + logged

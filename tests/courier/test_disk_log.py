@@ -11,6 +11,7 @@ from aisle.courier import leader_process
 from aisle.courier.disk_log import QUIET_S, DiskLog
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.errors import StorageError
+from aisle.host import courier_log
 from tests.courier.host import Host
 from tests.courier.test_leader_process import Incumbent
 
@@ -62,14 +63,14 @@ async def test_the_courier_logs_a_full_disk_without_an_engine_error(
             raise OSError(errno.ENOSPC, "No space left on device")
         write(path, line)  # type: ignore[arg-type]
 
-    full, write = False, leader_process._append_line
+    full, write = False, courier_log.append_line
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
     notices = term.office.courier.operator_notices
     full = True
     monkeypatch.setattr("aisle.courier.maintenance.checkpoint", is_full)
-    monkeypatch.setattr(leader_process, "_append_line", append)
+    monkeypatch.setattr(leader_process, "append_line", append)
     await host.time.until(lambda: any(notice.text == "disk full" for notice in notices.recent))
     full = False
     await host.time.until(lambda: any(notice.text.startswith("disk regained") for notice in notices.recent))

@@ -19,10 +19,11 @@ import pytest
 from aisle.cache.writer import open_cache
 from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
 from aisle.courier.courier import Runtime
-from aisle.courier.leader_process import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Leadership, lead, run_courier
+from aisle.courier.leader_process import IDLE_EXIT_S, LeaderOptions, Leadership, lead, run_courier
 from aisle.courier.standby import HANDOVER_VARIABLE, StandbyLock
 from aisle.errors import StorageError
 from aisle.host import processes
+from aisle.host.courier_log import MAX_LOG_BYTES
 from aisle.host.leader_lock import Leader, LeaderLock, is_newer
 from aisle.host.notify_sockets import SessionSocket, socket_folder
 from aisle.host.processes import start_courier

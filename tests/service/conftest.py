@@ -34,6 +34,7 @@ BOTH = frozenset(
         "test_line_rejections",
         "test_lists",
         "test_movements",
+        "test_goods_under_way",
         "test_orders",
         "test_recounts",
         "test_restores",

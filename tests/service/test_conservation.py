@@ -168,6 +168,7 @@ class Books(RuleBasedStateMachine):
         pools=st.tuples(st.none() | POOLS, st.none() | POOLS),
         overage=st.booleans(),
         late=LATENESS,
+        under_way=LATENESS,
     )
     def move(
         self,
@@ -179,6 +180,7 @@ class Books(RuleBasedStateMachine):
         pools: Any,
         overage: bool,
         late: int,
+        under_way: int,
     ) -> None:
         order, line, of = self.lines[index % len(self.lines)]
         product = of if any(lines) else product
@@ -189,9 +191,10 @@ class Books(RuleBasedStateMachine):
             ends.append(end | ({"stock_pool": pool} if pool else {}))
         item = {"product_number": product, "quantity": quantity, "allow_overage": overage}
         item |= {"from_location": ends[0], "to_location": ends[1]}
+        item |= {"taken_datetime": format_timestamp(self.world.now - late - under_way)} if under_way else {}
         before = self.total(product)
         self.send("POST", "/stores/S1/storeproductlocation/movement", [item], late)
-        if late == 0:
+        if late == 0 and under_way == 0:
             assert self.total(product) == before
 
     @rule(days=st.sampled_from([30, 90, MIN_AGE_DAYS + 1]))

@@ -15,7 +15,7 @@ import pytest
 from aisle.errors import StorageError
 from aisle.service.db import schema
 from aisle.service.db.database_interface import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
-from aisle.service.db.fair_turns import CALLER
+from aisle.service.db.fair_turns import CALLER, Caller
 from aisle.service.db.postgres_database import PostgresDatabase, lock_statement, redact_dsn
 from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS
@@ -181,7 +181,7 @@ async def test_many_writes_of_one_caller_hold_up_none_of_another(storage: Postgr
     had = list[str]()
 
     async def write(caller: str, of: set[str] | None) -> None:
-        CALLER.set(caller)
+        CALLER.set(Caller(caller))
 
         async def note(tx: Transaction) -> None:
             had.append(caller)

@@ -9,14 +9,16 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import apsw
 import pytest
 
+from aisle.service.db import sqlite_connection as connection_module
 from aisle.service.db import sqlite_writer as writer_module
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
-from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_connection import NextWriter, open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction
 from aisle.service.db.sqlite_writer import SqliteWriter
 from aisle.service.errors import Refusal
@@ -140,6 +142,42 @@ def _race(writer: SqliteWriter, turn: int) -> None:
         sending.result(2 * LONG_S)
         closing.result(LONG_S)
     writer.close()
+
+
+def test_a_writer_of_another_process_is_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's lock has no queue, so that who writes without a pause would keep it."""
+    monkeypatch.setattr(writer_module, "_MAX_BATCH", 1)
+    wrote, is_sent = list[str](), threading.Event()
+
+    async def write(tx: Transaction, name: str) -> None:
+        await keep(tx, name)
+        wrote.append(name)
+        is_sent.wait(LONG_S)
+        threading.Event().wait(0.005)
+
+    busy, other = (SqliteWriter(lambda: made(tmp_path / "some.db")) for _ in range(2))
+    try:
+        answers = [busy.submit(partial(write, name=f"a{number}")) for number in range(100)]
+        while not wrote:
+            sleep(0.001)
+        answers.append(other.submit(partial(write, name="b")))
+        is_sent.set()
+        for answer in answers:
+            answer.result(LONG_S)
+    finally:
+        busy.close()
+        other.close()
+    assert wrote.index("b") < 10
+
+
+def test_writers_need_no_place_for_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_module, "_MAX_WAIT_S", 0.01)
+    file = tmp_path / "some.db"
+    with NextWriter(file).taken(), closing(SqliteWriter(lambda: made(file))) as one:
+        assert one.submit(partial(keep, name="beside a stopped one")).result(LONG_S)
+    (tmp_path / "other.db-next").mkdir()
+    with closing(SqliteWriter(lambda: made(tmp_path / "other.db"))) as one:
+        assert one.submit(partial(keep, name="without a file")).result(LONG_S)
 
 
 async def test_work_that_ends_like_a_thread_takes_nobody_with_it(writer: SqliteWriter) -> None:

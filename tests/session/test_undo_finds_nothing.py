@@ -135,9 +135,7 @@ def rows_of_journal(home: StoreFolder) -> int:
 @pytest.mark.parametrize("is_restarted", [False, True])
 @pytest.mark.parametrize("happened", MEANWHILE)
 @pytest.mark.parametrize("done", WORK)
-def test_undo_answers_once_whatever_others_did(
-    home: StoreFolder, done: str, happened: str, is_restarted: bool
-) -> None:
+def test_undo_answers_once_whatever_others_did(home: StoreFolder, done: str, happened: str, is_restarted: bool) -> None:
     announced(home)
     put_down(home)
     with at(home, user="U1") as session:

@@ -87,51 +87,6 @@ def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tupl
     assert shop.balances() == {**before, product: before[product] - 1}
 
 
-@pytest.mark.full
-def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pick) -> None:
-    query = {"store_number": shop.store, "include_locations": True, "page_size": 500}
-    rows = shop.ask("list-store-products-stock", **query)["list"]
-    row = next(
-        row
-        for row in rows
-        if len(row["store_locations"]) == 2
-        and row["barcode"]
-        and all(place["quantity"] >= 5 and not place["quantity"] % 1 for place in row["store_locations"])
-        and sum(place["quantity"] for place in row["store_locations"]) == row["most_likely_quantity"]
-        and all(sum(name.startswith("stock_pool_") for name in place) == 1 for place in row["store_locations"])
-    )
-    number, before = row["product_number"], shop.balances()
-    have = {place["store_location_code"]: place["quantity"] for place in row["store_locations"]}
-    app = picker(columns=80, rows=24)
-    open_count(app)
-    app.take(row["barcode"], "count.stop", "count.product_locations")
-    for code in have:
-        app.take(code, "count.stop", "count.at_stop")
-        app.type(str(int(have[code]) - 1))
-    app.take("d", "count.summary", "count.differ_value")
-    app.take("y", "count.start", "count.sent_differing")
-    awaited(app, shop, 2)
-    assert shop.balances() == {**before, number: before[number] - 2}
-    app.take("l", "adjust.product", "")
-    app.take(next(iter(have)), "adjust.product", "adjust.at_location")
-    app.take(f"2*{row['barcode']}", "adjust.quantity", "adjust.how_many")
-    app.take("d", "adjust.reason", "adjust.which_reason")
-    app.take("1", "adjust.product", "adjust.lost")
-    lost = awaited(app, shop, 3)[-1]
-    assert (lost["quantity"], lost["reason_code"], lost["app_user_name"]) == (-2, 1, "U2")
-    assert shop.balances() == {**before, number: before[number] - 4}
-    app.take("b", "count.start", "adjust.left")
-    app.take("2", "my_entries", "")
-    app.shows("confirmed")
-    app.take("2", "my_entries.entry", "")
-    app.shows("Undo this")
-    app.take("1", "my_entries.undo", "my_entries.ask_undo")
-    app.take("1", "my_entries.entry", "adjust.undone")
-    assert awaited(app, shop, 4)[-1]["reference"].startswith("undo-")
-    assert shop.balances() == {**before, number: before[number] - 3}
-    app.shows("undone")
-
-
 def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pick) -> None:
     place, rows = goods_at(shop, 4)
     before = shop.balances()

@@ -70,46 +70,6 @@ def open_job(app: Picker, name: str, step: str) -> None:
     app.take(next(word for word in reversed(words) if word.isdigit()), step, "")
 
 
-@pytest.mark.full
-def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) -> None:
-    open_job(app, "Count", "count.start")
-    app.take("P1", "count.product", "count.counted_of")
-    app.take("9", "count.product", "count.counted_of")
-    app.take("P2", "count.product", "count.counted_of")
-    app.take("k", "count.product", "count.one_pool")
-    app.take("10", "count.product", "count.counted_of", typed=True)
-    app.take("d", "count.summary", "count.differ")
-    app.take("y", "count.start", "count.sent_differing")
-    found = logged(app, served, 2)
-    assert [(row["product_number"], row["quantity"]) for row in found] == [("P1", -1), ("P2", 0)]
-    assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
-    app.take("3", "count.list", "count.to_list")
-    app.take("P3", "count.list", "count.listed")
-    app.take("P1", "count.list", "count.listed")
-    app.take("d", "count.product", "count.no_location")
-    app.take("9", "count.product", "count.counted_of")
-    app.take("d", "count.product", "count.sent_and")
-    app.take("10", "count.product", "count.counted_of", typed=True)
-    app.take("d", "count.start", "count.sent")
-    assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
-    logged(app, served, 4)
-
-
-@pytest.mark.full
-def test_a_loss_is_said_with_its_reason_and_taken_back(app: Picker, served: Served) -> None:
-    open_job(app, "Count", "count.start")
-    app.take("1", "adjust.product", "")
-    app.take("2*P2", "adjust.quantity", "adjust.how_many")
-    app.take("d", "adjust.reason", "adjust.which_reason")
-    app.take("1", "adjust.product", "adjust.lost")
-    (lost,) = logged(app, served, 1)
-    assert (lost["product_number"], lost["quantity"], lost["reason_code"]) == ("P2", -2, 1)
-    assert stock(served)["P2"] == 8
-    app.take("u", "adjust.product", "adjust.undone")
-    logged(app, served, 2)
-    assert stock(served)["P2"] == 10
-
-
 def test_goods_are_moved_looked_at_checked_and_handed_over(app: Picker, served: Served) -> None:
     move_from_pool_to_pool_and_to_an_order_and_back(app, served)
     app.go_home()

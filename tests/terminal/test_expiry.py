@@ -1,4 +1,4 @@
-"""Expiry checks in a real terminal, against the real service: hands, what arrives, no link, and a death in between."""
+"""Expiry checks in a real terminal, against the real service: no link, and a death in between."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.terminal.picker import START_S, Picker
+from tests.terminal.picker import Picker
 from tests.terminal.service_process import plain_service
 from tests.terminal.shop import Shop, door
 from tests.terminal.test_count import logs
@@ -61,35 +61,6 @@ def open_checks(app: Picker, left: int) -> None:
 def label(row: Row, ahead: int) -> str:
     """A label that has the date: GTIN and AI 17."""
     return f"]C101{row['barcode'].zfill(14)}17{day(ahead)[2:].replace('-', '')}"
-
-
-def arrived(app: Picker, shop: Shop, row: Row, *expected: str) -> None:
-    """Waits until the service has these dates of a product."""
-    app.terminal.wait_for(lambda _: dates(shop, row) == expected, START_S)
-
-
-@pytest.mark.full
-def test_hands_for_a_date_for_a_label_and_for_an_undo(shop: Shop, due: list[Row], picker: Pick) -> None:
-    """By default in `tests/jobs/test_expiry.py`."""
-    first, second, *_ = due
-    before = shop.balances()
-    app = picker(columns=80, rows=24)
-    app.sign_in("BADGE-U2")
-    app.shows("live")
-    open_checks(app, 4)
-    app.take(first["barcode"], "expiry.date", "expiry.which_date")
-    app.take("+40", "expiry", "expiry.saved", typed=True)
-    assert app.scans == 1 + 1
-    app.take(label(second, 50), "expiry", "expiry.saved")
-    assert app.scans == 1 + 1 + 1
-    app.shows("Expiry checks: 2 left")
-    arrived(app, shop, first, day(40), day(37))
-    arrived(app, shop, second, day(50), day(47))
-    app.take("u", "expiry", "expiry.undone")
-    app.shows("Expiry checks: 3 left")
-    arrived(app, shop, second, "", day(-1))
-    assert dates(shop, first) == (day(40), day(37))
-    assert shop.balances() == before
 
 
 def test_checks_and_a_loss_without_a_link_and_after_a_kill(

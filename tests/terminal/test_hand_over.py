@@ -1,4 +1,4 @@
-"""Hand-over in a real terminal, against the real service: entries, what goes back, no link, and a kill in between."""
+"""Hand-over in a real terminal, against the real service: what goes back, no link, and a kill in between."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.terminal.picker import START_S, Picker
+from tests.terminal.picker import Picker
 from tests.terminal.service_process import plain_service
 from tests.terminal.shop import Line, Shop, door
 from tests.terminal.test_offline import assert_waiting, operations
@@ -54,27 +54,6 @@ def open_list(app: Picker) -> None:
         app.enter(key)
     app.shows("Hand over to the customer", ORDER)
     app.scans = 0
-
-
-@pytest.mark.full
-def test_two_scans_hand_over_and_a_telephone_number_finds_an_order(shop: Shop, lines: list[Line], picker: Pick) -> None:
-    """By default in `tests/jobs/test_hand_over.py`."""
-    before = shop.balances()
-    app = picker(columns=80, rows=24)
-    app.sign_in("BADGE-U2")
-    app.shows("live")
-    app.take("020 7946 0958", "home", "home.found_picked", typed=True)
-    app.shows(f"at {PLACE}")
-    app.enter("1")
-    app.shows("Zelda Quill", f"At {PLACE}")
-    app.enter("b")
-    open_list(app)
-    app.take(ORDER, "hand_over.order", "order.title")
-    app.take(PLACE, "hand_over", "hand_over.done")
-    assert app.scans == 2
-    app.terminal.wait_for(lambda _: delivered(shop) == [2, 1], START_S)
-    after = {line.product: before[line.product] - line.quantity for line in lines}
-    assert shop.balances() == {**before, **after}
 
 
 def test_a_part_goes_back_without_a_link_and_after_a_kill(

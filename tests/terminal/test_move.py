@@ -114,25 +114,3 @@ def test_a_cart_survives_a_kill_and_is_put_away(shop: Shop, goods: list[dict[str
     app.terminal.wait_for(lambda _: all(there(shop, number, to) == 2 for number in numbers), START_S)
     app.shows("all sent")
     assert shop.balances() == before
-
-
-@pytest.mark.full
-def test_goods_go_to_an_order_and_from_it(shop: Shop, goods: list[dict[str, Any]], picker: Pick) -> None:
-    number = goods[0]["product_number"]
-    shop.add_order("MOVE-1", [(number, 3)])
-    app = picker()
-    app.sign_in()
-    app.shows("MOVE-1", "live")
-    open_move(app)
-    app.take(goods[0]["place"], "move.take", "count.at_location")
-    app.take(f"3*{goods[0]['barcode']}", "move.take", "move.taken")
-    app.take("MOVE-1", "move.where", "move.where_put")
-    app.take("PU-02", "move.take", "move.moved")
-    app.terminal.wait_for(lambda _: shop.lines("MOVE-1")[0].moved == 3, START_S)
-    assert shop.is_picked("MOVE-1")
-    app.shows("all sent")
-    app.take("MOVE-1", "move.take", "move.from_order")
-    app.take(goods[0]["barcode"], "move.take", "move.taken")
-    app.take(goods[0]["place"], "move.take", "move.moved")
-    app.terminal.wait_for(lambda _: shop.lines("MOVE-1")[0].moved == 2, START_S)
-    assert there(shop, number, goods[0]["place"]) == goods[0]["lying"] - 2

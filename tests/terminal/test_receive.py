@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -14,12 +14,9 @@ import pytest
 from tests.realdata.convert import STORE as ONLINE
 from tests.realdata.convert import convert
 from tests.run_length import tries
-from tests.terminal.document_service import DELIVERY, document_service
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.service_process import Served, plain_service
 from tests.terminal.shop import Shop, door
-from tests.terminal.test_document_goods import logged, rows
-from tests.terminal.test_document_goods import stock as stock_of
 from tests.terminal.test_entry_counts import Hands, open_job
 from tests.terminal.test_move import empty_place, there
 
@@ -201,46 +198,3 @@ def test_hands(shop: Shop, picker: Pick) -> None:
     app.take("l", "receive.lines", "")
     app.take("b", "receive.goods", "receive.go_on")
     app.take("b", "receive.delivery", "")
-
-
-# At a service that implements the document alone
-
-
-@pytest.fixture
-def served(aisle_home: Path) -> Iterator[Served]:
-    """That service."""
-    with document_service() as opened:
-        yield opened
-
-
-@pytest.mark.full
-def test_at_a_service_that_implements_the_document_alone(served: Served, tmp_path: Path, picker: Pick) -> None:
-    """By default in `tests/jobs/test_receive.py`."""
-    token = tmp_path / "token"
-    token.write_text("anything\n", encoding="utf-8")
-    token.chmod(0o600)
-    app = picker("--base-url", served.url, "--token-file", str(token), columns=20, rows=16)
-    app.shows("Sign in")
-    app.enter("Zoe")
-    app.take("1", "home", "sign_in.done")
-    app.shows("live")
-    app.take("7", "home", "")
-    open_job(app, "Receive", "receive.delivery")
-    app.shows(DELIVERY)
-    app.take("1", "receive.goods", "receive.opened")
-    app.take("P1", "receive.goods", "receive.taken")
-    app.take("3", "receive.goods", "receive.taken")
-    app.take("P2", "receive.goods", "receive.taken")
-    app.take("u", "receive.goods", "count.undone")
-    app.take("u", "receive.goods", "receive.undone")
-    app.take("u", "receive.goods", "count.undone")
-    app.take("4*P1", "receive.goods", "receive.taken")
-    app.take("2*P2", "receive.goods", "receive.taken")
-    app.take("d", "receive.delivery", "receive.closed")
-    found = logged(app, served, 4)
-    assert [(row["product_number"], row["quantity"]) for row in found] == [("P1", 3), ("P1", -3), ("P1", 4), ("P2", 2)]
-    assert {row["reference"] for row in found} == {DELIVERY}
-    assert stock_of(served) == {"P1": 14, "P2": 12, "P3": 10}
-    (delivery,) = rows(served, "orders/deliveries")
-    assert [line["received_quantity"] for line in delivery["order_lines"]] == [4, 2]
-    app.shows("No delivery expected")

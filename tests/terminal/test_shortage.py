@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.terminal.document_service import ORDER as DOCUMENT_ORDER
-from tests.terminal.document_service import document_service
 from tests.terminal.picker import START_S, Picker
-from tests.terminal.shop import Line, Shop, on_this_host
+from tests.terminal.shop import Line, Shop
 
 pytestmark = pytest.mark.pty
 
@@ -143,24 +140,3 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     app.take("u", "pick.product", "pick.reopened")
     app.terminal.wait_for(lambda _: not said(shop, 1)["is_picked"], START_S)
     assert shop.balances() == before
-
-
-@pytest.mark.full
-def test_document_service_reason_stays_on_host(aisle_home: Path, tmp_path: Path, picker: Pick) -> None:
-    """By default in `tests/jobs/test_shortage.py`."""
-    token = tmp_path / "token"
-    token.write_text("any")
-    token.chmod(0o600)
-    with document_service(surrounding=True) as served:
-        app = picker("--base-url", served.url, "--token-file", str(token), columns=80, rows=24)
-        app.shows("Sign in")
-        app.enter("Zoe")
-        app.take("1", "home", "sign_in.done")
-        app.shows(DOCUMENT_ORDER, "live")
-        app.take(DOCUMENT_ORDER, "pick.product", "pick.opened")
-        app.take("s", "shortage.choices", "shortage.opened")
-        app.shows("the reason stays on this computer", "Not on the shelf")
-        app.take(number_of(app, "Not enough"), "pick.product", "pick.short")
-        app.shows("all sent")
-        kept = on_this_host(aisle_home, "SELECT body FROM operation", url=served.url)
-        assert any("Not enough" in str(body) for (body,) in kept)

@@ -72,19 +72,6 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
 
 
 @pytest.mark.full
-def test_leaving_unpicked_order_releases_it(shop: Shop, demo_home: Path, codes: list[str], picker: Pick) -> None:
-    app = picker()
-    app.sign_in("anna")
-    app.shows(ORDER)
-    app.take(ORDER, "pick.product", "pick.opened")
-    app.terminal.wait_for(lambda _: shop.order(ORDER)["is_claimed"], START_S)
-    assert shop.order(ORDER)["claimed_name"] == "Anna Berg"
-    app.take("b", "home", "pick.left")
-    app.terminal.wait_for(lambda _: not shop.order(ORDER)["is_claimed"], START_S)
-    settled(app, demo_home)
-
-
-@pytest.mark.full
 def test_two_hosts_pick_one_line_at_the_same_moment(
     shop: Shop, demo_home: Path, tmp_path: Path, codes: list[str], picker: Pick
 ) -> None:

@@ -7,11 +7,13 @@ import os
 import pwd
 import resource
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.errors import UsageError
+from aisle.errors import AisleError, UsageError
+from aisle.host.courier_log import append_fault
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import TERMINALS_FOLDER, VISITED_FOLDER
@@ -59,6 +61,13 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     if not (view or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
+    with _failure_in_one_line(store_folder):
+        return _run_session(configured, loaded, store_folder, view)
+
+
+def _run_session(
+    configured: LoadedSettings, loaded: LoadedSettings, store_folder: StoreFolder, view: BrowserView | None
+) -> int:
     colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(is_browser=view is not None)
     from aisle.tui.app import run_app  # reads the environment
@@ -87,6 +96,23 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
         on_first_paint=partial(_complete_start, session, configured, loaded),
         browser_size=size,
     )
+
+
+@contextmanager
+def _failure_in_one_line(store_folder: StoreFolder) -> Iterator[None]:
+    """Log what ends the app unexpectedly, and raise AisleError instead: no screen of staff shows a stack of calls."""
+    try:
+        yield
+    except (AisleError, BrokenPipeError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # `main` says what is wrong with the file
+        append_fault(store_folder.courier_log, error)
+        raise AisleError(
+            f"A fault in aisle has ended it ({type(error).__name__}). What it showed as done is saved. Start it again. "
+            f"{store_folder.courier_log} says where the fault is."
+        ) from error
 
 
 def _complete_start(session: Session, configured: LoadedSettings, loaded: LoadedSettings) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -22,6 +21,7 @@ from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
+from aisle.host.courier_log import append_line, format_line
 from aisle.host.deleted_file_recovery import FILES_GONE, first_problem
 from aisle.host.hung_courier import write_heartbeat
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
@@ -192,10 +192,6 @@ async def _cancel_tasks(tasks: Iterable[asyncio.Task[object]]) -> None:
             raise ended
 
 
-MAX_LOG_BYTES = 1 << 20
-"""Bytes after which the log is renamed to `.log.1`, replacing the one before."""
-
-
 class LeaderOptions(NamedTuple):
     """Settings of one term of leadership."""
 
@@ -317,11 +313,10 @@ def _notice_writer(
     unwritten: deque[str] = deque(maxlen=MAX_NOTICES)
 
     def note(notice: Notice) -> None:
-        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
-        unwritten.append(f"{at} {notice.to_line(translate)}\n")
+        unwritten.append(format_line(notice.at, notice.to_line(translate)))
         with suppress(OSError):
             while unwritten:
-                _append_line(path, unwritten[0])
+                append_line(path, unwritten[0])
                 unwritten.popleft()
 
     try:
@@ -329,12 +324,3 @@ def _notice_writer(
     except Exception as error:
         note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
         raise
-
-
-def _append_line(path: Path, line: str) -> None:
-    """Append to the log. A term may last for months: a long log is renamed, a deleted one is created again."""
-    if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(line)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from aisle.host.courier_log import append_line, format_line
 from aisle.host.leader_lock import PROGRAM_VERSION, Leader, LeaderLock, is_newer
 from aisle.host.processes import STOPPED_STATES, process_state
 from aisle.host.store_folder import StoreFolder
@@ -122,13 +123,8 @@ class CourierMonitor:
                 os.close(process)
 
     def _log_kill(self, pid: int) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        log = os.open(self._store_folder.courier_log, flags, 0o600)
-        try:
-            at = time.strftime("%Y-%m-%d %H:%M:%S")
-            os.write(log, f"{at} courier {pid} gave no sign of life for {KILL_AFTER_S:.0f} s and was ended\n".encode())
-        finally:
-            os.close(log)
+        text = f"courier {pid} gave no sign of life for {KILL_AFTER_S:.0f} s and was ended"
+        append_line(self._store_folder.courier_log, format_line(time.time(), text))
 
 
 def _has_open(pid: int, path: Path) -> bool:

@@ -56,6 +56,11 @@ class Principal(NamedTuple):
     person_store: str = ""
     """Store of the person who signed in; empty for other tokens."""
 
+    @property
+    def host_token_id(self) -> str:
+        """Id of the token without a parent: that of the sign-in, or this one. Its people share its limits."""
+        return self.parent_token_id or self.token_id
+
 
 class Replay(NamedTuple):
     """Repeated write that was confirmed once and lost by a restore of the database (README: After a restore)."""

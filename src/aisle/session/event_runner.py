@@ -5,11 +5,13 @@ Errors of the disk and of SQLite become StorageError in `host/database`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
-from aisle.errors import StorageError
+from aisle.errors import AisleError, StorageError
+from aisle.host.courier_log import append_fault, describe_fault
 from aisle.jobs.job import Changed, Event, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
@@ -81,6 +83,8 @@ class EventRunner:
         self.run_effect = run_effect
         self._explain_error = explain_error
         self._secrets = UnsentSecrets()
+        self._last_fault = ""
+        """Fault that a change from elsewhere met last."""
         self.is_ending = False
         """Whether the session ends after this batch."""
 
@@ -145,15 +149,11 @@ class EventRunner:
 
     # Commit
 
-    def commit_batch(self) -> bool:
-        """Commit at the end of a batch; a page that shows what was written queries it again. Return success."""
-        has_writes = self._store.unit_of_work.has_writes
-        if not self.commit():
-            return False
-        if has_writes and self._page.top.job.requery_after_write:
+    def query_written(self) -> None:
+        """Let a page that shows what was written query it again."""
+        if self._page.top.job.requery_after_write:
             result = self._page.stack.notify([Changed("outbox", "")], self._context.current())
             self.apply(result._replace(verdict=None))
-        return True
 
     def commit(self) -> bool:
         """Commit everything since the last commit; if that fails, roll it back, say so and return False."""
@@ -162,14 +162,54 @@ class EventRunner:
         except StorageError as error:
             if not self._store.unit_of_work.can_roll_back:
                 raise
-            self._page.question = NO_QUESTION
-            self._batch.has_failed, self.is_ending = True, False
-            verdict = Verdict(WRONG, msg("session.not_saved", why=self._explain_error(error)))
-            self._verdicts.show(verdict)
-            if self._trace:
-                self._trace.mark_lost(verdict)
+            self._report_lost(self._explain_error(error))
             return False
         return True
+
+    def _report_lost(self, why: Msg) -> None:
+        """Say that the inputs since the last commit did nothing; the rest of the batch must not happen."""
+        self._page.question = NO_QUESTION
+        self._batch.has_failed, self.is_ending = True, False
+        verdict = Verdict(WRONG, msg("session.not_saved", why=why))
+        self._verdicts.show(verdict)
+        if self._trace:
+            self._trace.mark_lost(verdict)
+
+    @contextmanager
+    def roll_back_failed_input(self) -> Iterator[None]:
+        """Take back what is not committed if an input meets a fault, log that, and say so: the next one goes on."""
+        try:
+            yield
+        except AisleError:
+            raise  # the session cannot go on, and the error says why
+        except Exception as error:
+            self._roll_back(error)
+            append_fault(self._store.folder.courier_log, error)
+            self._page.take_asked_number()
+            self._report_lost(msg("session.why_fault"))
+
+    @contextmanager
+    def roll_back_failed_update(self) -> Iterator[None]:
+        """Take back a change that no input made if it meets a fault. Log and report that unless it was the last one.
+
+        Changes from elsewhere are read again and again.
+        """
+        try:
+            yield
+        except AisleError:
+            raise
+        except Exception as error:
+            self._roll_back(error)
+            if (fault := describe_fault(error)) != self._last_fault:
+                self._last_fault = fault
+                append_fault(self._store.folder.courier_log, error)
+                self._verdicts.notify(Verdict(WRONG, msg("session.why_fault")))
+
+    def _roll_back(self, error: Exception) -> None:
+        """Put the jobs back as they were at the last commit; raise the error again if there was none."""
+        if not self._store.unit_of_work.can_roll_back:
+            raise error
+        self._store.unit_of_work.roll_back()
 
     def commit_or_raise(self) -> None:
         """Commit, and wake the courier if it has something to do. Raises StorageError."""

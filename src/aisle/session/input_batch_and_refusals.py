@@ -110,6 +110,8 @@ class InputBatch:
         """Identity of the page before a change by others, while a person may still answer what it showed."""
         self._changed_at = 0.0
         """Moment of that change, in seconds since 1970."""
+        self.handled = 0
+        """Inputs of the batch that were begun."""
         self.uncommitted = 0
         """Lines since the last commit."""
         self.refused = RefusedInputs()
@@ -122,7 +124,7 @@ class InputBatch:
         if abs(at - self._changed_at) >= REACTION_S:
             self.changed_page = ()
         self.page_before, self.question_before = page_before, question
-        self.uncommitted, self.refused, self.has_failed = 0, RefusedInputs(), False
+        self.handled, self.uncommitted, self.refused, self.has_failed = 0, 0, RefusedInputs(), False
 
     def note_changed_page(self, page_before: tuple[Any, ...], at: float) -> None:
         """Note the page that was on the screen before a change by others."""

@@ -124,18 +124,21 @@ class MultiLineScans:
         """Return whether lines are held."""
         return bool(self._held.lines)
 
-    def apply(self, items: Sequence[DecodedInput], at: float) -> int:
-        """Apply or hold inputs in their order; return how many were handled before a commit failed, or all."""
-        for number, item in enumerate(items, 1):
+    def apply(self, items: Sequence[DecodedInput], at: float) -> None:
+        """Apply or hold inputs in their order until a commit fails; the batch counts them."""
+        for item in items:
+            self._batch.handled += 1
             self._apply_item(item, at)
             if self._batch.has_failed:
-                self._held = _HeldScan()
-                return number
+                return
         last = items[-1] if items else None
         has_next_line = isinstance(last, OpenLine) and bool(last.text)
         if self._held.lines and not (has_next_line and self._are_all_codes(self._held, has_next_line=True)):
             self._decide(at, Silence(self._held.scan_number, 0.0), has_next_line=has_next_line)
-        return len(items)
+
+    def drop_held(self) -> None:
+        """Drop the lines that are held: they are told to be scanned again."""
+        self._held = _HeldScan()
 
     def skip_silence(self, items: Sequence[DecodedInput]) -> bool:
         """Return whether the inputs only say that nothing came while nothing is held: nothing changes then."""

@@ -63,9 +63,7 @@ def resume_jobs(
     return ResumedJobs(verdict, tuple(resumed), tuple(unreadable), questions)
 
 
-def reopen_job(
-    journal: Journal, stack: JobStack, session_id: str, row: OpenJob, context: Context
-) -> JobResult | None:
+def reopen_job(journal: Journal, stack: JobStack, session_id: str, row: OpenJob, context: Context) -> JobResult | None:
     """Open a closed job on top and resume it. Return None if it cannot be read, has nothing to undo, or closes again
     because of what others did meanwhile: the jobs are as before then. Raise StorageError.
     """

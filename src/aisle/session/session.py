@@ -237,19 +237,25 @@ class Session:
         self.start_batch()
         self.verdicts.start_batch()
         before, page = self.verdicts.current, self._page_name()
-        number = self.scans.apply(items, at)
-        if self._page_name() != page:
-            self.verdicts.end_report(before)
+        with self.event_runner.roll_back_failed_input():
+            self.scans.apply(items, at)
+            self.page.view(self.profile.current.names_by_letter)  # a page that cannot be shown must not be kept
+            if self._page_name() != page:
+                self.verdicts.end_report(before)
+            has_writes = self.store.unit_of_work.has_writes
+            if not self.batch.has_failed:
+                self.tabs.note_changes()
+                self.event_runner.commit()
         if self.batch.has_failed:
-            self.inputs.reject_rest(items[number:])
+            self.scans.drop_held()
+            self.inputs.reject_rest(items[self.batch.handled :])
             return self.frames.build()
-        self.tabs.note_changes()
-        if self.event_runner.commit_batch():
+        with self.event_runner.roll_back_failed_update():
+            if has_writes:
+                self.event_runner.query_written()
             self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
-        else:
-            self.inputs.reject_rest(())
-        if self.kept_pages.keep_question():
-            self._keep_pages()
+            if self.kept_pages.keep_question():
+                self._keep_pages()
         return self.frames.build()
 
     def _page_name(self) -> tuple[int, str, str]:
@@ -267,7 +273,9 @@ class Session:
         """Check for changes, only those of the topics notified of if `notified`; return None if nothing changes."""
         self.start_batch()
         topics = self.store.socket.drain()
-        return self.changes.poll(topics if notified else None)
+        with self.event_runner.roll_back_failed_update():
+            return self.changes.poll(topics if notified else None)
+        return self.frames.build()
 
     def keep_courier(self) -> None:
         """Start a courier if there is none."""
@@ -280,15 +288,19 @@ class Session:
             return self.frames.build()
         is_first = not any(self.terminal.size)
         self.terminal.size = ScreenSize(columns, rows)
+        with self.event_runner.roll_back_failed_update():
+            self._resize_pages()
+            if is_first:
+                self._open_first_page()
+            self.event_runner.commit()
+        return self.frames.build()
+
+    def _resize_pages(self) -> None:
         self.stack.resize_lists(self.context.current())
         view = self.page.view(self.profile.current.names_by_letter)
         if isinstance(view, ListView | Step) or self.stack.top.job.raw_input:
             result = self.stack.feed(Resumed(), self.context.current())
             self.event_runner.apply(result._replace(refreshes=()))  # the same rows again need no refresh
-        if is_first:
-            self._open_first_page()
-        self.event_runner.commit()
-        return self.frames.build()
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         """Note that the verdicts on these lines are on the screen since this monotonic moment."""

@@ -244,25 +244,32 @@ class UnitOfWork:
 
         Raises StorageError after rolling the jobs back.
         """
-        draft, self._draft = self._draft, JournalDraft(self._stack.snapshot())
-        if draft.is_empty:
-            return False
+        draft = self._draft
+        if not draft.is_empty:
+            try:
+                self._write(draft, author)
+            except StorageError:
+                self.has_failed = True
+                self.roll_back()
+                raise
+        self._draft = JournalDraft(self._stack.snapshot())
+        return bool(draft.writes or draft.resolutions or draft.refreshes or draft.requests)
+
+    def _write(self, draft: JournalDraft, author: Author) -> None:
         orders = orders_by_job(self._stack.jobs)
         changed = [(job_id, held) for job_id, held in orders.items() if held != self._orders_in_work.get(job_id, ())]
         states = self._due_snapshots(self._stack.jobs) if draft.entries else []
-        try:
-            self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, states, changed))
-        except StorageError:
-            self.has_failed = True
-            if draft.stacked_jobs:
-                self._stack.restore(draft.stacked_jobs)
-            self._draft = JournalDraft(draft.stacked_jobs)
-            raise
+        self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, states, changed))
         self.has_failed = False
         self._orders_in_work = orders
         for job_id in draft.closed:
             self._events_since_snapshot.pop(job_id, None)
-        return bool(draft.writes or draft.resolutions or draft.refreshes or draft.requests)
+
+    def roll_back(self) -> None:
+        """Forget what is not committed, and put the jobs back as they were before it."""
+        if self.can_roll_back:
+            self._stack.restore(self._draft.stacked_jobs)
+        self._draft = JournalDraft(self._draft.stacked_jobs)
 
     def discard(self) -> None:
         """Forget what is not committed; the jobs stay as they are."""

@@ -200,7 +200,8 @@ class AisleApp(App[int], inherit_bindings=False):
                 self.frame = self._session.resize(*size)
             if self._terminal_driver is not None:
                 self._terminal_driver.report_mouse(is_desk_size(*size))
-        self.show(self.frame)
+        with self._exit_on_error():
+            self.show(self.frame)
         if not is_first:
             self.redraw()
 

@@ -12,7 +12,7 @@ from aisle.contract.request_bodies import ExactNumber, OrNull, RequestBody, Stri
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
 from aisle.contract.request_bodies.products import ProductWrite
-from aisle.contract.request_bodies.store_products_logs_movements import StoreProductLogCreate
+from aisle.contract.request_bodies.store_products_logs_movements import MovementItem, StoreProductLogCreate
 from aisle.contract.request_bodies.stores import StoreCreate
 
 
@@ -156,6 +156,12 @@ class ExtendedLogEntry(StoreProductLogCreate, total=False):
 ExtendedLogsRequest = list_body("ExtendedLogsRequest", "storeproductlog", ExtendedLogEntry)
 
 
+class ExtendedMovementItem(MovementItem, total=False):
+    """Goods to move, with the time at which they were taken from their location (`taken-time`)."""
+
+    taken_datetime: OrNull[str]
+
+
 class ExtendedProduct(ProductWrite, total=False):
     """Product with the fields of its category that the stock list shows and filters by."""
 
@@ -202,6 +208,7 @@ ExtendedMultiStoreDeliveriesRequest = list_body(
 _EXTENDED_BODIES: dict[str, Any] = {
     "update-customer-order": ExtendedOrderUpdateRequest,
     "create-or-update-products": ExtendedProductsRequest,
+    "create-movement": list[ExtendedMovementItem],
     "create-store-product-logs": ExtendedLogsRequest,
     "create-store-deliveries": ExtendedDeliveriesRequest,
     "create-multi-store-deliveries": ExtendedMultiStoreDeliveriesRequest,

@@ -13,6 +13,8 @@ import secrets
 from asyncio import get_running_loop
 from concurrent.futures import ThreadPoolExecutor
 
+from aisle.service.db.fair_turns import FairTurns
+
 MIN_DIGITS, MAX_DIGITS = 4, 12
 
 WEB_CHANNEL = "web"
@@ -24,6 +26,9 @@ _ALGORITHM = "scrypt"
 
 _THREAD = ThreadPoolExecutor(1, "aisle-pins")
 """One thread hashes: each hash takes 8 MiB, which its thread does not give back."""
+_TURNS = FairTurns(1)
+_TURN_S = 30.0
+"""Seconds that a hash waits for its turn."""
 
 FREE_ATTEMPTS = 5
 """Wrong PINs in a row before the first lock. Each further one doubles the lock of the person."""
@@ -47,13 +52,15 @@ def rehash(pin: str, stored: str) -> str:
 
 
 async def hash_pin_later(pin: str) -> str:
-    """Hash a PIN as `hash_pin` does, after those that wait already."""
-    return await get_running_loop().run_in_executor(_THREAD, hash_pin, pin)
+    """Hash a PIN as `hash_pin` does, in the caller's turn. Raise Busy or TooManyWaiting as `FairTurns` does."""
+    async with _TURNS.turn(_TURN_S):
+        return await get_running_loop().run_in_executor(_THREAD, hash_pin, pin)
 
 
 async def rehash_later(pin: str, stored: str) -> str:
-    """Hash a PIN as `rehash` does, after those that wait already."""
-    return await get_running_loop().run_in_executor(_THREAD, rehash, pin, stored)
+    """Hash a PIN as `rehash` does, in the caller's turn. Raise Busy or TooManyWaiting as `FairTurns` does."""
+    async with _TURNS.turn(_TURN_S):
+        return await get_running_loop().run_in_executor(_THREAD, rehash, pin, stored)
 
 
 def are_equal(hash_1: str, hash_2: str) -> bool:

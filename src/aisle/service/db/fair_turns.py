@@ -8,40 +8,79 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Final, Generic
+from typing import Final, Generic, NamedTuple
 
 from aisle.service.db.database_interface import Busy, T, TooManyWaiting
 
 MOST_WAITING: Final = 64
 """Maximum number of turns that one caller waits for."""
 
-CALLER: ContextVar[str] = ContextVar("aisle-caller", default="")
-"""Key of the caller; '' for the service itself."""
+MOST_KNOWN: Final = 10_000
+"""Maximum number of callers that are known."""
+
+
+class Caller(NamedTuple):
+    """Who waits for turns. Groups take turns, and within a group its members."""
+
+    group: str = ""
+    """Id of the token that a person signed in with, or of the token itself; '' for the service itself."""
+    member: str = ""
+
+
+_SERVICE: Final = Caller()
+CALLER: ContextVar[Caller] = ContextVar("aisle-caller", default=_SERVICE)
+"""Caller of the current request; the service itself outside of one."""
+
+
+class KnownCallers:
+    """Callers by the hashes of their tokens, as far as they were valid lately. All others are one group."""
+
+    def __init__(self) -> None:
+        self._by_hash: OrderedDict[str, Caller] = OrderedDict()
+
+    def find(self, token_hash: str, address: str) -> Caller:
+        """Return the caller with this token. Without a known one the address is a member of the group of strangers."""
+        return self._by_hash.get(token_hash) or Caller("?", address)
+
+    def add(self, token_hash: str, caller: Caller) -> None:
+        """Add the caller, or keep it longer."""
+        self._by_hash[token_hash] = caller
+        self._by_hash.move_to_end(token_hash)
+        if len(self._by_hash) > MOST_KNOWN:
+            self._by_hash.popitem(last=False)
+
+    def remove(self, token_hash: str) -> None:
+        """Remove the caller of a token that is valid no longer."""
+        self._by_hash.pop(token_hash, None)
 
 
 class CallerQueue(Generic[T]):
-    """Queue that hands out the items of its callers in rotation, and those of one caller in their order."""
+    """Queue that hands out the items of its groups in rotation, of their members in rotation, and then in order."""
 
     def __init__(self) -> None:
-        self._by_caller: OrderedDict[str, deque[T]] = OrderedDict()
+        self._by_group: OrderedDict[str, OrderedDict[str, deque[T]]] = OrderedDict()
 
     def __bool__(self) -> bool:
-        return bool(self._by_caller)
+        return bool(self._by_group)
 
-    def count(self, caller: str) -> int:
+    def count(self, caller: Caller) -> int:
         """Return the number of waiting items of a caller."""
-        return len(self._by_caller.get(caller, ()))
+        members = self._by_group.get(caller.group)
+        return len(members.get(caller.member, ())) if members else 0
 
-    def add(self, caller: str, item: T) -> None:
+    def add(self, caller: Caller, item: T) -> None:
         """Add an item. A caller without waiting items goes behind all others."""
-        self._by_caller.setdefault(caller, deque()).append(item)
+        self._by_group.setdefault(caller.group, OrderedDict()).setdefault(caller.member, deque()).append(item)
 
     def take(self) -> T:
-        """Remove and return the next item. Its caller goes behind all others."""
-        caller, items = self._by_caller.popitem(last=False)
+        """Remove and return the next item. Its group, and its caller in it, go behind all others."""
+        group, members = self._by_group.popitem(last=False)
+        member, items = members.popitem(last=False)
         item = items.popleft()
         if items:
-            self._by_caller[caller] = items
+            members[member] = items
+        if members:
+            self._by_group[group] = members
         return item
 
 

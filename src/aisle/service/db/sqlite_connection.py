@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -57,6 +61,68 @@ def open_connection(path: Path, busy_ms: int, *, read_only: bool = False) -> aps
         connection.close()
         raise StorageError(f"{path} lies on a file system that several processes cannot share.")
     return connection
+
+
+_POLL_S = 0.002
+"""Seconds between two tries of a writer. SQLite's own pauses grow to 100 ms."""
+_MAX_WAIT_S = 1.0
+"""Seconds for the place of the next writer. Afterwards whoever holds it counts as stopped."""
+
+
+class NextWriter:
+    """Place of the next writer among the processes of one database.
+
+    SQLite's lock has no queue: who writes without a pause would keep it from all others. Here it has to wait until the
+    next one, which holds this place, has got the lock. Without locks of files everybody tries for itself.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._fd = os.open(path.with_name(f"{path.name}-next"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            self._fd = -1
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold the place while the block waits for SQLite's lock."""
+        until = monotonic() + _MAX_WAIT_S
+        while not (is_held := self._try_lock()) and monotonic() < until:
+            sleep(_POLL_S)
+        try:
+            yield
+        finally:
+            if is_held and self._fd >= 0:
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def _try_lock(self) -> bool:
+        """Return False if another process has the place."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except (OSError, ValueError):  # No file, or a file system without such locks.
+            self.close()
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+
+def poll_often(connection: apsw.Connection, busy_ms: int) -> None:
+    """Wait for other writers in short steps, this long in all."""
+    until = 0.0
+
+    def wait(tries: int) -> bool:
+        nonlocal until
+        if not tries:
+            until = monotonic() + busy_ms / 1000
+        sleep(_POLL_S)
+        return monotonic() < until
+
+    connection.set_busy_handler(wait)
 
 
 DISK_ERRORS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.CantOpenError)

@@ -23,7 +23,7 @@ from aisle.service.db.availability_monitor import AccessKind, DatabaseMonitor
 from aisle.service.db.database_interface import GROWING_TABLES, DatabaseFailed, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.schema import migrate, store_statistics
-from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, public_error
+from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, poll_often, public_error
 from aisle.service.db.sqlite_inline_reader import InlineReader, ReadTooLong
 from aisle.service.db.sqlite_transaction import ReadTransaction, run_sync
 from aisle.service.db.sqlite_writer import SqliteWriter
@@ -150,7 +150,7 @@ def _open_for_writing(path: Path, busy_ms: int) -> apsw.Connection:
     try:
         migrate(connection)
         store_statistics(connection)
-        connection.set_busy_timeout(busy_ms)
+        poll_often(connection, busy_ms)
         # Without it a statement with joins is planned again for each value, which takes far longer than running it.
         # Lists, whose best index depends on their values, use other connections.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import takewhile
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
@@ -25,9 +26,9 @@ import apsw
 
 from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Work, database_failure
-from aisle.service.db.fair_turns import CALLER, CallerQueue
+from aisle.service.db.fair_turns import CALLER, Caller, CallerQueue
 from aisle.service.db.product_search_index import are_products_waiting, index_waiting_products
-from aisle.service.db.sqlite_connection import public_error
+from aisle.service.db.sqlite_connection import NextWriter, public_error
 from aisle.service.db.sqlite_transaction import MustRollBack, SqliteTransaction, run_sync
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class _Job(NamedTuple):
     """Loop on which the caller waits; None if it waits without a loop."""
     sent_at: float = 0.0
     """Time of the submission, by the monotonic clock."""
-    caller: str = ""
+    caller: Caller = Caller()
 
     def is_wanted(self) -> bool:
         """Return True if the caller still waits for the result. It is asked again if the job is repeated."""
@@ -161,6 +162,7 @@ class SqliteWriter:
         except BaseException as problem:
             started.set_exception(problem)
             return
+        next_writer = NextWriter(Path(connection.filename))
         tx = SqliteTransaction(connection)
         tx.has_waiting_products = True  # An earlier process may have left some.
         started.set_result(None)
@@ -168,16 +170,17 @@ class SqliteWriter:
         try:
             while waiting or self._is_running:
                 if waiting:
-                    self._run_batch(tx, waiting)
+                    self._run_batch(tx, waiting, next_writer)
                 elif not tx.has_waiting_products:
                     self._add_waiting(waiting, self._jobs.get())
                 if tx.has_waiting_products and self._is_running:
-                    _index_products(tx)
+                    _index_products(tx, next_writer)
                 self._add_arrived(waiting)
         except BaseException as problem:
             self._fail_all(waiting, database_failure(problem))
         finally:
             connection.close()
+            next_writer.close()
 
     def _fail_all(self, waiting: _JobQueue, error: DatabaseFailed) -> None:
         """Close the queue and report the failure to all waiting callers."""
@@ -187,7 +190,7 @@ class SqliteWriter:
             if (job := waiting.take()).is_wanted():
                 _deliver([_JobResult(job, error=error)])
 
-    def _run_batch(self, tx: SqliteTransaction, waiting: _JobQueue) -> None:
+    def _run_batch(self, tx: SqliteTransaction, waiting: _JobQueue, next_writer: NextWriter) -> None:
         """Run the waiting jobs, and those that arrive meanwhile, in one transaction.
 
         If one fails after writing, roll back and repeat with savepoints. Raise the error of a transaction that can be
@@ -196,7 +199,8 @@ class SqliteWriter:
         tx.end("ROLLBACK")
         began = monotonic()
         try:
-            tx.begin("BEGIN IMMEDIATE")
+            with next_writer.taken():
+                tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
             first = waiting.take()
             if first.is_wanted():
@@ -253,12 +257,13 @@ class SqliteWriter:
             results.append(_JobResult(job, error=public_error(problem)))
 
 
-def _index_products(tx: SqliteTransaction) -> None:
+def _index_products(tx: SqliteTransaction, next_writer: NextWriter) -> None:
     """Index some of the waiting products. They are found nevertheless, so the next write of products may try again."""
     try:
         tx.has_waiting_products = are_products_waiting(tx.connection)
         if tx.has_waiting_products:
-            tx.begin("BEGIN IMMEDIATE")
+            with next_writer.taken():
+                tx.begin("BEGIN IMMEDIATE")
             index_waiting_products(tx.connection)
             tx.end("COMMIT")
     except apsw.Error:

@@ -32,7 +32,7 @@ async def count_free(
     At a location the count includes held goods, so free stock becomes counted − held. Without one, the stock at no
     location becomes counted − all other stock of the pool. Both may become negative.
     """
-    stock = await _stock_at_count(ledger, product.number)
+    stock = await _stock_at_count(ledger, product.number, is_total=location is None)
     code = location.code if location else NO_LOCATION
     found = []
     for pool, quantity in counted.items():
@@ -75,14 +75,20 @@ async def count_held(
     return found
 
 
-async def _stock_at_count(ledger: Ledger, product: str) -> dict[tuple[str, int], int]:
-    """Return the product's stock by location and pool at the time of the count, without later legs."""
+async def _stock_at_count(ledger: Ledger, product: str, *, is_total: bool) -> dict[tuple[str, int], int]:
+    """Return the product's stock by location and pool at the time of the count, without later legs.
+
+    The total of the store includes goods that somebody was moving.
+    """
     stock: dict[tuple[str, int], int] = {}
     for key, quantity in (await ledger.balances(product)).items():
         location_and_pool = (key.location, key.pool)
         stock[location_and_pool] = stock.get(location_and_pool, 0) + quantity
     if ledger.occurred_on < ledger.ctx.now:
-        for location, pool, quantity in await ledger.changes_after(product, ledger.occurred_on):
+        later = await ledger.changes_after(product, ledger.occurred_on)
+        if is_total:
+            later += await ledger.goods_under_way(product, ledger.occurred_on)
+        for location, pool, quantity in later:
             stock[(location, pool)] = stock.get((location, pool), 0) - quantity
     return stock
 

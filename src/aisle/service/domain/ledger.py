@@ -288,21 +288,38 @@ class Ledger:
         pending = [leg for leg in self._legs.get(product, ()) if leg.occurred_on > occurred_on]
         return changes + [(leg.location, leg.pool, leg.quantity) for leg in pending]
 
-    async def post(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
-        """Add `quantity` thousandths, which may be negative, to a balance. Note if it becomes negative."""
+    async def goods_under_way(self, product: str, moment: str) -> list[tuple[str, int, int]]:
+        """Return what had left a location then and not arrived, unless it was counted in between: location, pool and
+        quantity, which is negative."""
+        found = []
+        for left_on, location, pool, quantity in await self.ctx.tx.all(sql.LEGS_UNDER_WAY, self.store, product, moment):
+            if not await self.is_counted_since(product, StockKey(location, pool), left_on):
+                found.append((location, pool, quantity))
+        return found
+
+    async def post(
+        self, kind: LegKind, product: str, stock_key: StockKey, quantity: int, occurred_on: str = ""
+    ) -> None:
+        """Add `quantity` thousandths, which may be negative, to a balance. Note if it becomes negative.
+
+        Goods that are moved may have left before (`occurred_on`). Until they arrive they belong to the store's total.
+        """
         if quantity == 0:
             return
-        await self._post_leg(kind, product, stock_key, quantity, self.occurred_on)
-        if self.occurred_on >= self.ctx.now:
-            return
-        self._late_changes[(product, stock_key.pool)] += quantity
-        if stock_key.location and await self._counted_since(product, stock_key.location, stock_key.pool):
-            await self._absorb(product, stock_key.location, stock_key.pool, quantity)
-            self._late_changes[(product, stock_key.pool)] -= quantity
+        occurred_on = occurred_on or self.occurred_on
+        was_negative = self.has_negative_balance
+        await self._post_leg(kind, product, stock_key, quantity, occurred_on)
+        if occurred_on < self.ctx.now and await self.is_counted_since(product, stock_key, occurred_on):
+            await self._absorb(product, stock_key.location, stock_key.pool, quantity, occurred_on)
+            self.has_negative_balance = was_negative
+        elif self.occurred_on < self.ctx.now:
+            self._late_changes[(product, stock_key.pool)] += quantity
 
-    async def transfer(self, kind: LegKind, product: str, source: StockKey, target: StockKey, quantity: int) -> None:
-        """Move a quantity from one balance to another."""
-        await self.post(kind, product, source, -quantity)
+    async def transfer(
+        self, kind: LegKind, product: str, source: StockKey, target: StockKey, quantity: int, left_on: str = ""
+    ) -> None:
+        """Move a quantity from one balance to another. It may have left the first one before (`left_on`)."""
+        await self.post(kind, product, source, -quantity, left_on)
         await self.post(kind, product, target, quantity)
 
     def record_count(self, product: str, location: str, pool: int) -> None:
@@ -318,6 +335,12 @@ class Ledger:
         if product not in self._last_counts:
             await self._load_last_counts(product)
         return self._last_counts[product].get((location, pool), "")
+
+    async def is_counted_since(self, product: str, stock_key: StockKey, occurred_on: str) -> bool:
+        """Return True if the free stock of this pool was counted at the location later than this."""
+        if not stock_key.location:
+            return False
+        return await self.last_count(product, stock_key.location, stock_key.pool) > occurred_on
 
     async def take_back_count(self, product: str, location: str, pool: int, counted_on: str, before: str) -> None:
         """Let the count `before` be the last one, or none (''). What only the later one absorbed counts again.
@@ -342,8 +365,8 @@ class Ledger:
     async def close_entry(self) -> None:
         """Close an entry of the operation. Absorb changes that precede a count of the whole store."""
         for (product, pool), quantity in list(self._late_changes.items()):
-            if quantity and await self._counted_since(product, NO_LOCATION, pool):
-                await self._absorb(product, NO_LOCATION, pool, quantity)
+            if quantity and await self.last_count(product, NO_LOCATION, pool) > self.occurred_on:
+                await self._absorb(product, NO_LOCATION, pool, quantity, self.occurred_on)
         self._late_changes.clear()
 
     async def finish(self) -> None:
@@ -433,14 +456,10 @@ class Ledger:
             self.has_negative_balance = True
         self._changed_products[product] = None
 
-    async def _absorb(self, product: str, location: str, pool: int, quantity: int, occurred_on: str = "") -> None:
+    async def _absorb(self, product: str, location: str, pool: int, quantity: int, occurred_on: str) -> None:
         """Undo a change of free stock that a later count includes."""
-        at = occurred_on or self.occurred_on
-        await self._post_leg("absorbed", product, StockKey(location, pool), -quantity, at)
-        self._absorbed[AbsorbedKey(product, location, pool, at)] -= quantity
-
-    async def _counted_since(self, product: str, location: str, pool: int) -> bool:
-        return await self.last_count(product, location, pool) > self.occurred_on
+        await self._post_leg("absorbed", product, StockKey(location, pool), -quantity, occurred_on)
+        self._absorbed[AbsorbedKey(product, location, pool, occurred_on)] -= quantity
 
     async def _load_last_counts(self, product: str) -> None:
         """Read the last counts of this product and of all whose free stock was read, since they will be needed."""

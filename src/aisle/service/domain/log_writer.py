@@ -111,10 +111,10 @@ class LogWriter:
         code = location.code if location else NO_LOCATION
         self.free_counts.append(FreeCount(len(self._added_positions), product.number, code, self.ledger.occurred_on))
 
-    def add(self, entry: LogEntry) -> None:
-        """Add an entry with the ledger's current time."""
+    def add(self, entry: LogEntry, occurred_on: str = "") -> None:
+        """Add an entry with this time, or the ledger's current one."""
         self._added_positions.append(len(self._entries))
-        self._entries.append((entry, self.ledger.occurred_on))
+        self._entries.append((entry, occurred_on or self.ledger.occurred_on))
 
     async def add_for_line(
         self,

@@ -51,8 +51,9 @@ async def move_goods(
     *,
     allow_overage: bool,
     field: str,
+    left_on: str = "",
 ) -> MovedQuantities:
-    """Move goods. Return the quantities by origin.
+    """Move goods, which may have left the source before (`left_on`). Return the quantities by origin.
 
     Raise Refusal: 409 if there are too few, 422 if nothing would move.
     """
@@ -75,8 +76,8 @@ async def move_goods(
             field,
             line=target.line.as_json(),
         )
-    for planned in await _plan_sources(ledger, product, source, target, rest, allow_overage, field):
-        await _transfer_goods(ledger, product, source, target, planned)
+    for planned in await _plan_sources(ledger, product, source, target, rest, allow_overage, field, left_on):
+        await _transfer_goods(ledger, product, source, target, planned, left_on)
     if not same_line:
         _change_picked(source.line, -rest)
         _change_picked(target.line, rest)
@@ -95,8 +96,12 @@ async def _plan_sources(
     quantity: int,
     allow_overage: bool,
     field: str,
+    left_on: str,
 ) -> list[SourceQuantity]:
-    """Return the pools from which `quantity` leaves: the named one, otherwise the default pool, then by number."""
+    """Return the pools from which `quantity` leaves: the named one, otherwise the default pool, then by number.
+
+    Who counted the source after the goods had left did not find them there.
+    """
     if quantity == 0:
         return []
     balances = await (ledger.held_for_line(source.line) if source.line else ledger.free_stock(product.number))
@@ -108,6 +113,8 @@ async def _plan_sources(
         if part:
             plan.append(SourceQuantity(source.location_code, pool, part))
             quantity -= part
+    if pools and left_on and await ledger.is_counted_since(product.number, source.stock_key(pools[0]), left_on):
+        allow_overage = True
     if quantity and (source.line is not None or not allow_overage or not pools):
         available = sum(max(0, quantities.get(pool, 0)) for pool in pools)
         raise conflict(f"Only {format_quantity(available)} of {product.number} can be moved from there.", field)
@@ -124,12 +131,12 @@ def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: M
 
 
 async def _transfer_goods(
-    ledger: Ledger, product: Product, source: MovementEnd, target: MovementEnd, planned: SourceQuantity
+    ledger: Ledger, product: Product, source: MovementEnd, target: MovementEnd, planned: SourceQuantity, left_on: str
 ) -> None:
     pool = target.pool or planned.pool
     origins = await _origins_of_source(ledger, source, planned)
     await ledger.transfer(
-        "move", product.number, source.stock_key(planned.pool), target.stock_key(pool), planned.quantity
+        "move", product.number, source.stock_key(planned.pool), target.stock_key(pool), planned.quantity, left_on
     )
     if source.line and source.location and target.line is None:
         args = (product.number, source.location.code, planned.pool, *source.line.key, planned.quantity)

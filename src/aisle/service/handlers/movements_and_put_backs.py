@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from aisle.contract.request_bodies.extension_bodies import ExtendedMovementItem
 from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd as EndFields
-from aisle.contract.request_bodies.store_products_logs_movements import MovementItem
 from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import deliveries as shipment_sql
 from aisle.service.db.statements import orders as order_sql
@@ -23,8 +23,10 @@ from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number, to_json_number
 from aisle.service.domain.read_products_and_locations import Product, StoreCatalogue
+from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import unprocessable
 from aisle.service.handlers.list_page import after_seq, extension_page
+from aisle.service.http.request_headers import clamp_occurred_on
 from aisle.service.operation_context import Context, OperationCall, Store
 
 EMPTY_LIST_RESULT = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
@@ -41,7 +43,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
     """
     if not call.body:
         return EMPTY_LIST_RESULT
-    items: list[MovementItem] = call.body
+    items: list[ExtendedMovementItem] = call.body
     if ctx.replay:
         items = [item for item in items if not await _has_order_ended(ctx, item)]
     ctx.app_user = call.query.get("AppUserName", ctx.app_user)
@@ -61,7 +63,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
     return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
 
 
-async def _has_order_ended(ctx: Context, item: MovementItem) -> bool:
+async def _has_order_ended(ctx: Context, item: ExtendedMovementItem) -> bool:
     """Return True if the item put goods down before a restore, for an order that has ended since."""
     ends = item.get("from_location", _NO_END), item.get("to_location", _NO_END)
     lines = [[end.get(field) for field in _LINE_FIELDS] for end in ends]
@@ -71,7 +73,7 @@ async def _has_order_ended(ctx: Context, item: MovementItem) -> bool:
     return head is not None and bool(not head[1] or head[4])
 
 
-async def _move_item(ledger: Ledger, logs: LogWriter, item: MovementItem, field: str) -> None:
+async def _move_item(ledger: Ledger, logs: LogWriter, item: ExtendedMovementItem, field: str) -> None:
     if not item.get("product_number"):
         raise unprocessable("A movement needs a product.", f"{field}.product_number")
     product = await ledger.catalogue.get_product(item["product_number"], f"{field}.product_number")
@@ -88,16 +90,28 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: MovementItem, field:
         target = target._replace(line=source.line)
     # Goods moved before a restore were there, but their arrival may not have been repeated yet.
     overage = item.get("allow_overage", False) or ledger.ctx.replay is not None
-    moved = await move_goods(ledger, product, source, target, quantity, allow_overage=overage, field=field)
+    left_on = _left_on(ledger.ctx, item, field)
+    moved = await move_goods(
+        ledger, product, source, target, quantity, allow_overage=overage, field=field, left_on=left_on
+    )
     flagged = ledger.pop_negative_flag()
     if moved.from_hand:
         logs.add(LogEntry(product, IN_HAND_SOURCE, -moved.from_hand, line=target.line, reference=item.get("reference")))
-    for end, part, end_fields in (
-        (source, -moved.from_source, item.get("from_location", _NO_END)),
-        (target, quantity, item.get("to_location", _NO_END)),
+    for end, part, end_fields, occurred_on in (
+        (source, -moved.from_source, item.get("from_location", _NO_END), left_on),
+        (target, quantity, item.get("to_location", _NO_END), ledger.occurred_on),
     ):
         if part:
-            logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0))
+            logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0), occurred_on)
+
+
+def _left_on(ctx: Context, item: ExtendedMovementItem, field: str) -> str:
+    """Return the time at which goods left their source: when they were taken, not after they arrived."""
+    if "taken_datetime" not in item:
+        return ctx.occurred_on
+    taken_on = parse_timestamp(item["taken_datetime"], f"{field}.taken_datetime", ctx.time_zone())
+    skew, is_replay = ctx.headers.clock_skew, ctx.replay is not None
+    return min(clamp_occurred_on(taken_on, ctx.now_seconds, skew, is_replay=is_replay), ctx.occurred_on)
 
 
 async def _parse_end(ledger: Ledger, product: Product, fields: EndFields, field: str) -> MovementEnd:
@@ -134,7 +148,7 @@ async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field:
 
 
 def _log_entry(
-    product: Product, end: MovementEnd, quantity: int, item: MovementItem, fields: EndFields, *, flagged: bool
+    product: Product, end: MovementEnd, quantity: int, item: ExtendedMovementItem, fields: EndFields, *, flagged: bool
 ) -> LogEntry:
     reason = item.get("reason_code", "")
     code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None

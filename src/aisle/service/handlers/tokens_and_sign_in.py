@@ -171,8 +171,7 @@ async def _create_person_token(ctx: Context, store: Store, person: Person) -> by
     until = format_timestamp(ctx.now_seconds + TOKEN_SECONDS)
     if ctx.principal.expires_on is not None:
         until = min(until, ctx.principal.expires_on)
-    parent = ctx.principal.parent_token_id or ctx.principal.token_id
     grant = TokenGrant(person.user, person.role, [store.number], until)
-    made = await add_token(ctx.tx, grant, ctx.now, TokenPerson(parent, store.number, person.badge))
+    made = await add_token(ctx.tx, grant, ctx.now, TokenPerson(ctx.principal.host_token_id, store.number, person.badge))
     fields = {"token": made.secret, "expires_on": until, "store_number": store.number}
     return to_json_bytes(fields | {"user": person.user, "name": person.name, "role": person.role})

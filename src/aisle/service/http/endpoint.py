@@ -39,7 +39,7 @@ from aisle.service.db.database_interface import (
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.fair_turns import CALLER
+from aisle.service.db.fair_turns import CALLER, Caller, KnownCallers
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
@@ -88,6 +88,7 @@ class OperationEndpoint:
         self._address_limiter = RateLimiter(limits.unauthenticated)
         self._bytes = RateLimiter(limits.token_bytes if limits.token else 0)
         self._sign_in_limiter = RateLimiter(limits.sign_in)
+        self._callers = KnownCallers()
         self._turns = Turns()
         self._unread = HeldBytes("Answers")
 
@@ -100,7 +101,7 @@ class OperationEndpoint:
             parsed_request = self._parse(operation, request, headers)
             exchange = _Exchange(operation, request, headers, parsed_request, notes)
             # Its task may have begun in that of another caller.
-            CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
+            CALLER.set(self._callers.find(hash_secret(parsed_request.secret), _address_of(request)))
             if operation.operation.write:
                 principal, answer = await self._write(exchange)
             else:
@@ -110,6 +111,7 @@ class OperationEndpoint:
                 answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
             if isinstance(refusal, TokenRefused):
+                self._callers.remove(hash_secret(parsed_request.secret))
                 _note_refused_token(refusal, request, notes)
             return refusal_response(self._limit_unauthenticated(request, refusal))
         except TooManyWaiting as problem:
@@ -135,7 +137,7 @@ class OperationEndpoint:
         """Count a long answer until its client has read it. Raise Refusal if too many bytes are unread."""
         if len(response.body) <= SMALL:
             return response
-        held = principal.token_id, _address_of(request), len(response.body)
+        held = principal.host_token_id, _address_of(request), len(response.body)
         self._unread.add(*held)
         return _CountedResponse(response, partial(self._unread.remove, *held))
 
@@ -202,8 +204,8 @@ class OperationEndpoint:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
         operation, call = exchange.operation, exchange.parsed.call
         ctx = await self.database.read(partial(self._authorize, exchange=exchange, is_first=True))
-        token_id = ctx.principal.token_id
-        CALLER.set(token_id)  # However many addresses its writes come from, they wait for each other.
+        token_id = ctx.principal.host_token_id
+        CALLER.set(_caller_of(ctx.principal))
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
         raw = await request_body.read_body(exchange.request.receive, exchange.headers, took, begin)
@@ -213,12 +215,13 @@ class OperationEndpoint:
         needed = call.query.get("flush", False)
         return raw, await request_body.parsed_body(raw, request_body_adapter(operation.operation), needed=needed)
 
-    def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
+    def _count_request(self, operation: ServedOperation, principal: Principal, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""
-        self._token_limiter.count_request(token_id)
+        self._token_limiter.count_request(principal.token_id)
         if operation.handler.limits_attempts:
             # Guesses through the web must not use up the attempts of the terminals in the store.
             is_web = call.header.get("Aisle-Door", "").lower() == WEB_CHANNEL
+            token_id = principal.host_token_id
             self._sign_in_limiter.count_request(f"{token_id} {WEB_CHANNEL}" if is_web else token_id)
 
     async def _run_before_transaction(self, exchange: _Exchange, call: OperationCall) -> OperationCall:
@@ -253,7 +256,8 @@ class OperationEndpoint:
         principal, store = arrival.principal, arrival.store
         if is_first and "token" not in notes:
             notes |= {"token": principal.token_id, "role": principal.role}
-            self._count_request(operation, principal.token_id, parsed_request.call)
+            self._callers.add(hash_secret(parsed_request.secret), _caller_of(principal))
+            self._count_request(operation, principal, parsed_request.call)
         if not arrival.is_allowed:
             raise forbidden()
         if parsed_request.refusal:
@@ -331,6 +335,11 @@ def _note_refused_token(refusal: TokenRefused, request: Request, notes: RequestN
         notes["refused_token"] = refusal.name
     elif refusal.is_unknown:
         log.warning("unknown token refused from %s", _address_of(request))
+
+
+def _caller_of(principal: Principal) -> Caller:
+    """Return the caller of a token, from whatever address."""
+    return Caller(principal.host_token_id, principal.token_id)
 
 
 def _address_of(request: Request) -> str:

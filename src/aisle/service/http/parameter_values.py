@@ -46,7 +46,7 @@ _MAX_NAME_LENGTH = 80
 _MIN_PREFIX_LENGTH = 3
 
 
-_MAX_NAMED = 50
+_MAX_NAMED = 5
 
 
 _UNKNOWN_PARAMETER = "There is no such parameter here."
@@ -91,7 +91,7 @@ def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False
             raise bad_request("This parameter is there more than once.", name)
         given[name] = text
     if not lenient and not given.keys() <= known.keys():
-        raise unknown_parameter_refusal((name for name in given if name not in known), params)
+        raise UnknownParameters([name for name in given if name not in known], params)
     for name, param in known.items():
         if param.required and name not in given:
             raise bad_request("This parameter is needed.", name)
@@ -188,16 +188,23 @@ def _normalize_name(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def unknown_parameter_refusal(names: Iterable[str], params: Sequence[Param]) -> Refusal:
-    """Return the refusal (400) of unknown query parameters."""
-    unique_names = dict.fromkeys(names)
-    errors = [
-        {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, params)}
-        for name in list(unique_names)[:_MAX_NAMED]
-    ]
-    refusal = bad_request(errors[0]["message"], errors[0]["field"])
-    refusal.extra["errors"] = errors
-    return refusal
+class UnknownParameters(Refusal):
+    """Refusal (400) of unknown query parameters. Only its body looks for similar ones, which takes milliseconds."""
+
+    def __init__(self, names: Sequence[str], params: Sequence[Param]) -> None:
+        super().__init__(400, _UNKNOWN_PARAMETER, names[0][:_MAX_NAME_LENGTH])
+        self._names = names[:_MAX_NAMED]
+        self._params = params
+
+    def body(self) -> bytes:
+        """See Refusal."""
+        errors = [
+            {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, self._params)}
+            for name in self._names
+        ]
+        self.message = errors[0]["message"]
+        self.extra["errors"] = errors
+        return super().body()
 
 
 def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:

@@ -25,6 +25,12 @@ LEGS_AFTER = """
     SELECT location_code, pool, CAST(SUM(quantity) AS BIGINT) FROM leg
     WHERE store_number = $1 AND product_number = $2 AND occurred_on > $3
     GROUP BY location_code, pool"""
+# Goods that had left a location at a moment, by movements that end later.
+LEGS_UNDER_WAY = """
+    SELECT l.occurred_on, l.location_code, l.pool, l.quantity FROM leg l
+    WHERE l.store_number = $1 AND l.product_number = $2 AND l.occurred_on <= $3 AND l.kind = 'move' AND l.op_id IN (
+        SELECT a.op_id FROM leg a
+        WHERE a.store_number = $1 AND a.product_number = $2 AND a.occurred_on > $3 AND a.kind = 'move')"""
 HELD_FOR_LINE = """
     SELECT location_code, pool, quantity FROM balance
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND order_number <> ''"""

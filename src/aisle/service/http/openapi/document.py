@@ -242,6 +242,7 @@ _TIME_FIELDS = {
     "scanned_datetime",
     "store_next_delivery_datetime",
     "store_next_ordering_datetime",
+    "taken_datetime",
     "validate_expiry_date_time",
 }
 
