@@ -249,15 +249,15 @@ def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     def passes(message: str, *args: object) -> bool:
         return repeats.filter(logging.LogRecord("aisle.service", logging.WARNING, "", 0, message, args, None))
 
-    lost = "A host of store %s knows what this database does not: it was put back from an earlier copy."
-    assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
+    lost = "A host of store %s with token %s knows what this database does not: it was put back from an earlier copy."
+    assert [passes(lost, "S1", "t1"), passes(lost, "S1", "t2"), passes(lost, "S2", "t1")] == [True, False, True]
     assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
     assert [passes("Invalid UTF-8 sequence received from client.") for _ in range(2)] == [True, False]
     assert [passes("SSL connection is closed") for _ in range(2)] == [True, False]
     assert passes("database lost: %s of %s", "x", "y")
     assert passes("database lost: %s of %s", "x", "y")
     now[0] = 61
-    assert passes(lost, "S1")
+    assert passes(lost, "S1", "t1")
     with repeats_filtered():
         assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
 

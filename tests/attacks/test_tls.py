@@ -20,9 +20,10 @@ import pytest
 from starlette.types import ASGIApp
 
 from aisle.server import tls_certificates_and_handshakes
-from aisle.server.connections import ConnectionLimits, connection_limits
+from aisle.server.connections import _SHORT_HEAD, ConnectionLimits, connection_limits
 from aisle.server.http_server import HttpServer, listening, server_config
 from aisle.server.tls_certificates_and_handshakes import Handshakes
+from aisle.service.http.rate_limit_and_turns_of_large_bodies import MOST_BYTES as BODY_BYTES
 from tests.service.test_certificate_renewal import made
 from tests.service.test_connections import SECONDS, app
 
@@ -91,6 +92,15 @@ def test_fewer_connections_are_kept_with_tls() -> None:
     plain, tls = connection_limits(), connection_limits(tls=True)
     assert tls.connections <= min(plain.connections, 1_500)
     assert tls.per_address <= max(1, tls.connections // 4)
+
+
+@pytest.mark.parametrize(("tls", "connection", "unread"), [(False, 3 << 10, 50 << 10), (True, 30 << 10, 100 << 10)])
+def test_all_limits_together_fit_into_memory(*, tls: bool, connection: int, unread: int) -> None:
+    """The rest of 200 MB is the process at its start, with 50 MB, and the bodies and answers that are being made."""
+    limits = connection_limits(tls=tls)._replace(connections=1_500 if tls else 10_000)
+    heads = limits.unfinished_bytes + limits.connections * _SHORT_HEAD
+    most = limits.connections * connection + limits.unread * unread + heads + 2 * BODY_BYTES
+    assert most < 125 << 20
 
 
 async def test_a_handshake_of_somebody_else_begins_in_the_next_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
