@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 
 from aisle.server import tls_certificates_and_handshakes
 from aisle.server.connections import _SHORT_HEAD, ConnectionLimits, connection_limits
+from aisle.server.fair_rounds import KnownClients
 from aisle.server.http_server import HttpServer, listening, server_config
 from aisle.server.tls_certificates_and_handshakes import Handshakes
 from aisle.service.http.rate_limit_and_turns_of_large_bodies import MOST_BYTES as BODY_BYTES
@@ -113,7 +114,7 @@ async def test_a_handshake_of_somebody_else_begins_in_the_next_rounds(monkeypatc
 
     monkeypatch.setattr(asyncio.get_running_loop(), "start_tls", start_tls)
     limits = ConnectionLimits(connections=400, proxies=[ip_network("10.9.0.0/16")])
-    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), limits)
+    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), limits, KnownClients())
     arrived = [FakeTransport(host) for host in ["10.0.0.2", *["10.0.0.1"] * 200, "10.0.0.3", *["10.9.0.1"] * 20]]
     for each in arrived:
         handshakes.begin().connection_made(each)
@@ -145,7 +146,9 @@ async def test_what_tls_receives_from_somebody_else_is_read_in_the_next_rounds(m
         await asyncio.Event().wait()
 
     monkeypatch.setattr(asyncio.get_running_loop(), "start_tls", start_tls)
-    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ConnectionLimits())
+    handshakes = Handshakes(
+        asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ConnectionLimits(), KnownClients()
+    )
     arrived = [FakeTransport(host) for host in [*["10.0.0.1"] * 200, "10.0.0.2"]]
     for each in arrived:
         handshakes.begin().connection_made(each)

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from aisle.caller_addresses import Network, address_key, is_in
-from aisle.server.fair_rounds import FairRounds
+from aisle.server.fair_rounds import FairRounds, KnownClients
 from aisle.server.limited_websocket import LimitedWebSocket
 
 log = logging.getLogger("aisle.server")
@@ -106,8 +106,8 @@ def connection_limits(
     return limits._replace(unread=_MOST_UNREAD_TLS) if tls else limits
 
 
-def limited(limits: ConnectionLimits) -> type[H11Protocol]:
-    """Create the protocol class of a server with these limits."""
+def limited(limits: ConnectionLimits, known: KnownClients) -> type[H11Protocol]:
+    """Create the protocol class of a server with these limits and known clients."""
     state: dict[str, object] = {
         "limits": limits,
         "by_address": Counter[str](),
@@ -118,7 +118,8 @@ def limited(limits: ConnectionLimits) -> type[H11Protocol]:
     state |= {
         "held": HeldBytes(limits.unfinished_bytes),
         "room": memoryview(bytearray(_READ_BODY_BYTES)),
-        "rounds": FairRounds(),
+        "known": known,
+        "rounds": FairRounds(known),
     }
     return type("Connection", (LimitedConnection,), state)
 
@@ -192,6 +193,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     unread: dict[LimitedConnection, None]
     """Connections whose client has not read its answer."""
     held: HeldBytes
+    known: KnownClients
     rounds: FairRounds
     room: memoryview
     """Buffer of all connections for reading, since only one reads at a time."""
