@@ -60,6 +60,9 @@ def test_time_of_keys_that_is_none_is_the_usual_one(digits: str) -> None:
     assert (features.idempotency, features.key_lifetime_s) == (True, DEFAULT_KEY_LIFETIME_S)
 
 
+UNREADABLE = [{"topic": "location", "key": key} for key in ("\ud800", "a\ud800b", "..", ".", "a\0b")]
+
+
 async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None:
     change = {"topic": "order", "key": "O1"}
     service = Service({"cursor": 4, "mark": LONG}, {"cursor": 4, "mark": "a"})
@@ -67,6 +70,6 @@ async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None
         await service.feed().skip_to_end()
     feed = service.feed()
     await feed.skip_to_end()
-    service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, change]}]
+    service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, *UNREADABLE, change]}]
     news = await feed.read()
     assert (news.single_topics, news.cursor, news.mark) == ((Topic("order", "O1"),), 7, "b")

@@ -15,6 +15,7 @@ from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics import CATALOGUE, ENTRY_PREFIX, LOG, PRODUCT, RECOUNT, Topic
+from aisle.errors import ContractError
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"
@@ -25,7 +26,7 @@ MAX_PAGES = 200
 MAX_SINGLE_READS = 200
 """Number of changes of one topic above which its list is read instead of single keys."""
 _MAX_TEXT = 1_000
-"""Characters of a mark and of a key. A longer one fits in no address, and would stop all later reads."""
+"""Characters of a mark and of a key. A longer one fits in no address."""
 
 
 class Changes(NamedTuple):
@@ -146,12 +147,20 @@ class ChangeFeed:
 def _parse_page(body: Any) -> _Page:
     return _Page(
         _parse_cursor(body["cursor"]),
-        [change for change in map(dict, body["changes"]) if len(str(change.get("key"))) <= _MAX_TEXT],
+        [change for change in map(dict, body["changes"]) if _can_be_requested(str(change.get("key")))],
         bool(body["more"]),
         bool(body.get("restored") or body.get("unknown")),
         _parse_mark(body.get("mark")),
         bool(body.get("forgotten")),
     )
+
+
+def _can_be_requested(key: str) -> bool:
+    """Return True unless a request cannot name this key, which would stop all later reads."""
+    try:
+        return len(key) <= _MAX_TEXT and bool(encode_segment(key or "-"))
+    except ContractError:
+        return False
 
 
 def _parse_cursor(value: Any) -> int:
