@@ -95,6 +95,8 @@ class MovementEntry(TypedDict, total=False):
     to_location: MovementEnd
     source: str
     allow_overage: bool
+    taken_datetime: str
+    """When the goods left their location; ISO 8601."""
 
 
 class LogEntry(TypedDict, total=False):

@@ -26,7 +26,7 @@ from tests.clock import Clock
 from tests.run_length import tries
 from tests.writes import ANNA, BEN, STORE, intents, movement, update
 
-STEPS = tries(150, 300)
+STEPS = tries(100, 300)
 SELDOM = 25
 """Steps after which all pages are looked at, too."""
 AT_WORK = 3

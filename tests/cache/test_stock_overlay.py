@@ -112,6 +112,27 @@ def test_more_than_the_books_have_leaves_less_than_nothing(outbox: OperationQueu
     assert lying(reads, "A-1") == {"P1": (-4, {"1": -6, "2": 2})}
 
 
+@pytest.mark.parametrize("pool", [0, 1])
+@pytest.mark.parametrize(
+    ("taken", "counted", "left"), [("10:00", "10:05", 1), ("10:10", "10:05", -2), ("", "10:05", -2)]
+)
+def test_goods_that_left_before_a_count_leave_once(
+    outbox: OperationQueue, reads: CacheReader, taken: str, counted: str, left: int, pool: int
+) -> None:
+    entry = {"product_number": "P1", "location_code": "A-1", "stock_pool_1" if pool else "counted_quantity": Decimal(1)}
+    enqueue(outbox, logs(True, **entry, scanned_datetime=f"2026-11-20T{counted}:00Z"))
+    moved = move("P1", 3, end("A-1", pool), end("B-1"))
+    time = {"taken_datetime": f"2026-11-20T{taken}:00.000000Z"} if taken else {}
+    enqueue(outbox, moved._replace(body=[moved.body[0] | time]))
+    there, arrived = lying(reads, "A-1").get("P1", (0, {})), lying(reads, "B-1")["P1"]
+    if left == 1:
+        assert (there, arrived) == ((3, {"1": 1, "2": 2}), (3, {"1": 3}))
+    else:
+        assert (there[0], arrived[0]) == (0, 3)
+    (row,), _ = reads.query("product", {"product_number": "P1"})
+    assert row["most_likely_quantity"] == 10 - 2 + (3 if left == 1 else 0)
+
+
 def test_what_is_held_moves_with_its_order(outbox: OperationQueue, reads: CacheReader) -> None:
     enqueue(outbox, move("P2", 3, end("PU", 0, "4101", 1), end("B-1", 0, "4101", 1)))
     for code, held in (("PU", 1), ("B-1", 3)):

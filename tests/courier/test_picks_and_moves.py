@@ -131,13 +131,14 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         session = open_session(shop.home, Settings(terminal="dock", user="U1"))
         session.start()
         say(session, str(home(session).index("home.move") + 1), place, f"5*{row['barcode']}")
-        count = {"product_number": number, "location_code": place, "stock_pool_1": 0}
+        there = int(row["store_locations"][0]["quantity"])
+        loss = {"product_number": number, "location_code": place, "stock_pool_1": -there}
         async with shop.client(straight=True) as client:
             await client.request(
                 "create-store-product-logs",
                 path={"store_number": STORE},
-                query={"is_counted_quantity": True},
-                body=json.dumps({"storeproductlog": [count]}).encode(),
+                query={"is_counted_quantity": False},
+                body=json.dumps({"storeproductlog": [loss]}).encode(),
             )
         say(session, UP)
         courier.wake()
@@ -148,6 +149,6 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         assert frame.verdict is not None
         assert frame.verdict.text.id == "receive.refused"
         assert frame.link.needs_person == 1
-        (there,) = shop.reads.query("location", {"location_code": UP})[0]
-        assert number not in {each["product_number"] for each in there["products"]}
+        (target,) = shop.reads.query("location", {"location_code": UP})[0]
+        assert number not in {each["product_number"] for each in target["products"]}
         session.close()

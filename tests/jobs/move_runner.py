@@ -39,6 +39,10 @@ class Store:
         self.decimals = {"P3"}
         self.counted: dict[tuple[str, str, int], int] = {}
         """Quantities that somebody counted, by product, place and pool."""
+        self.later: dict[tuple[str, str], Decimal] = {}
+        """Quantities that somebody counts after goods were taken, by product and place."""
+        self.later_at = ""
+        """When they are counted."""
         self.awaited = False
         """Whether the lines of the order that is asked for next are not there yet."""
 
@@ -62,6 +66,16 @@ class Store:
             {"product_number": product, "location_code": place, "counted_quantity": Decimal(counted)}
             for (product, place, pool), counted in self.counted.items()
             if (product, place, pool) in goods or (product, place, 0) in goods
+        ]
+
+    def later_counts(self, args: Mapping[str, Any]) -> list[Row]:
+        goods = [(product, place, pool) for product, place, pool, at in args["goods"] if at < self.later_at]
+        named = {"user_name": "Ben", "at": self.later_at}
+        return [
+            {"product_number": product, "location_code": place, "pool": pool, "counted_quantity": counted, **named}
+            for product, place, pool in goods
+            for (of, there), counted in self.later.items()
+            if (of, there) == (product, place)
         ]
 
     def refused_operations(self, _: Mapping[str, Any]) -> list[Row]:
@@ -221,7 +235,7 @@ class Hand:
         self.verdict: Verdict | None = None
         self.verdicts: list[Verdict] = []
         self.events: list[Event] = []
-        self.moments = 0
+        self.moments = self.minute = 0
         self.feed(Opened(args))
 
     def feed(self, event: Event) -> str:
@@ -230,7 +244,7 @@ class Hand:
         said = ""
         writes: list[Write] = []
         self.moments += 1
-        context = CONTEXT._replace(now=f"2026-11-20T10:00:00.{self.moments:06}Z")
+        context = CONTEXT._replace(now=f"2026-11-20T10:{self.minute:02}:00.{self.moments:06}Z")
         while queue:
             event = queue.pop(0)
             self.events.append(event)

@@ -49,7 +49,7 @@ STRANGERS: dict[str, dict[str, Any]] = {
     "X7": {"is_active": False},
 }
 
-EXAMPLES = tries(40, 150)
+EXAMPLES = tries(25, 150)
 CHOOSE_OR_TYPE = ("prompt.choose_or_many", "prompt.choose_or_how_many")
 
 CHANGES = ("come", "reject", "finish", "claim", "more", "pick")

@@ -350,7 +350,7 @@ def play(run: Run, steps: list[int | str], *, refuses_undos: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["move", "pick", "receipt"])
-@settings(max_examples=tries(30, 100), deadline=None)
+@settings(max_examples=tries(15, 100), deadline=None)
 @given(steps=STEPS)
 def test_service_has_what_was_done_and_not_undone(kind: str, steps: list[int | str]) -> None:
     """Each refused operation keeps what was not undone of it. All else is booked or waits."""
@@ -365,7 +365,7 @@ def test_service_has_what_was_done_and_not_undone(kind: str, steps: list[int | s
 
 
 @pytest.mark.parametrize("kind", ["move", "pick", "receipt"])
-@settings(max_examples=tries(30, 100), deadline=None)
+@settings(max_examples=tries(15, 100), deadline=None)
 @given(steps=STEPS)
 def test_refused_undos_change_no_sum(kind: str, steps: list[int | str]) -> None:
     """Undos are refused too: what is booked, waits, or needs a person is what was done and not undone, everywhere."""

@@ -94,8 +94,19 @@ def bench(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[..., Be
     return start
 
 
-def test_the_first_screen_comes_in_one_piece_and_before_anything_else(bench: Callable[..., Bench]) -> None:
+def test_from_the_first_screen_to_the_end(bench: Callable[..., Bench]) -> None:
     app = bench()
+    first_screen_comes_in_one_piece_and_before_anything_else(app)
+    each_scan_costs_few_bytes(app)
+    a_resize_while_typing_loses_nothing(app)
+    after_a_stop_everything_is_drawn_again(app)
+    app.type("leave\r")
+    assert app.terminal.wait_exit() == 0
+    assert app.noted("close") == [[]]
+
+
+def first_screen_comes_in_one_piece_and_before_anything_else(app: Bench) -> None:
+    """As the desk noted it."""
     app.shows(SAMPLES[PICK].build("")._replace(scan_serial=0, verdict=None), 40, 20)
     entries = [json.loads(line)[0] for line in app.log.read_text(encoding="utf-8").splitlines()]
     assert entries[0] == "start"
@@ -103,13 +114,37 @@ def test_the_first_screen_comes_in_one_piece_and_before_anything_else(bench: Cal
     assert app.terminal.raw.count(b"Pick 100042") == 1
 
 
-def test_each_scan_costs_few_bytes(bench: Callable[..., Bench]) -> None:
-    app = bench()
+def each_scan_costs_few_bytes(app: Bench) -> None:
+    """Many in a row."""
     for number in range(1, 12):
         before = app.terminal.mark()
         app.enter(f"87100000{number:05}")
         app.terminal.wait_for(f"{number} of 999")
         assert app.terminal.count_since(before) < 260
+
+
+def a_resize_while_typing_loses_nothing(app: Bench) -> None:
+    """What is typed stays on the line."""
+    app.type("87123")
+    app.terminal.wait_for("› 87123")
+    app.terminal.resize(20, 16)
+    app.terminal.wait_for(lambda glass: len(glass.screen) == 16 and "› 87123" in glass.text)
+    app.type("45678901\r")
+    app.terminal.wait_for(lambda glass: " OK " in glass.text and "› 8712" not in glass.text)
+    assert [taken for taken, _ in app.noted("take") if taken][-1] == ["8712345678901"]
+
+
+def after_a_stop_everything_is_drawn_again(app: Bench) -> None:
+    """Ctrl+Z of a shell, and `fg`."""
+    app.terminal.kill(signal.SIGTSTP)
+    app.terminal.wait_for(
+        lambda glass: Path(f"/proc/{glass.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    )
+    before = app.terminal.mark()
+    app.terminal.kill(signal.SIGCONT)
+    app.terminal.wait_for(lambda glass: b"Pick 100042" in glass.since(before))
+    app.enter("8710000000042")
+    app.terminal.wait_for(" OK ")
 
 
 def test_typing_bells_and_news_in_an_app_that_no_key_quits(bench: Callable[..., Bench]) -> None:
@@ -146,17 +181,6 @@ def test_every_sample_at_every_size_stands_on_the_glass(bench: Callable[..., Ben
     told = [tuple(size) for size in app.noted("resize")]
     assert told[0] == (40, 20)
     assert told[1:] == list(SIZES)
-
-
-def test_a_resize_while_typing_loses_nothing(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.type("87123")
-    app.terminal.wait_for("› 87123")
-    app.terminal.resize(20, 16)
-    app.terminal.wait_for(lambda glass: len(glass.screen) == 16 and "› 87123" in glass.text)
-    app.type("45678901\r")
-    app.terminal.wait_for(" OK ")
-    assert [taken for taken, _ in app.noted("take") if taken] == [["8712345678901"]]
 
 
 def test_scans_among_clicks_keys_and_resizes_are_taken_once_and_in_order(bench: Callable[..., Bench]) -> None:
@@ -211,13 +235,6 @@ def test_colours_are_the_sixteen_of_the_terminal(bench: Callable[..., Bench], te
     assert not re.search(rb"\x1b\[[\d;]*[34]8;[25];", app.terminal.raw)
 
 
-def test_leaving(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.type("leave\r")
-    assert app.terminal.wait_exit() == 0
-    assert app.noted("close") == [[]]
-
-
 def test_a_desk_that_breaks_ends_the_program_and_says_why(bench: Callable[..., Bench]) -> None:
     app = bench()
     app.type("fail\r")
@@ -225,19 +242,6 @@ def test_a_desk_that_breaks_ends_the_program_and_says_why(bench: Callable[..., B
     assert b"the disk is gone" in app.terminal.raw
     assert b"\x1b[?1049l" in app.terminal.raw
     assert app.noted("close") == [[]]
-
-
-def test_after_a_stop_everything_is_drawn_again(bench: Callable[..., Bench]) -> None:
-    app = bench()
-    app.terminal.kill(signal.SIGTSTP)
-    app.terminal.wait_for(
-        lambda glass: Path(f"/proc/{glass.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-    )
-    before = app.terminal.mark()
-    app.terminal.kill(signal.SIGCONT)
-    app.terminal.wait_for(lambda glass: b"Pick 100042" in glass.since(before))
-    app.enter("8710000000042")
-    app.terminal.wait_for(" OK ")
 
 
 def test_the_environment_cannot_pick_another_driver_or_size() -> None:

@@ -15,6 +15,7 @@ from aisle import store_product_settings
 from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
 from aisle.decimal_of_row import to_decimal
+from aisle.jobs.store_time import to_utc_text
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
@@ -66,14 +67,16 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
     `read_began`: time at which its read began; operations confirmed before then are included already.
     """
     without_source_by_line: dict[tuple[str, Any], Decimal] = {}
+    counted: dict[tuple[str, int], str] = {}
     for operation in operations:
+        counted |= _counts_of(operation, product)
         if is_included(operation, read_began) or _is_visible_in_stock(operation, read_began):
             continue
         for item in stock_items(operation):
             if str(item.get("product_number")) != product:
                 continue
             if operation.operation == CREATE_MOVEMENT:
-                _apply_movement(stock, item)
+                _apply_movement(stock, item, has_left=_is_counted_since(item, counted))
             elif operation.operation == UPDATE_STORE_PRODUCTS:
                 store_product_settings.apply_settings(stock, item)
             else:
@@ -240,13 +243,34 @@ def _has_pools(row: Row, prefix: str) -> bool:
     return any(row.get(f"{prefix}{pool}") is not None for pool in POOL_NUMBERS)
 
 
-def _apply_movement(stock: Row, item: Row) -> None:
+def _counts_of(operation: Operation, product: str) -> dict[tuple[str, int], str]:
+    """Return when an operation counts a product, by location and pool, which is 0 if no pool is named."""
+    counts = [item for item in stock_items(operation) if str(item.get("product_number")) == product]
+    return {
+        (str(item.get("location_code") or ""), pool): to_utc_text(str(item.get("scanned_datetime") or ""))
+        for item in (counts if is_count(operation) else ())
+        for pool in [each for each in POOL_NUMBERS if item.get(f"stock_pool_{each}") is not None] or [0]
+    }
+
+
+def _is_counted_since(item: Row, counted: Mapping[tuple[str, int], str]) -> bool:
+    """Return True if the source of moved goods was counted after they had left it: the count lacks them."""
+    source, taken_at = item.get("from_location") or {}, to_utc_text(str(item.get("taken_datetime") or ""))
+    code, pool = str(source.get("location_code") or ""), int(source.get("stock_pool") or 0)
+    return bool(taken_at) and taken_at < max(counted.get((code, pool), ""), counted.get((code, 0), ""))
+
+
+def _apply_movement(stock: Row, item: Row, *, has_left: bool = False) -> None:
+    """Move goods in place. Of goods whose source lacks them already (`has_left`), only the arrival is new."""
     source, target = item.get("from_location") or {}, item.get("to_location") or {}
     quantity, pool = to_decimal(item.get("quantity")), int(source.get("stock_pool") or 0)
     pools_known = _known_pools(stock)
     entry = _find_or_add_entry(stock, str(source.get("location_code") or ""))
     pieces = _split_over_pools(entry, pool, quantity) if entry is not None else [(pool, quantity)]
     target_pool = int(target.get("stock_pool") or 0)
+    if has_left:
+        pieces = [(pool or int(to_decimal((entry or {}).get("default_stock_pool"))) or 1, quantity)]
+        _add_everywhere(stock, entry, pieces[0][0], quantity, pools_known)
     target_entry = _find_or_add_entry(stock, str(target.get("location_code") or ""))
     for each, piece in pieces:
         if entry is not None:

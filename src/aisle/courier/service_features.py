@@ -1,7 +1,7 @@
 """Features that a service announces beyond the interface, by the header `Aisle-Features`, and reads that need them.
 
 `Aisle-Features: idempotency=30d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, claims,
-changes, people, receipt-line`.
+changes, people, receipt-line, taken-time`.
 
 A service that only implements the interface announces nothing, and is sent nothing beyond the interface.
 """
@@ -62,7 +62,8 @@ class Features(NamedTuple):
     """Single lines of an order can be rejected and reopened."""
     receipt_line: bool = False
     """An entry that comes from a receipt may name the line of its delivery."""
-
+    taken_time: bool = False
+    """`taken_datetime` of a movement's item is when the goods left their location, before they arrived."""
     named_orders: bool = False
     """Several orders can be read in one request, by their numbers."""
     audit: bool = False

@@ -15,7 +15,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.clean_cells import fold_code
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS
-from aisle.client.csv_load.key_forms import are_near, nearest
+from aisle.client.csv_load.key_forms import nearest
 from aisle.client.csv_load.service_reads import (
     MAX_SINGLE_READS,
     as_file_warning,
@@ -277,7 +277,7 @@ async def _unknown_locations(table: CsvTable, client: Client) -> dict[int, str]:
             known[store] = await location_codes(client, store)
         locations = known[store]
         if locations and code not in locations:
-            near = nearest(code, (each for each in locations if are_near(each, code)))
+            near = nearest(code, locations)
             hint = f"; {near}?" if near else ", and a pick would send people there; write one of its locations, or none"
             refused[line] = f"{_LOCATION_COLUMN} {code!r}: store {store} has no such location{hint}"
     return refused

@@ -27,12 +27,10 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STORES,
     ServiceList,
 )
-from aisle.client.csv_load.implausible_values import ContainerComparison
+from aisle.client.csv_load.implausible_values import ContainerComparison, warn_of_numbers_of_days_and_products
 from aisle.client.csv_load.key_forms import comparable_key, difference_reason, fold_key
-from aisle.client.csv_load.keys_near_others import KeysBesideOthers, keys_not_held
-from aisle.client.csv_load.keys_without_zeros import KeysWithoutZeros
+from aisle.client.csv_load.keys_near_others import KeysBesideOthers, KeysWithoutZeros, keys_not_held
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
-from aisle.client.csv_load.numbers_of_days_and_products import warn_of_numbers_of_days_and_products
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices, warn_of_line_prices
 from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products

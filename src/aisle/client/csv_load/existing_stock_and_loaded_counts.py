@@ -16,7 +16,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes, LoadError, unread_error
-from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes
+from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, location_codes, queries_for
 from aisle.client.csv_load.work_during_load import LOAD_REFERENCE, is_conditional
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.paging import Row
@@ -43,6 +43,9 @@ class ProductStock(NamedTuple):
         return sum((quantity for (code, of), quantity in self.spots.items() if code and pool in ("", of)), Decimal(0))
 
 
+_NO_STOCK = ProductStock(True, {})
+
+
 class TrackedStock:
     """Stock of products, read before the first count of a store is sent.
 
@@ -52,43 +55,42 @@ class TrackedStock:
     def __init__(self, client: Client, table: CsvTable) -> None:
         self._client = client
         self._table = table
-        self._rows_by_store: Counter[str] | None = None
-        self._by_list: dict[str, dict[str, ProductStock]] = {}
-        self._by_product: dict[tuple[str, str], ProductStock | None] = {}
+        self._named: dict[str, set[str]] = {}
+        self._lists: dict[str, dict[str, ProductStock]] = {}
         self._changed: set[tuple[str, str]] = set()
-        """Stores and products whose stock others changed after the list was read."""
+        """Stores and products whose stock others changed after it was read."""
 
     def forget(self, store: str, product: str) -> None:
         """Read the stock of a product again when it is needed."""
         self._changed.add((store, product))
-        self._by_product.pop((store, product), None)
 
     async def get(self, store: str, product: str) -> ProductStock:
         """Return what the service has of the product in the store."""
-        if self._rows_by_store is None:
-            self._rows_by_store = Counter()
-            for _, (name,) in self._table.select_cells(("store_number",)):
-                self._rows_by_store[name] += 1
-        for at in (store, _CHAIN):
-            stock = await self._find(at, product, one_by_one=self._rows_by_store[store] <= MAX_SINGLE_READS)
-            if stock is not None:
-                return stock
-        return ProductStock(True, {})
+        of_chain, of_store = await self._list(_CHAIN), await self._list(store)
+        if (store, product) in self._changed:
+            self._changed.discard((store, product))
+            of_store.pop(product, None)
+            of_store |= await self._read(store, {"product_number": product})
+        return of_store.get(product) or of_chain.get(product) or _NO_STOCK
 
-    async def _find(self, store: str, product: str, *, one_by_one: bool) -> ProductStock | None:
-        """Return a product of a list; None if the list does not have it."""
-        if one_by_one or (store, product) in self._changed:
-            if (store, product) not in self._by_product:
-                self._by_product[store, product] = (await self._read(store, {"product_number": product})).get(product)
-            return self._by_product[store, product]
-        for at in (_CHAIN, store):
-            if at not in self._by_list:
-                found = await self._read(at, {})
-                without = self._by_list.get(_CHAIN, {})
-                self._by_list[at] = {
-                    one: kept for one, kept in found.items() if kept != ProductStock(True, {}) or one in without
-                }
-        return self._by_list[store].get(product)
+    async def _list(self, at: str) -> dict[str, ProductStock]:
+        """Return the products of a list, without those that are as if it had none."""
+        if at not in self._lists:
+            found: dict[str, ProductStock] = {}
+            for query in queries_for("product_number", self._products_named().get(at, ())):
+                found |= await self._read(at, query)
+            of_chain = self._lists.get(_CHAIN, {})
+            self._lists[at] = {one: kept for one, kept in found.items() if kept != _NO_STOCK or one in of_chain}
+        return self._lists[at]
+
+    def _products_named(self) -> dict[str, set[str]]:
+        """Return the products of the file, by store and of the chain; of many, one more than are read one by one."""
+        if not self._named:
+            for _, (store, product) in self._table.select_cells(("store_number", "product_number")):
+                for named in (self._named.setdefault(store, set()), self._named.setdefault(_CHAIN, set())):
+                    if len(named) <= MAX_SINGLE_READS:
+                        named.add(product)
+        return self._named
 
     async def _read(self, store: str, filters: Mapping[str, QueryValue]) -> dict[str, ProductStock]:
         """Return the products of a list; if it cannot be read, none, with a warning.
@@ -129,7 +131,7 @@ def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
     return {f"stock_pool_{at}": Decimal(str(quantity)) for at, quantity in enumerate(found, 1) if quantity}
 
 
-_COUNT_FIELD = "counted_quantity"
+COUNT_FIELD = "counted_quantity"
 _LOCATION_FIELDS = ("product_number", "location_code")
 _TIME_FIELDS = ("moved_on", "created_on", "updated_on")
 _MINUTE_LENGTH = len("2026-11-27T18:00")
@@ -172,6 +174,46 @@ class SplitCount(NamedTuple):
     worked: AbstractSet[tuple[str, str]] = frozenset()
 
 
+class SpotsOfFile:
+    """Locations and pools at which the file has rows of a product, and without a location counts, by hashes.
+
+    A row without a location that is read as a total makes no count.
+    """
+
+    def __init__(self, table: CsvTable | None) -> None:
+        self._table = table
+        self._rows: set[int] | None = None
+        self._placeless: set[int] = set()
+        self.rows_left: Counter[str] = Counter()
+        """Number of rows of each store, of which `LoadedStock` has not seen the count."""
+
+    def see(self, count: Record) -> None:
+        """Record a count of the file, sent or not. Those without a location come before the others of a product."""
+        self.scan()
+        if "location_code" not in count.body:
+            spot = count.store, count.body["product_number"], ""
+            self._placeless |= {hash(spot), *(hash((*spot, name)) for name in count.field_rows)}
+
+    def has_row(self, count: Record, place: str, *pool: str) -> bool:
+        """Return True if the file has a row of a count's product at a location, and in that pool."""
+        return hash((count.store, count.body["product_number"], place, *pool)) in self.scan()
+
+    def has_count(self, count: Record, place: str, *pool: str) -> bool:
+        """Return True if the file has such a row, or a count that was seen if there is no location."""
+        spot = count.store, count.body["product_number"], place, *pool
+        return self.has_row(count, place, *pool) if place else hash(spot) in self._placeless
+
+    def scan(self) -> set[int]:
+        """Return hashes of the file's products with their locations, and with their pools there."""
+        if self._rows is None:
+            self._rows = set()
+            for _, (store, *where, pool) in self._table.select_cells(_ROW_FIELDS) if self._table else ():
+                self.rows_left[store] += 1
+                name = f"stock_pool_{pool}" if pool else COUNT_FIELD
+                self._rows |= {hash((store, *where)), hash((store, *where, name))}
+        return self._rows
+
+
 class LoadedStock:
     """Counts in the log of each store, read before its first count is sent.
 
@@ -181,15 +223,11 @@ class LoadedStock:
     def __init__(self, client: Client, table: CsvTable | None = None) -> None:
         """Store the collaborators. `table` is the file with the counts."""
         self._client = client
-        self._table = table
-        self._hashes: set[int] | None = None
+        self.spots = SpotsOfFile(table)
         self._created: set[int] = set()
         """Hashes of the products that this load creates."""
         self._is_own: bool | None = None
         """True if the service is one of ours; None until that is needed."""
-        self._rows_left: Counter[str] = Counter()
-        self._placeless: set[int] = set()
-        """Products with a count of goods without a location; a row that is read as a total makes none."""
         self._places: dict[str, set[str]] = {}
         self._logs_by_store: dict[str, CountLog] = {}
         self._fully_read_stores: set[str] = set()
@@ -223,14 +261,10 @@ class LoadedStock:
         LoadError if the log cannot be read.
         """
         log = await self._read_log(count.store)
-        self._scan_file()
-        product, code = _location_key(count.body)
-        if not code:
-            self._placeless.add(hash((count.store, product, "")))
         is_of_deleted = await self._is_of_deleted(log, count, kept)
         found = SplitCount(count) if is_of_deleted else await self._split_by_log(log, count, notes)
-        self._rows_left[count.store] -= len(count.field_rows)
-        if self._rows_left[count.store] <= 0:
+        self.spots.rows_left[count.store] -= len(count.field_rows)
+        if self.spots.rows_left[count.store] <= 0:
             del self._logs_by_store[count.store]  # the logs of a chain would fill the memory
         return found
 
@@ -246,7 +280,7 @@ class LoadedStock:
                 return SplitCount(None)
             new = await self._skip_if_counted(log, count, notes)
             return SplitCount(new, worked=log.other_work.get(product, set()))
-        left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in loaded}
+        left = {name: line for name, line in count.field_rows.items() if name == COUNT_FIELD or name in loaded}
         differing = sum(
             _warn_of_difference(count.body, name, line, loaded, notes)
             for name, line in (left.items() if not count.is_beside else ())
@@ -293,38 +327,13 @@ class LoadedStock:
         them would double them.
         """
         product, code = _location_key(count.body)
-        found = []
-        for at, pools in log.loaded.get(product, {}).items():
-            names = self._file_hashes() if at else self._placeless
-            is_named = bool(code) and hash((count.store, product, at)) in names
-            if any(pools.values()) and not is_named:
-                found.append(at or NO_LOCATION)
-        return ", ".join(sorted(found))
+        held = (at for at, pools in log.loaded.get(product, {}).items() if any(pools.values()))
+        return ", ".join(sorted(at or NO_LOCATION for at in held if not (code and self.spots.has_count(count, at))))
 
     def _pools_no_longer_named(self, count: Record, known: Pools) -> list[str]:
         """Return the pools that were loaded at this location and are no longer in the file."""
-        product, code = _location_key(count.body)
-        names = self._file_hashes()
-        return [
-            name
-            for name, quantity in known.items()
-            if quantity and hash((count.store, product, code, name)) not in names
-        ]
-
-    def _file_hashes(self) -> set[int]:
-        """Return hashes of the file's products with their locations, and with their pools there."""
-        self._scan_file()
-        return self._hashes or set()
-
-    def _scan_file(self) -> None:
-        if self._hashes is None:
-            self._hashes = set()
-            for _, (store, *where, pool) in self._table.select_cells(_ROW_FIELDS) if self._table else ():
-                self._rows_left[store] += 1
-                self._hashes |= {
-                    hash((store, *where)),
-                    hash((store, *where, f"stock_pool_{pool}" if pool else _COUNT_FIELD)),
-                }
+        _, code = _location_key(count.body)
+        return [name for name, quantity in known.items() if quantity and not self.spots.has_row(count, code, name)]
 
     async def _skip_if_counted(self, log: CountLog, count: Record, notes: FileNotes) -> Record | None:
         """Return the count, unless somebody has counted there otherwise; then add a warning."""
@@ -383,7 +392,7 @@ class LoadedStock:
 
 def _add_other_entry(log: CountLog, row: Row) -> None:
     at, other = _location_key(row), _counted_by(row)
-    if row.get(_COUNT_FIELD) is not None:
+    if row.get(COUNT_FIELD) is not None:
         log.other_counts[at] = max(other, log.other_counts.get(at, other))
     if row.get("quantity"):
         pool = f"stock_pool_{row['stock_pool']}" if row.get("stock_pool") else ""
@@ -418,7 +427,7 @@ def _location_key(row: Row) -> ProductLocation:
 
 
 def _format_pool(name: str) -> str:
-    return name.removeprefix("stock_").replace("_", " ") if name != _COUNT_FIELD else "no pool"
+    return name.removeprefix("stock_").replace("_", " ") if name != COUNT_FIELD else "no pool"
 
 
 def _format_pools(pools: Pools) -> str:
@@ -428,7 +437,7 @@ def _format_pools(pools: Pools) -> str:
 def _pools_of_row(row: Row) -> Pools:
     names = (f"stock_pool_{pool}" for pool in range(1, 11))
     found = {name: Decimal(str(row[name])) for name in names if row.get(name) is not None}
-    return found or {_COUNT_FIELD: Decimal(str(row.get(_COUNT_FIELD) or 0))}
+    return found or {COUNT_FIELD: Decimal(str(row.get(COUNT_FIELD) or 0))}
 
 
 def _warn_of_location(count: Record, other: str, notes: FileNotes) -> None:

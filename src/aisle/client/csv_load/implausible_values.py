@@ -1,4 +1,7 @@
-"""Implausible values of a row: dates, prices, quantities, containers and settings that a person should look at."""
+"""Implausible values that a person should look at: dates, prices, quantities, containers and settings of a row.
+
+Figures and locations that are the number of a day (46366 is 10-12-2026 to a spreadsheet) or of their product, too.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,19 @@ from typing import NamedTuple
 from aisle.barcode_numbers import wrong_check_digit
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
 from aisle.client.csv_load.clean_cells import join_digits
-from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DATE
+from aisle.client.csv_load.clean_cells_by_column_kind import DATE, MONEY, NUMBER, WHOLE
+from aisle.client.csv_load.date_cells import SERIAL_START, is_recent_day
 from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
     DELIVERIES,
-    LAYOUTS,
+    LOCATIONS,
     ORDERS,
     PRICES,
     PRODUCTS,
     STOCK,
     STORE_PRODUCTS,
+    price_of,
 )
-from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.price_conflicts_with_store import PRICE_JUMP, is_far
 from aisle.client.csv_load.report import BECOMES, BELOW_ZERO, FROM_PRICE, TAKES_AWAY
 from aisle.client.csv_load.store_time_zones import clock_reason
@@ -33,8 +37,6 @@ _SSCC_DIGITS = 18
 _SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
 """Prefix of a container number in its code (GS1)."""
 CONTAINER_COLUMN = "container_barcode"
-_CUT_DIGITS = re.compile(r"[1-9]\d{14}0{2,}", re.ASCII)
-"""Number of which a spreadsheet has kept the 15 digits that it can hold."""
 _TIME_START = 10
 """Index at which the time begins in a date."""
 _SALE_PRICES = {
@@ -203,14 +205,9 @@ class ImplausibleValues:
         for name in ("quantity", "no_of_containers"):
             if row.values.get(name) == 0:
                 yield f"{name} is 0, and nothing of it can come", str(row.values.get("order_number"))
-        if code := row.values.get(CONTAINER_COLUMN):
-            yield from self._container_warnings(row, code)
-
-    def _container_warnings(self, row: TableRow, code: str) -> Iterator[tuple[str, str]]:
+        code = str(row.values.get(CONTAINER_COLUMN, ""))
         key = container_key(code)
-        if _CUT_DIGITS.fullmatch(code):
-            yield f"{CONTAINER_COLUMN} has only zeros after its 15th digit, as where a spreadsheet has cut it", code
-        elif len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
+        if len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
             yield f"{CONTAINER_COLUMN} has a wrong check digit", f"{code} should end in {right}"
 
     def _warn_of_shared_container(self, row: TableRow) -> None:
@@ -224,7 +221,7 @@ class ImplausibleValues:
 
 
 def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
-    """Yield warnings for figures below 0, two pools of one name, and postal codes with a sign of thousands."""
+    """Yield warnings for figures below 0, units of nothing, and two pools of one name."""
     values, number = row.values, str(row.values.get("product_number", ""))
     for name, value in values.items() if file in _FILES_OF_SETTINGS else ():
         if isinstance(value, int | Decimal) and value < 0 and not name.endswith("order"):
@@ -237,25 +234,9 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
     for at, name in enumerate(pools):
         if name.strip() and name.casefold() in map(str.casefold, pools[:at]):
             yield "two stock pools have the same name", name
-    for name in _POSTAL_CODES:
-        if _GROUPED_POSTAL_CODE.fullmatch(str(values.get(name, ""))):
-            yield f"{name} has a point that a spreadsheet may have put into it", str(values[name])
-    for name, value in values.items():
-        if name in _CODES_BESIDE_KEYS and has_thousands(str(value)):
-            yield f"{name} has signs as of thousands, which a spreadsheet may have put into it", str(value)
 
 
 _FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
-_PHONES = ("phone_number", "customer_phone")
-_POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
-_CODES_BESIDE_KEYS = frozenset(
-    column.name
-    for layout in LAYOUTS
-    for column in layout.columns.values()
-    if column.kind == CODE and column.name not in (*layout.key_columns, *_POSTAL_CODES, *_PHONES)
-) - {"product_number", "store_number", "order_number", "pin", "role"} | {"badge"}
-"""Codes that name no record of the file, and badges, of which no other warning says this."""
-_GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 
 
 def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
@@ -323,3 +304,59 @@ def warn_of_picked(table: CsvTable, known_keys: Collection[RecordKey], row: Tabl
             " again with --recount"
         )
         table.notes.add_warning(what, f"{picked} of {number}", row.line, beside=row.key[-1])
+
+
+_SHORTEST_NUMBER = {MONEY: 3, NUMBER: 4, WHOLE: 4}
+"""Digits from which a figure is hardly the number of its product by chance, by the kind of its column."""
+_LEAST_LARGE = 10_000
+"""Figure from which days are none among other figures."""
+_NEVER_LARGE = frozenset({"min", "max", "no_of_containers"})
+"""Figures that are no number of a day even where the file has no other figure."""
+_DAY_DIGITS = 5
+_DAY_AS_CODE = "location_code is what a spreadsheet makes of a date; if the code was like one (10-12), write it as text"
+
+
+def warn_of_numbers_of_days_and_products(table: CsvTable) -> None:
+    """Add warnings for figures and locations that are the number of a day, and figures that are that of a product."""
+    shortest = {name: digits for kind, digits in _SHORTEST_NUMBER.items() for name in table.columns_of_kind(kind)}
+    figures = {name: digits for name, digits in shortest.items() if not name.endswith("line_number")}
+    if table.layout is ORDERS:
+        figures.pop("quantity", None)  # such a quantity is warned of as too large
+    if figures:
+        _warn_of_figures(table, figures)
+    if table.layout is LOCATIONS:
+        _warn_of_locations(table)
+
+
+def _warn_of_figures(table: CsvTable, shortest: Mapping[str, int]) -> None:
+    """Add warnings for figures; `shortest` has the least digits of a number of a product, by column."""
+    is_of_products = "product_number" in table.layout.columns
+    owner = "product_number" if is_of_products else table.key_columns[-1]
+    days: dict[str, list[tuple[int, str, str]]] = {name: [] for name in shortest}
+    small = dict.fromkeys(shortest, 0)
+    """Figures below the number of a day, less those that are as large."""
+    for line, (of, *cells) in table.select_cells((owner, *shortest)):
+        for name, cell in zip(shortest, cells, strict=True):
+            if is_of_products and len(cell) >= shortest[name] and cell.lstrip("0") == of.lstrip("0"):
+                table.notes.add_warning(f"{name} is the number of the product", cell, line)
+            elif is_recent_day(cell):
+                days[name].append((line, cell, of))
+            elif figure := price_of(cell):
+                small[name] += 1 if figure < _LEAST_LARGE else -1
+    for name, found in days.items():
+        for line, cell, of in found if small[name] >= (0 if name in _NEVER_LARGE else len(found)) else ():
+            what = f"{name} may be a day, of which a spreadsheet makes a number"
+            table.notes.add_warning(what, f"{cell} of {of}, {_day_of(cell)}", line)
+
+
+def _warn_of_locations(table: CsvTable) -> None:
+    """Add warnings for locations that are the number of a day, unless most are of five digits."""
+    rows = [(line, code) for line, (code,) in table.select_cells(("location_code",)) if code]
+    numbers = [(line, code) for line, code in rows if code.isdecimal() and len(code) == _DAY_DIGITS]
+    for line, code in numbers if len(numbers) * 2 <= len(rows) else ():
+        if is_recent_day(code):
+            table.notes.add_warning(_DAY_AS_CODE, f"{code}, {_day_of(code)}", line)
+
+
+def _day_of(cell: str) -> str:
+    return f"the number of {SERIAL_START + timedelta(days=int(cell)):%d-%m-%Y}"

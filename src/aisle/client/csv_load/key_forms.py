@@ -137,19 +137,17 @@ def suggestion(new: str, known: str) -> str:
     return f"{known}?{how}"
 
 
-def are_near(one: str, other: str) -> bool:
-    """Return True if two codes can be meant for each other."""
-    return not set(bare_codes(one)).isdisjoint(bare_codes(other))
-
-
 def nearest(code: str, others: Iterable[str]) -> str:
-    """Return the one of several near codes that differs least: by the decimal mark, zeros before it, or length."""
+    """Return the code that can be meant for this one, and differs least: by the decimal mark, zeros before it, or
+    length. Return an empty text if there is none.
+    """
+    forms = set(bare_codes(code))
 
     def distance(other: str) -> tuple[bool, bool, int, str]:
         mine, its = (fold_key(one).replace(",", ".") for one in (code, other))
         return mine != its, mine.lstrip("0") != its.lstrip("0"), abs(len(mine) - len(its)), other
 
-    return min(others, key=distance, default="")
+    return min((other for other in others if not forms.isdisjoint(bare_codes(other))), key=distance, default="")
 
 
 def odd_sign(code: str) -> str:

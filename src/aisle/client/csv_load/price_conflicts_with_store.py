@@ -52,12 +52,8 @@ class PriceComparison:
         self.names = table.columns_of_kind(MONEY)
         self._new: dict[int, list[Decimal | None]] | None = None
         """New prices, by hashes of stores (empty for the chain) and products; read with the first product."""
-        self._jumps: dict[tuple[str, str, str], Decimal] = {}
-        """Prices before, by store, product and column."""
-        self._far: dict[tuple[str, str, str], Decimal] = {}
-        """Prices that another price is far from, by store, product and column of that."""
-        self._exceeded: dict[tuple[str, str, str], Decimal] = {}
-        """Prices below a new lower price, by store, product and column of that."""
+        self._odd: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+        """Warnings on prices and the values that show it, by store, product and column."""
         self._is_changed = False
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self.removable: set[tuple[str, str]] = set()
@@ -80,12 +76,16 @@ class PriceComparison:
             before = next(filter(None, (price_of(row.get(one)) for one in _SHOWN_AS.get(name, (name,)))), None)
             if new is None:
                 continue
+            odd: list[tuple[str, str]] = []
             if before and is_far(new, before):
-                self._jumps[store, product, name] = before
+                shown = f"{before:f} then, {new:f} now, of {product}"
+                odd.append((f"{name} is more than {PRICE_JUMP} {FROM_PRICE_BEFORE}", shown))
             if not before and price and name in _BESIDE_PRICE and is_far(new, price):
-                self._far[store, product, name] = price
+                odd.append((f"{name} is more than {PRICE_JUMP} {FROM_PRICE}", f"{new:f} and {price:f}, of {product}"))
             if price is not None and name in _LOWER_PRICES and new > price:
-                self._exceeded[store, product, name] = price
+                odd.append((f"{name} is above the price", f"{new} and {price}"))
+            if odd:
+                self._odd[store, product, name] = odd
             self._is_changed |= name == "price" and bool(before) and new != before
 
     def _cells(self) -> Iterator[tuple[int, tuple[str, str], list[str]]]:
@@ -95,17 +95,10 @@ class PriceComparison:
 
     def warn(self) -> None:
         """Add warnings for prices that jump or are above another, and for stores that keep a price of their own."""
-        is_any = self._jumps or self._far or self._exceeded
-        for line, (store, product), cells in self._cells() if is_any else ():
-            for name, cell in zip(self.names, cells, strict=True):
-                add, place = self._table.notes.add_warning, (store, product, name)
-                if before := self._jumps.get(place):
-                    what = f"{name} is more than {PRICE_JUMP} {FROM_PRICE_BEFORE}"
-                    add(what, f"{before:f} then, {cell} now, of {product}", line)
-                if price := self._far.get(place):
-                    add(f"{name} is more than {PRICE_JUMP} {FROM_PRICE}", f"{cell} and {price:f}, of {product}", line)
-                if price := self._exceeded.get(place):
-                    add(f"{name} is above the price", f"{price_of(cell)} and {price}", line)
+        for line, (store, product), _ in self._cells() if self._odd else ():
+            for name in self.names:
+                for what, value in self._odd.get((store, product, name), ()):
+                    self._table.notes.add_warning(what, value, line)
         if self._is_changed and self._is_of_products:
             self._table.notes.add_file_warning(
                 "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"

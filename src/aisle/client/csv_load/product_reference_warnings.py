@@ -11,7 +11,7 @@ from typing import NamedTuple
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS
-from aisle.client.csv_load.key_forms import are_near, nearest
+from aisle.client.csv_load.key_forms import nearest
 from aisle.client.csv_load.parse_cleaned_cells import parse_objects
 from aisle.client.csv_load.service_reads import as_file_warning, product_rows
 from aisle.client.csv_load.shared_codes import NUMBER_COLUMN
@@ -83,7 +83,7 @@ async def warn_of_unknown_products(table: CsvTable, client: Client) -> None:
         known = own | {str(row.get(NUMBER_COLUMN) or "") async for row in client.rows("list-products")}
         for line, column, number in named:
             if number in missing:
-                near = nearest(number, (one for one in known if are_near(one, number)))
+                near = nearest(number, known)
                 value = f"{number}; {near}?" if near else number
                 table.notes.add_warning(f"{column} names a product that the service does not have", value, line)
 

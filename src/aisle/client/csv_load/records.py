@@ -44,6 +44,7 @@ from aisle.client.csv_load.shared_codes import (
     warn_of_unit,
 )
 from aisle.client.csv_load.totals_and_unplaced_stock import PlacedRows, Placeless, Reading, plain_number
+from aisle.client.csv_load.value_warnings import GROUPED
 from aisle.client.csv_load.why_row_is_bad import footer_reason
 from aisle.client.paging import Row
 
@@ -224,8 +225,7 @@ def _warn_of_thousands(table: CsvTable, findings: ServiceFindings, row: TableRow
         has_thousands(number)
         and tuple(row.values.get(name, "") for name in table.key_columns) not in findings.known_keys
     ):
-        what = f"{column} has signs as of thousands, which a spreadsheet may have put into it"
-        table.notes.add_warning(what, number, row.line)
+        table.notes.add_warning(f"{column} {GROUPED}", number, row.line)
 
 
 def _note_old_price(table: CsvTable, row: TableRow) -> None:

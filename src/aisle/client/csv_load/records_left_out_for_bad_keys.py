@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, price_of
-from aisle.client.csv_load.report import BadRow
+from aisle.client.csv_load.report import BadRow, first_of
 
 _LINE_CELLS = ("store_number", "order_number", "line_number", "product_number")
 _COUNT_CELLS = ("store_number", "product_number", "location_code", "quantity")
@@ -51,10 +51,9 @@ class DamagedLines:
         names = [one[-1] for one in self._records.get(row.line, ()) if one != key]
         if not names:
             return row
-        more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
         plural = self._table.name.removesuffix(".csv")
         noun, verb, them = (self._table.layout.noun, "is", "it") if len(names) == 1 else (plural, "are", "them")
-        shown = f"{noun} {', '.join(names[:_MAX_SHOWN])}{more}"
+        shown = f"{noun} {first_of(names, _MAX_SHOWN)}"
         kept = f"{shown}, of which it may be a line, {verb} left out whole, so that nobody takes {them} for complete"
         return row._replace(reason=f"{row.reason}; {kept}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS
@@ -230,6 +230,12 @@ class FileNotes:
                 yield f"{self.file}: warning: {clean(what)} in {format_rows(rest)} too."
 
 
+def first_of(texts: Sequence[str], most: int) -> str:
+    """Return texts in a row: the first ones, and how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
+
+
 def format_rows(lines: Iterable[int], limits: ListLimits = SHORT) -> str:
     """Return rows as text: `row 3`, `4 rows (3, 7-9)`."""
     ordered = sorted(set(lines))
@@ -370,9 +376,8 @@ class LoadReport(NamedTuple):
 
     def _service_line(self, limits: ListLimits) -> str:
         stores = sorted({store for file in self.files for store in file.stores})
-        more = f" and {len(stores) - limits.stores} more" if len(stores) > limits.stores else ""
         word = "store" if len(stores) == 1 else "stores"
-        of = f", {word} {', '.join(map(clean, stores[: limits.stores]))}{more}" if stores else ""
+        of = f", {word} {first_of([*map(clean, stores)], limits.stores)}" if stores else ""
         begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
         if begin != "Loaded" and any(file.unknown_lines for file in self.files):
             begin = "It is unknown whether anything was loaded"

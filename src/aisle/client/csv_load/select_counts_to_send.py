@@ -14,6 +14,7 @@ from aisle.client.csv_load.existing_stock_and_loaded_counts import (
     LoadedStock,
     ProductStock,
     SplitCount,
+    SpotsOfFile,
     TrackedStock,
     with_load_reference,
     without_fields,
@@ -53,7 +54,8 @@ class CountsToSend:
         self._loaded = loaded
         self._refuse = refuse
         self._tracked = TrackedStock(client, table)
-        self._elsewhere = UnnamedStock(table)
+        self._spots = loaded.spots if loaded else SpotsOfFile(table)
+        self._elsewhere = UnnamedStock(table, self._spots)
         self._in_hand = GoodsInHand(client)
         self._work = WorkDuringLoad(client)
         self.rows = 0
@@ -148,11 +150,11 @@ class CountsToSend:
         return [count for count in found if count]
 
     async def _select(self, count: Record) -> Record | None:
+        self._spots.see(count)
         kept = await self._tracked.get(count.store, count.body["product_number"])
         new, left, other, worked = (
             SplitCount(count) if self._loaded is None else await self._loaded.split_new(count, kept, self._table.notes)
         )
-        self._elsewhere.see(count)
         if not kept.is_tracked:
             new, left = None, ()
             self._warn_of_untracked(count)

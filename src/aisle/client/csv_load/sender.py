@@ -7,7 +7,8 @@ import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import chain
 from pathlib import Path
@@ -42,7 +43,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     PRODUCTS,
     STOCK,
 )
-from aisle.client.csv_load.key_forms import are_near, bare_codes, nearest, suggestion
+from aisle.client.csv_load.key_forms import bare_codes, nearest, suggestion
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.load_id_file import kept_load_id
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
@@ -128,6 +129,12 @@ async def load(
         confirmed, replaced = Confirmed(client), ReplacedFields(found, await find_unknown_keys(found, client))
         by_name = {table.name: table for table in found}
         staffed = by_name.get(PEOPLE.file) or by_name.get(ORDERS.file)
+
+        def report(meanwhile: Meanwhile) -> LoadReport:
+            unknown = unknown_files(directory)
+            of_load = stopped, name.is_resumed, service_name, meanwhile, recount, bool(name.recount)
+            return LoadReport(tuple(files), tuple(bad), unknown, *of_load)
+
         for table in found:
             run = FileLoad(
                 table, client, name.id, before, confirmed, replaced, strict, progress or _ignore_progress, sleep
@@ -148,14 +155,10 @@ async def load(
                 files.append(run.report())
                 bad += sorted(run.bad, key=lambda row: row.line)
                 if not is_whole and on_cut_off:
-                    unknown = unknown_files(directory)
-                    of_load = False, name.is_resumed, service_name, Meanwhile(), recount, bool(name.recount)
-                    on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, *of_load))
+                    on_cut_off(report(Meanwhile()))
             if stopped:
                 break
-        meanwhile = await ask_meanwhile(confirmed)
-        of_load = stopped, name.is_resumed, service_name, meanwhile, recount, bool(name.recount)
-        return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
+        return report(await ask_meanwhile(confirmed))
 
 
 def _ignore_progress(_: LoadProgress) -> None:
@@ -290,19 +293,20 @@ class FileLoad:
         except ClientError:
             return  # it is only a hint
         for at, unknown in named.items():
-            if number := nearest(unknown, set().union(*(near[form] for form in bare_codes(unknown)))):
-                self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(unknown, number)}")
+            self._suggest(at, unknown, set().union(*(near[form] for form in bare_codes(unknown))))
 
     async def _suggest_locations(self) -> None:
         """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
-        for store, rows in self._unknown_places.items():
-            try:
+        with suppress(ClientError):  # it is only a hint
+            for store, rows in self._unknown_places.items():
                 places = await location_codes(self._client, store)
-            except ClientError:
-                return  # it is only a hint
-            for at, code in rows:
-                if other := nearest(code, (place for place in places if are_near(place, code))):
-                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(code, other)}")
+                for at, code in rows:
+                    self._suggest(at, code, places)
+
+    def _suggest(self, at: int, unknown: str, known: Collection[str]) -> None:
+        """Add to a refused row, by its index, the known key that can be meant for its unknown one, if there is one."""
+        if other := nearest(unknown, known):
+            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {suggestion(unknown, other)}")
 
     async def _differences(self, record: Record) -> list[Difference] | None:
         """Return what the record of that number in the service has otherwise; None if it cannot be read.

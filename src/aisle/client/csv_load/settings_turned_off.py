@@ -21,6 +21,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STORES,
     price_of,
 )
+from aisle.client.csv_load.report import first_of
 from aisle.client.csv_load.service_reads import MAX_SINGLE_READS, fetch_store, store_numbers, store_rows
 from aisle.client.errors import ClientError
 from aisle.client.paging import Row
@@ -134,7 +135,9 @@ class SettingsTurnedOff:
                 if column == warning.column and (found := uses.get((warning.use, key))):
                     unit = self._units.get((key, column), "")
                     what = f"{column} {'changes' if unit else 'becomes false'}, while {warning.words}"
-                    self._table.notes.add_warning(what, f"{key[-1]}: {unit}{_listed(found)}", line, loaded=line)
+                    self._table.notes.add_warning(
+                        what, f"{key[-1]}: {unit}{first_of(found, _MAX_SHOWN)}", line, loaded=line
+                    )
 
     async def _remove_inactive_stores(self) -> None:
         """Take out the stores that are inactive already, which no list of the interface says."""
@@ -196,11 +199,6 @@ class SettingsTurnedOff:
 def _unit(text: object) -> str:
     """Return a unit in the form in which units are compared."""
     return "" if str(text).casefold() in CLEAR_WORDS else fold_code(str(text)).rstrip(".")
-
-
-def _listed(texts: list[str]) -> str:
-    more = f" and {len(texts) - _MAX_SHOWN} more" if len(texts) > _MAX_SHOWN else ""
-    return f"{', '.join(texts[:_MAX_SHOWN])}{more}"
 
 
 _Queries = Iterable[dict[str, QueryValue]]

@@ -12,14 +12,18 @@ from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable
-from aisle.client.csv_load.existing_stock_and_loaded_counts import ProductStock, without_fields
+from aisle.client.csv_load.existing_stock_and_loaded_counts import (
+    COUNT_FIELD,
+    NO_LOCATION,
+    ProductStock,
+    SpotsOfFile,
+    without_fields,
+)
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import STAYS, unread_error
+from aisle.client.csv_load.report import STAYS, first_of, unread_error
 from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
 
-_NAMED = ("store_number", "product_number", "location_code", "stock_pool")
-_BARE = "counted_quantity"
 _CHANGED = (
     "the goods there were changed by other work than a load, and are left as they are (to count them all the same, put"
     " all rows of the product in a stock.csv in a folder of its own, and load that with --recount)"
@@ -82,8 +86,7 @@ def _quantity_in_hand(in_hand: InHand, pool: str = "") -> Decimal:
 def _describe_in_hand(in_hand: InHand, quantity: Decimal) -> str:
     """Return goods in hand as text, with their orders."""
     orders = sorted({order for order, _ in in_hand})
-    more = f" and {len(orders) - _MAX_ORDERS} more" if len(orders) > _MAX_ORDERS else ""
-    return f"in hand for order {', '.join(orders[:_MAX_ORDERS])}{more} ({quantity:f})"
+    return f"in hand for order {first_of(orders, _MAX_ORDERS)} ({quantity:f})"
 
 
 def _in_pools(in_hand: InHand, room: dict[str, Decimal]) -> InHand:
@@ -124,10 +127,9 @@ class _Coming(NamedTuple):
 class UnnamedStock:
     """Check of each count that is to be sent against the product's stock in the service before the load."""
 
-    def __init__(self, table: CsvTable) -> None:
+    def __init__(self, table: CsvTable, spots: SpotsOfFile) -> None:
         self._table = table
-        self._named: set[int] | None = None
-        self._placeless: set[int] = set()
+        self._spots = spots
         self._coming: dict[int, _Coming] = {}
         self._totals: dict[int, list[tuple[str, int]]] = {}
         """Values and rows of the warnings on totals, by the first row of their count."""
@@ -145,7 +147,7 @@ class UnnamedStock:
             old, new = _book(count, name, kept), Decimal(str(count.body[name]))
             if old != new and (old or _is_worked(count, name, worked)):
                 changed.add(name)
-                where = f"{count.body['product_number']} at {_place(count.body.get('location_code', ''))}"
+                where = f"{count.body['product_number']} at {count.body.get('location_code', NO_LOCATION)}"
                 others = _words(_others(count, kept), count, in_hand)
                 also = f"it also lies {others}, and " if others else ""
                 total = sum(kept.spots.values()) + new - old
@@ -157,7 +159,7 @@ class UnnamedStock:
         """Return why fields of a count without a location are refused: at places and in hand is more than they say."""
         found: dict[str, str] = {}
         for name in count.field_rows if "location_code" not in count.body else ():
-            pool = "" if name == _BARE else name
+            pool = "" if name == COUNT_FIELD else name
             least = _quantity_in_hand(in_hand, pool) + (0 if count.is_beside else kept.at_places(pool))
             new = Decimal(str(count.body[name]))
             if new < least and new != _book(count, name, kept):
@@ -172,12 +174,6 @@ class UnnamedStock:
                     f" {'count that too' if count.is_beside else 'write a row for each place'}"
                 )
         return found
-
-    def see(self, count: Record) -> None:
-        """Record a count of the file, sent or not. Those without a location come before the others of a product."""
-        if "location_code" not in count.body:
-            product = count.body["product_number"]
-            self._placeless |= {hash((count.store, product, "", name)) for name in count.field_rows}
 
     def expect(self, count: Record, kept: ProductStock, in_hand: InHand) -> None:
         """Record the effect of a count before it is sent, if the product is also where the file has no row."""
@@ -194,7 +190,7 @@ class UnnamedStock:
         others = _others(count, kept)
         if unnamed := {spot: quantity for spot, quantity in others.items() if not self._names(count, *spot)}:
             total = sum(kept.spots.values(), Decimal(0))
-            in_named = {place for place, _ in unnamed if self._names_place(count, place)}
+            in_named = {place for place, _ in unnamed if self._spots.has_count(count, place)}
             words = _words(unnamed, count, in_hand, in_named)
             what = _IN_OTHER_POOL if all(place in in_named for place, _ in unnamed) else _BESIDE
             self._coming[count.line] = _Coming(total, sum(changes.values(), Decimal(0)), words, what)
@@ -215,24 +211,14 @@ class UnnamedStock:
             value = f"{product} also lies {coming.other_locations}; its total is now {total:f}"
             self._table.notes.add_warning(coming.warning, value, line)
 
-    def _names_place(self, count: Record, place: str) -> bool:
-        """Return True if the file has a row for the product at a location, in any pool."""
-        names = (_BARE, *(f"stock_pool_{pool}" for pool in range(1, 11)))
-        return any(self._names(count, place, name) for name in names)
-
     def _names(self, count: Record, place: str, pool: str) -> bool:
         """Return True if the file has a row for the product at a location and in a pool there."""
-        if self._named is None:
-            rows = self._table.select_cells(_NAMED)
-            self._named = {hash((*where, f"stock_pool_{of}" if of else _BARE)) for _, (*where, of) in rows if where[-1]}
-        names = self._named if place else self._placeless
-        product = count.body["product_number"]
-        return any(hash((count.store, product, place, name)) in names for name in (_BARE, pool))
+        return any(self._spots.has_count(count, place, name) for name in (COUNT_FIELD, pool))
 
 
 def pools_counted(count: Record, kept: ProductStock) -> dict[str, Decimal]:
     """Return the stock by pool of what a count is of that names no pool; empty for other counts."""
-    if _BARE not in count.field_rows:
+    if COUNT_FIELD not in count.field_rows:
         return {}
     if "location_code" not in count.body and not count.is_beside:
         return dict(kept.pools)
@@ -242,7 +228,7 @@ def pools_counted(count: Record, kept: ProductStock) -> dict[str, Decimal]:
 
 def _book(count: Record, name: str, kept: ProductStock) -> Decimal:
     """Return the service's stock for a field of a count."""
-    if name == _BARE:
+    if name == COUNT_FIELD:
         return sum(pools_counted(count, kept).values(), Decimal(0))
     if "location_code" in count.body or count.is_beside:
         return kept.spots.get((count.body.get("location_code", ""), name), Decimal(0))
@@ -253,21 +239,17 @@ def _is_worked(count: Record, name: str, worked: AbstractSet[tuple[str, str]]) -
     """Return True if other work was done where a field of a count counts."""
     code = count.body.get("location_code", "")
     of_product = not code and not count.is_beside
-    return any((of_product or at == code) and (not pool or name in (_BARE, pool)) for at, pool in worked)
+    return any((of_product or at == code) and (not pool or name in (COUNT_FIELD, pool)) for at, pool in worked)
 
 
 def _others(count: Record, kept: ProductStock) -> dict[tuple[str, str], Decimal]:
     """Return the stock that a count is not of, by location (empty for none) and pool."""
-    code, is_whole = count.body.get("location_code", ""), _BARE in count.field_rows
+    code, is_whole = count.body.get("location_code", ""), COUNT_FIELD in count.field_rows
     return {
         (place, pool): quantity
         for (place, pool), quantity in kept.spots.items()
         if quantity and (place != code or not (is_whole or pool in count.field_rows))
     }
-
-
-def _place(code: str) -> str:
-    return code or "no place"
 
 
 def _words(
@@ -280,7 +262,8 @@ def _words(
     held = Decimal(0)
     for (place, pool), quantity in sorted(others.items()):
         is_there = pool and (place in by_pool or (place == code and (place or count.is_beside)))
-        at = f"{_place(place)} in {pool.removeprefix('stock_').replace('_', ' ')}" if is_there else _place(place)
+        in_pool = f" in {pool.removeprefix('stock_').replace('_', ' ')}" if is_there else ""
+        at = f"{place or NO_LOCATION}{in_pool}"
         picked = Decimal(0) if place else _quantity_in_hand(in_hand, pool)
         held += picked
         found[at] = found.get(at, Decimal(0)) + quantity - picked

@@ -13,6 +13,7 @@ from aisle.client.csv_load.clean_cells import HIDDEN_IN_TEXT, NO_VALUE_WORDS, jo
 from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, BARCODES, CODE, CONTAINER, DOTTED_CODE, TEXT
 from aisle.client.csv_load.date_cells import MONTH_NAMES
 from aisle.client.csv_load.file_layouts_and_columns import Column
+from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.report import FileNotes
 
 _PHONES = ("phone_number", "customer_phone")
@@ -51,6 +52,12 @@ _FORMATTED_CODE = re.compile(
 
 _CUT_DIGITS = re.compile(r"[1-9]\d{14}0+", re.ASCII)
 """Number of which a spreadsheet has kept the 15 digits that it can hold."""
+_CUT_CONTAINER = re.compile(r"[1-9]\d{14}0{2,}", re.ASCII)
+_CUT = "has only zeros after its 15th digit, as where a spreadsheet has cut it"
+_POSTAL_CODES = frozenset({"postal_code", "customer_zipcode", "delivery_zipcode"})
+_GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
+_OTHER_CODES = _POSTAL_CODES | {*_PHONES, "product_number", "store_number", "order_number", "pin"}
+"""Codes that may have signs as of thousands, or of which another warning says it."""
 
 
 class _Check(NamedTuple):
@@ -75,6 +82,7 @@ def _is_word_for_nothing(value: str) -> bool:
 
 
 _LONGEST_WORD = 12
+GROUPED = "has signs as of thousands, which a spreadsheet may have put into it"
 _DATE_MADE = "looks like a date that a spreadsheet has made of a"
 _CHECKS = (
     _Check(f"{_DATE_MADE} size", lambda column: column.name in _SIZES, _DATE_LIKE.fullmatch),
@@ -89,10 +97,13 @@ _CHECKS = (
         lambda column: column.name in _WHOLE_TEXTS,
         _WITH_DECIMAL.fullmatch,
     ),
+    _Check(_CUT, lambda column: column.kind in (CODE, DOTTED_CODE, BARCODE), _CUT_DIGITS.fullmatch),
+    _Check(_CUT, lambda column: column.kind == CONTAINER, _CUT_CONTAINER.fullmatch),
+    _Check(GROUPED, lambda column: column.kind == CODE and column.name not in _OTHER_CODES, has_thousands),
     _Check(
-        "has only zeros after its 15th digit, as where a spreadsheet has cut it",
-        lambda column: column.kind in (CODE, DOTTED_CODE, BARCODE),
-        _CUT_DIGITS.fullmatch,
+        "has a point that a spreadsheet may have put into it",
+        lambda column: column.name in _POSTAL_CODES,
+        _GROUPED_POSTAL_CODE.fullmatch,
     ),
     _Check(
         "has digits of another script, or raised ones, which no label has",

@@ -15,6 +15,7 @@ from aisle.errors import ContractError
 from aisle.outbox.excess import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
+    CREATE_MOVEMENT,
     REJECT_LINES,
     REVIEW_LOGS,
     UPDATE_ORDER,
@@ -102,7 +103,9 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
     if op.operation == UPDATE_STORE_PRODUCTS:
         body = without_base_values(body)
     if op.operation == CREATE_LOGS and not features.receipt_line:
-        body = {name: _without_line_numbers(entries) for name, entries in body.items()}
+        body = {name: _without(entries, "line_number") for name, entries in body.items()}
+    if op.operation == CREATE_MOVEMENT and not features.taken_time:
+        body = _without(body, "taken_datetime")
     return encode_body(get_operation(op.operation), body)
 
 
@@ -121,9 +124,9 @@ def _without_fields(order: OrderUpdate, unknown: Collection[str]) -> OrderUpdate
     return {**order, "order_lines": lines}
 
 
-def _without_line_numbers(entries: Iterable[Row]) -> list[Row]:
-    """Return log entries without the line numbers of their delivery."""
-    return [{name: entry[name] for name in entry if name != "line_number"} for entry in entries]
+def _without(entries: Iterable[Row], field: str) -> list[Row]:
+    """Return entries without a field that the service does not announce."""
+    return [{name: entry[name] for name in entry if name != field} for entry in entries]
 
 
 def request_headers(
@@ -154,4 +157,4 @@ def request_headers(
 def _excess_by_line(op: Operation) -> Iterator[str]:
     """Yield the excess of each line as it was confirmed; a replay must not apply it."""
     for row in parse_excess(op.answer):
-        yield f"{int(row['line_number'])}:{to_decimal(row['left']):f}"
+        yield f"{row['line_number']}:{to_decimal(row['left']):f}"

@@ -16,8 +16,10 @@ from aisle.jobs.move.move_state_and_rows import (
     MoveState,
     PoolQuantity,
     StockLine,
+    Take,
     UndoStep,
 )
+from aisle.jobs.store_time import seconds_since
 from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk_order_sort_keys import natural_key
 
@@ -130,8 +132,13 @@ def with_pool(goods: Goods, pool: int) -> Goods:
 def change_pool(state: MoveState, pool: int) -> MoveState:
     """Set the pool of all goods in hand (0: any pool); earlier takes can no longer be undone one by one."""
     in_hand: tuple[Goods, ...] = ()
-    for part in state.in_hand:
-        in_hand = add_to_hand(in_hand, with_pool(part, pool))
+    changed = [with_pool(part, pool) for part in state.in_hand]
+    for part in changed:
+        in_hand = add_to_hand(in_hand, part)
+    for index, whole in enumerate(in_hand):
+        takes = [take for part in changed if goods_key(part) == goods_key(whole) for take in part.takes]
+        whole = whole._replace(takes=tuple(sorted(takes, key=lambda take: take.at)))
+        in_hand = (*in_hand[:index], whole, *in_hand[index + 1 :])
     return state._replace(
         in_hand=in_hand,
         current_index=min(state.current_index, len(in_hand) - 1),
@@ -154,6 +161,51 @@ def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
         first = plan[0] if plan else PoolQuantity(goods.pools[0].pool, ZERO)
         plan = [first._replace(quantity=first.quantity + rest), *plan[1:]]
     return tuple(plan)
+
+
+# Times
+
+
+MAX_TAKE_S = Decimal(60)
+"""Seconds from the first scan of goods within which further ones belong to the same take."""
+
+
+def note_takes(goods: Goods, now: str) -> Goods:
+    """Return goods in hand with the time of what was taken since. What was put back was taken last."""
+    more = goods.quantity - sum((take.quantity for take in goods.takes), ZERO)
+    if more < 0:
+        return goods._replace(takes=_earlier_takes(goods.takes, goods.quantity))
+    last = goods.takes[-1] if goods.takes else None
+    if more and last and 0 <= seconds_since(last.at, now) < MAX_TAKE_S:
+        return goods._replace(takes=(*goods.takes[:-1], last._replace(quantity=last.quantity + more)))
+    return goods._replace(takes=(*goods.takes, Take(more, now))) if more else goods
+
+
+def _earlier_takes(takes: tuple[Take, ...], quantity: Decimal) -> tuple[Take, ...]:
+    """Return the earliest takes with this quantity in all."""
+    earlier = []
+    for take in takes:
+        part = min(quantity, take.quantity)
+        quantity -= part
+        earlier += [take._replace(quantity=part)] if part else []
+    return tuple(earlier)
+
+
+def split_over_takes(goods: Goods) -> list[tuple[PoolQuantity, str]]:
+    """Return the pools and quantities that these goods are taken from, each with the time at which it was. Goods that
+    are at no location have none."""
+    takes, pieces = list(goods.takes if goods.location else ()), []
+    for pool, quantity in split_over_pools(goods):
+        while quantity and takes:
+            take = takes.pop(0)
+            part = min(quantity, take.quantity)
+            pieces.append((PoolQuantity(pool, part), take.at))
+            quantity -= part
+            if take.quantity > part:
+                takes.insert(0, take._replace(quantity=take.quantity - part))
+        if quantity:
+            pieces.append((PoolQuantity(pool, quantity), ""))
+    return pieces
 
 
 def remaining_pools(pools: tuple[PoolQuantity, ...], taken: Iterable[PoolQuantity]) -> tuple[PoolQuantity, ...]:
@@ -193,6 +245,7 @@ def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementIt
         remaining = whole._replace(
             quantity=whole.quantity - part.quantity, available=available, pools=remaining_pools(whole.pools, pools)
         )
+        remaining = remaining._replace(takes=_later_takes(whole.takes, part.quantity))
         in_hand = tuple(
             remaining if goods_key(each) == goods_key(part) else each
             for each in in_hand
@@ -207,13 +260,23 @@ def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementIt
     return add_undo_step(after, UndoStep(tuple(moved), items, now))
 
 
+def _later_takes(takes: tuple[Take, ...], quantity: Decimal) -> tuple[Take, ...]:
+    """Return the takes without this quantity of the earliest ones."""
+    later = []
+    for take in takes:
+        part = min(quantity, take.quantity)
+        quantity -= part
+        later += [take._replace(quantity=take.quantity - part)] if take.quantity > part else []
+    return tuple(later)
+
+
 def undo_put_down(state: MoveState, step: UndoStep) -> MoveState:
-    """Take the goods of a move back into hand, and into the stock of their source."""
+    """Take the goods of a move back into hand, and into the stock of their source. They are taken from there anew."""
     in_hand = state.in_hand
     for part in step.goods:
         index = find_goods(in_hand, part)
         if index < 0:
-            in_hand = (*in_hand, part)
+            in_hand = (*in_hand, part._replace(takes=(), later=None))
             continue
         present = in_hand[index]
         pools = _add_pools(present.pools, part.pools, 1)

@@ -19,6 +19,7 @@ from aisle.jobs.job import (
     Json,
     Opened,
     Query,
+    Refresh,
     Resumed,
     Rows,
     Start,
@@ -27,6 +28,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.move import (
     clearance_tasks,
+    counts_since_take,
     goods_in_hand,
     movement_write,
     put_goods,
@@ -98,7 +100,9 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     """Query refused movements and the stock here again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
-    if state.location and not state.task:
+    if counted := counts_since_take.query_counts(state):
+        effects.append(counted)  # its answer queries the stock
+    elif state.location and not state.task:
         effects.append(query_stock_here.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
         state = state._replace(source_stock=())
@@ -204,7 +208,10 @@ class MoveJob(Job[MoveState]):
         return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
-        return clearance_tasks.close_when_done(self._handle(state, event, context))
+        turn = clearance_tasks.close_when_done(self._handle(state, event, context))
+        in_hand = tuple(goods_in_hand.note_takes(part, context.now) for part in turn.state.in_hand)
+        turn = turn._replace(state=turn.state._replace(in_hand=in_hand))
+        return counts_since_take.report_goods_put_back(state, turn)
 
     def _handle(self, state: MoveState, event: Event, context: Context) -> Result:
         match event:
@@ -214,7 +221,12 @@ class MoveJob(Job[MoveState]):
                 return _handle_rows(state, id_, rows, total, context)
             case Changed("location", _) if not state.uses_locations:
                 return Turn(state, (Query("locations", "locations", {"size": 1}),))
-            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order"):
+            case Closed("count", answer) if answer:
+                return refresh(counts_since_take.count_goods_in_hand(state, str(answer["what"]), context))
+            case Changed("product" | "location") if state.in_hand:
+                turn = refresh(state)
+                return turn._replace(effects=(*turn.effects, Refresh("logs")))  # who counted, if it was a count
+            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order" | "log"):
                 return refresh(state)
             case Back():
                 return _go_back(state)
@@ -273,6 +285,10 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             )
         case "again":
             return Turn(query_stock_here.refresh_stock(state, row) if row else state)
+        case counts_since_take.COUNTS_QUERY:
+            state = counts_since_take.with_counts(state, rows)
+            is_here = bool(state.location and not state.task)
+            return Turn(state, (query_stock_here.query_location_again(state),) if is_here else ())
         case "goods":
             return take_goods.handle_product(state, row)
         case "source":

@@ -11,7 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
+from aisle.jobs.count.count_state import LaterCount
 from aisle.jobs.stock_pool_names import Pools
+from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LARGE_QUANTITY
@@ -62,6 +64,14 @@ class StockLine(NamedTuple):
     unit: str = ""
 
 
+class Take(NamedTuple):
+    """Quantity that was taken at once."""
+
+    quantity: Decimal
+    at: str
+    """ISO 8601 UTC."""
+
+
 class Goods(NamedTuple):
     """Goods of one product from one location, in hand or on the cart."""
 
@@ -87,9 +97,19 @@ class Goods(NamedTuple):
     suggested_location: str = ""
     """Suggested destination: the first location in walking order that has more of the product; empty if unknown."""
     suggested_order: Decimal = NO_WALK_ORDER
+    takes: tuple[Take, ...] = ()
+    """When their quantity was taken, the earliest first."""
+    later: LaterCount | None = None
+    """Count that somebody made of these goods at their location since; it lacks what was taken before."""
     largest_stock_at: str = ""
     """Location with the most stock apart from their own; empty if unknown."""
     largest_stock: Decimal = ZERO
+
+    @property
+    def taken_before_count(self) -> Decimal:
+        """Quantity that a count of their location lacks already. Of goods of an order no count lacks any."""
+        counted_at = to_utc_text(self.later.at) if self.later and not self.order else ""
+        return sum((take.quantity for take in self.takes if to_utc_text(take.at) < counted_at), ZERO)
 
 
 class OrderNeed(NamedTuple):
@@ -115,6 +135,8 @@ class MovementItem(NamedTuple):
     to_order: str = ""
     to_line: int = 0
     allow_overage: bool = False
+    taken_at: str = ""
+    """When they left their location; empty without one."""
 
 
 class UndoStep(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
-from aisle.jobs.move.goods_in_hand import split_over_pools
+from aisle.jobs.move.goods_in_hand import split_over_takes
 from aisle.jobs.move.move_state_and_rows import (
     ZERO,
     Goods,
@@ -27,11 +27,12 @@ def movement_items(
     remaining_needs = list(needs)
     items: list[MovementItem] = []
     for part in goods:
-        for piece in split_over_pools(part):
+        for piece, taken_at in split_over_takes(part):
             item = MovementItem(
                 part.product, part.label, piece.quantity, part.location, piece.pool, part.order, part.line
             )
             item = item._replace(to_location=location, to_pool=to_pool, allow_overage=part.allow_overage)
+            item = item._replace(taken_at=taken_at)
             if not target_order:
                 items.append(item._replace(to_order=part.order, to_line=part.line) if part.stays_held else item)
                 continue
@@ -51,6 +52,7 @@ def reverse_item(item: MovementItem) -> MovementItem:
         to_order=item.order,
         to_line=item.line,
         allow_overage=False,
+        taken_at="",
     )
 
 
@@ -73,6 +75,8 @@ def movement_write(movement_items: Iterable[MovementItem], store: str, user: str
         }
         if movement_item.allow_overage:
             item["allow_overage"] = True
+        if movement_item.taken_at:
+            item["taken_datetime"] = movement_item.taken_at
         items.append(item)
         products.add(f"product/{movement_item.product}")
         orders.update(f"order/{order}" for order in (movement_item.order, movement_item.to_order) if order)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Query
-from aisle.jobs.move.goods_in_hand import free_goods
+from aisle.jobs.move import counts_since_take
+from aisle.jobs.move.goods_in_hand import free_goods, shift_stock
 from aisle.jobs.move.move_state_and_rows import ZERO, Goods, MoveState, StockLine, parse_stock_lines
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
         product_count=product_count,
         are_locations_unknown=are_locations_unknown,
     )
-    stock = (*stock, *_goods_in_question(state, stock))
+    state = state._replace(source_stock=(*stock, *_goods_in_question(state, stock)))
+    stock = shift_stock(state, counts_since_take.goods_before_counts(state), 1)
     in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
     return state._replace(source_stock=stock, in_hand=in_hand)
 
@@ -70,6 +72,8 @@ def _with_current_stock(goods: Goods, stock: tuple[StockLine, ...], state: MoveS
     if goods.order:
         held = [hold for hold in (line.held if line else ()) if (hold.order, hold.line) == (goods.order, goods.line)]
         return goods._replace(available=held[0].quantity if held else ZERO)
+    if line is None and goods.taken_before_count:
+        return goods._replace(available=goods.taken_before_count)
     if line is None:
         return goods._replace(available=ZERO, pools=())
     fresh = free_goods(line, goods.location, goods.pool)
