@@ -63,6 +63,8 @@ async def test_an_integration_makes_nobody_whom_it_could_not_act_as(world: World
         await world.post(PEOPLE, {"people": [ANN]})
         await said(403, pin="1111")
         await said(403, pin="")
+        await said(403, role="staff")
+        await said(403, role="staff", pin=None)
         await said(200, pin=None, name="Ann Other")
         assert (await world.get(PEOPLE))["people"][0]["role"] == "supervisor"
         assert (await world.send("POST", "/aisle/v1/sign-in", SIGN_IN, client=client)).status_code == 200

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.server.fair_rounds import KNOW_CLIENT, KnownClients
 from aisle.service.auth import pin_hashes_and_locks
 from aisle.service.db.database_interface import TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, Caller, CallerQueue, FairTurns, KnownCallers
@@ -72,6 +73,29 @@ async def test_a_request_waits_as_its_own_caller(world: World, monkeypatch: pyte
     [[read, write], other] = [await wait_as(host, token) for host in ("10.0.0.1", "10.0.0.2")]
     assert [read, write] == other, "a known token is one caller from wherever it asks"
     assert read == write == Caller(read.group, read.group)
+
+
+async def test_an_address_is_known_by_a_valid_token(world: World) -> None:
+    known = list[str]()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        scope[KNOW_CLIENT] = lambda: known.append("known")
+        await world.service.app(scope, receive, send)
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client:
+        for path, secret in (("/aisle/v1/health", world.secret), ("/api/v2/public/stores", "no token")):
+            await client.get(path, headers={"Authorization": f"Bearer {secret}"})
+        assert not known
+        await client.get("/api/v2/public/stores", headers={"Authorization": f"Bearer {world.secret}"})
+    assert known == ["known"]
+
+
+def test_known_addresses_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.server.fair_rounds._MOST_KNOWN", 2)
+    known = KnownClients()
+    for address in ("10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.3"):
+        known.add(address)
+    assert [known.group_of(f"10.0.0.{number}") for number in (1, 2, 3)] == ["10.0.0.1", "", "10.0.0.3"]
 
 
 def test_members_of_a_group_wait_for_each_other_and_not_for_those_of_another() -> None:

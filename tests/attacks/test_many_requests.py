@@ -19,7 +19,7 @@ import pytest
 
 from aisle.caller_addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
-from aisle.server.fair_rounds import FairStarts
+from aisle.server.fair_rounds import FairStarts, KnownClients
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.sqlite_transaction import SqliteTransaction
@@ -131,12 +131,29 @@ async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
     async def note(scope: Any, receive: Any, send: Any) -> None:
         begun.append(scope["client"][0])
 
-    starts = FairStarts(note)
+    starts = FairStarts(note, KnownClients())
     async with asyncio.TaskGroup() as tasks:
         for host in ["10.0.0.1"] * 200 + ["10.0.0.2"]:
             tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
     assert begun.index("10.0.0.2") < 20
     assert len(begun) == 201
+
+
+async def test_strangers_of_many_addresses_have_one_turn_beside_a_known_client() -> None:
+    begun: list[str] = []
+
+    async def note(scope: Any, receive: Any, send: Any) -> None:
+        begun.append(scope["client"][0])
+
+    known = KnownClients()
+    known.add("10.1.0.1")
+    starts = FairStarts(note, known)
+    async with asyncio.TaskGroup() as tasks:
+        for host in [f"10.0.0.{number % 50}" for number in range(200)] + ["10.1.0.1"] * 20:
+            tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
+    assert begun.index("10.1.0.1") < 20
+    assert len(begun) - begun[::-1].index("10.1.0.1") < 60, "each second turn is its own"
+    assert len(begun) == 220
 
 
 async def test_a_long_read_waits_only_so_long() -> None:
@@ -249,15 +266,15 @@ def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     def passes(message: str, *args: object) -> bool:
         return repeats.filter(logging.LogRecord("aisle.service", logging.WARNING, "", 0, message, args, None))
 
-    lost = "A host of store %s knows what this database does not: it was put back from an earlier copy."
-    assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
+    lost = "A host of store %s with token %s knows what this database does not: it was put back from an earlier copy."
+    assert [passes(lost, "S1", "t1"), passes(lost, "S1", "t2"), passes(lost, "S2", "t1")] == [True, False, True]
     assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
     assert [passes("Invalid UTF-8 sequence received from client.") for _ in range(2)] == [True, False]
     assert [passes("SSL connection is closed") for _ in range(2)] == [True, False]
     assert passes("database lost: %s of %s", "x", "y")
     assert passes("database lost: %s of %s", "x", "y")
     now[0] = 61
-    assert passes(lost, "S1")
+    assert passes(lost, "S1", "t1")
     with repeats_filtered():
         assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
 
@@ -298,7 +315,7 @@ async def test_a_long_answer_goes_out_in_parts() -> None:
     async def send(message: Any) -> None:
         said.append(message)
 
-    await FairStarts(answer)({"type": "http"}, None, send)  # type: ignore[arg-type]
+    await FairStarts(answer, KnownClients())({"type": "http"}, None, send)  # type: ignore[arg-type]
     parts = [message["body"] for message in said[1:]]
     assert b"".join(parts) == body
     assert max(map(len, parts)) <= 64 << 10

@@ -20,9 +20,11 @@ import pytest
 from starlette.types import ASGIApp
 
 from aisle.server import tls_certificates_and_handshakes
-from aisle.server.connections import ConnectionLimits, connection_limits
+from aisle.server.connections import _SHORT_HEAD, ConnectionLimits, connection_limits
+from aisle.server.fair_rounds import KnownClients
 from aisle.server.http_server import HttpServer, listening, server_config
 from aisle.server.tls_certificates_and_handshakes import Handshakes
+from aisle.service.http.rate_limit_and_turns_of_large_bodies import MOST_BYTES as BODY_BYTES
 from tests.service.test_certificate_renewal import made
 from tests.service.test_connections import SECONDS, app
 
@@ -93,6 +95,15 @@ def test_fewer_connections_are_kept_with_tls() -> None:
     assert tls.per_address <= max(1, tls.connections // 4)
 
 
+@pytest.mark.parametrize(("tls", "connection", "unread"), [(False, 3 << 10, 50 << 10), (True, 30 << 10, 100 << 10)])
+def test_all_limits_together_fit_into_memory(*, tls: bool, connection: int, unread: int) -> None:
+    """The rest of 200 MB is the process at its start, with 50 MB, and the bodies and answers that are being made."""
+    limits = connection_limits(tls=tls)._replace(connections=1_500 if tls else 10_000)
+    heads = limits.unfinished_bytes + limits.connections * _SHORT_HEAD
+    most = limits.connections * connection + limits.unread * unread + heads + 2 * BODY_BYTES
+    assert most < 125 << 20
+
+
 async def test_a_handshake_of_somebody_else_begins_in_the_next_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A crowd's handshakes take a second of work, and with too many of them the crowd's own are cancelled."""
     begun = list[str]()
@@ -103,7 +114,7 @@ async def test_a_handshake_of_somebody_else_begins_in_the_next_rounds(monkeypatc
 
     monkeypatch.setattr(asyncio.get_running_loop(), "start_tls", start_tls)
     limits = ConnectionLimits(connections=400, proxies=[ip_network("10.9.0.0/16")])
-    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), limits)
+    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), limits, KnownClients())
     arrived = [FakeTransport(host) for host in ["10.0.0.2", *["10.0.0.1"] * 200, "10.0.0.3", *["10.9.0.1"] * 20]]
     for each in arrived:
         handshakes.begin().connection_made(each)
@@ -135,7 +146,9 @@ async def test_what_tls_receives_from_somebody_else_is_read_in_the_next_rounds(m
         await asyncio.Event().wait()
 
     monkeypatch.setattr(asyncio.get_running_loop(), "start_tls", start_tls)
-    handshakes = Handshakes(asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ConnectionLimits())
+    handshakes = Handshakes(
+        asyncio.Protocol, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ConnectionLimits(), KnownClients()
+    )
     arrived = [FakeTransport(host) for host in [*["10.0.0.1"] * 200, "10.0.0.2"]]
     for each in arrived:
         handshakes.begin().connection_made(each)

@@ -226,6 +226,16 @@ async def test_a_refusal_is_told_and_lets_the_lane_go_on(rig: Rig) -> None:
     assert rig.told == [("refused", bad), ("confirmed", good)]
 
 
+@pytest.mark.parametrize("name", ["left", "carried", "superseded", "data"])
+async def test_long_field_of_an_answer_is_not_stored(rig: Rig, name: str) -> None:
+    body = {"success": True, "data": [7], name: ["x" * 70_000]}
+    rig.fake.fail(PUT, says(200, body=body, Aisle_Features=OWN))
+    (op_id,) = rig.desk.write(update("O1", {1: 2}))
+    await rig.deliver()
+    assert rig.desk.states() == ["done"]
+    assert rig.desk.outbox.get(op_id).answer == ("{}" if name == "data" else '{"data": [7]}')
+
+
 async def test_a_token_that_lost_the_store_costs_no_operation(rig: Rig) -> None:
     rig.let_in = False
     rig.fake.fail(PUT, says(403, body={"message": "not your store"}))

@@ -311,6 +311,35 @@ def test_what_says_no_time_says_nothing() -> None:
     assert compared.skew_s == 0.0
 
 
+FAR_DATES = ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "Mon, 01 Jan 2199 00:00:00 GMT"]
+
+
+@pytest.mark.parametrize("date", [*FAR_DATES, formatdate(1_780_007_200, usegmt=True)])
+def test_one_wrong_date_among_right_ones_changes_no_time(date: str) -> None:
+    two = Two(20.0)
+    before = two.answers(1.0)
+    two.compared.record_response({"date": date})
+    assert two.compared.skew_s == before
+    assert two.answers(1.0) == pytest.approx(before, abs=1.0)
+
+
+@pytest.mark.parametrize("date", [*FAR_DATES, formatdate(1_780_007_200, usegmt=True)])
+def test_wrong_date_of_the_first_answer_is_soon_forgotten(date: str) -> None:
+    two = Two(20.0)
+    two.compared.record_response({"date": date})
+    assert len(f"{abs(two.compared.skew_s):.0f}") <= 10, "the service takes no more digits"
+    two.answers(1.0)
+    assert two.answers(1.0) == pytest.approx(20.5, abs=0.6)
+
+
+def test_service_whose_clock_is_set_is_followed_at_the_second_answer() -> None:
+    two = Two(20.0)
+    two.answers(1.0)
+    two.ahead = 7200.0
+    assert two.answers(1.0) == pytest.approx(20.5, abs=0.6)
+    assert two.answers(1.0) == pytest.approx(7200.5, abs=0.6)
+
+
 def test_clock_skew_header_is_sent_where_announced() -> None:
     features = parse_features("idempotency=30d, occurred-at, clock-ahead")
     op = operation(based("O1", 0, 1), occurred_at="2026-05-28T20:10:00Z")

@@ -15,12 +15,12 @@ from aisle.cli.stored_messages_in_english import reason_text
 from aisle.contract.request_encoding import encode_json
 from aisle.host.database import transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, Resolve, Write
-from aisle.outbox.excess import EXCESS, excess_reason_of, parse_excess
+from aisle.outbox.excess import EXCESS, MAX_LINES, excess_reason_of, parse_carried_lines, parse_excess
 from aisle.outbox.merge_operations import merge_batch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
-from aisle.outbox.replay_after_restore import DETECTED
+from aisle.outbox.replay_after_restore import DETECTED, parse_superseded_lines
 from aisle.outbox.stored_reasons import store_text
 from tests.clock import Clock, seeded
 from tests.writes import enqueue, update
@@ -281,3 +281,29 @@ def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: O
 )
 def test_why_in_a_sentence(more: dict[str, Any], says: str) -> None:
     assert reason_text(excess_reason_of(LINE | more)) == says
+
+
+EXTREME = ["1e1000000", "1e999", "-1e999", "1" * 4000, "0.000001", "1.5", '"x"', "null", "[]", '"\\ud800"']
+
+
+@pytest.mark.parametrize("number", EXTREME)
+def test_line_number_that_no_line_has_is_left_out_at_once(outbox: OperationQueue, number: str) -> None:
+    one = f'{{"line_number": {number}, "product_number": "P1", "picked_quantity": 1, "left": 1}}'
+    body = f'{{"left": [{one}], "superseded": [{one}], "carried": [{one}]}}'
+    outbox.confirm(sent(outbox), body, excess=parse_excess(body))
+    assert not kept(outbox)
+    assert (parse_superseded_lines(body), parse_carried_lines(body)) == ([], frozenset())
+
+
+@pytest.mark.parametrize("value", ["1e1000000", '"\\ud800"', '"\\n"', f'"{"9" * 5000}"', '{"a": 1}', f"1.{'9' * 5000}"])
+def test_extreme_value_of_a_line_is_left_out(value: str) -> None:
+    usable = '{"line_number": "7", "product_number": "P1", "picked_quantity": 1, "left": 2, "quantity": 5}'
+    for name in ("product_number", "picked_quantity", "left"):
+        extreme = usable.replace(f'"{name}":', f'"{name}": {value}, "x":')
+        assert [row["line_number"] for row in parse_excess(f'{{"left": [{extreme}, {usable}]}}')] == [7]
+    assert "quantity" not in parse_excess(f'{{"left": [{usable.replace("5", value)}]}}')[0]
+
+
+def test_no_answer_brings_more_lines_than_an_order_has() -> None:
+    row = {"line_number": 1, "product_number": "P1", "picked_quantity": 1, "left": 1}
+    assert len(parse_excess(encode_json({"left": [row] * 5000}))) == MAX_LINES

@@ -18,6 +18,7 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
+from aisle.server.fair_rounds import KnownClients
 from aisle.server.http_server import listening
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.http.header_and_path_middleware import RequestMiddleware
@@ -41,7 +42,7 @@ def serving(limits: ConnectionLimits, app: Any = app) -> Iterator[tuple[int, uvi
     config = uvicorn.Config(
         app,
         lifespan="off",
-        http=limited(limits),
+        http=limited(limits, KnownClients()),
         ws="none",
         log_level="critical",
         h11_max_incomplete_event_size=LONGEST,

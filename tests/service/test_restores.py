@@ -160,7 +160,9 @@ async def test_a_mark_that_is_forgotten_proves_nothing(world: World, goods: Said
     assert not (await world.get(CHANGES, since=told["cursor"], mark=told["mark"]))["restored"]
 
 
-async def test_keys_that_a_copy_does_not_have_are_unknown(world: World, goods: Said) -> None:
+async def test_keys_that_a_copy_does_not_have_are_unknown(
+    world: World, goods: Said, caplog: pytest.LogCaptureFixture
+) -> None:
     await goods("kept", "PUT", ORDERS, {"orders": line(1, 0, 1)})
     copy = copied(world)
     await goods("lost", "PUT", ORDERS, {"orders": line(1, 1, 2)})
@@ -169,6 +171,9 @@ async def test_keys_that_a_copy_does_not_have_are_unknown(world: World, goods: S
     restored(world, copy)
     assert (await world.get(KEYS, keys=",".join(keys)))["unknown"] == [named("lost")]
     assert (await world.get(CHANGES, known=",".join(keys)))["unknown"] == [named("lost")]
+    [words] = [record.message for record in caplog.records if record.message.startswith("A host of store S1")]
+    tokens = (await world.get("/aisle/v1/tokens"))["tokens"]
+    assert any(token["token_id"] in words for token in tokens), "it says whose word this is"
     await world.get(KEYS, keys=",".join(named(str(n)) for n in range(200)))
     assert (await world.send("GET", KEYS, query={"keys": ",".join(["k"] * 201)})).status_code == 422
 

@@ -15,11 +15,18 @@ SKEW_WINDOW_S = 600.0
 """Seconds of one measuring window. Clocks drift, so differences older than two windows are dropped."""
 
 
+MAX_SKEW_S = 2e9
+"""Seconds above which a `Date` is not believed; a host without a clock battery begins in 1970."""
+
+_SURE_WITHIN_S = 60.0
+"""Seconds within which a response agrees with those before it, however late it arrives."""
+
+
 class ClockSkew:
     """Smallest difference between this host's clock and the service's, over the last one or two windows.
 
     The `Date` header names a whole second, and the response arrives later. So the smallest difference is the most
-    accurate.
+    accurate. One that is far from the others counts once the next response agrees with it.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -29,6 +36,8 @@ class ClockSkew:
         self._min_difference: float | None = None
         self._previous_min: float | None = None
         """Smallest difference of the window before the current one."""
+        self._doubtful: float | None = None
+        """Last difference, if it is far from those before."""
 
     def record_response(self, headers: Mapping[str, str]) -> None:
         """Record the `Date` of a response that has just arrived. Header names are in lower case."""
@@ -37,15 +46,31 @@ class ClockSkew:
             difference = now - parsedate_to_datetime(headers["date"]).timestamp()
         except (KeyError, ValueError, TypeError, OverflowError):
             return
+        if abs(difference) > MAX_SKEW_S or not self._is_confirmed(difference):
+            return
         if not 0 <= now - self._window_start < SKEW_WINDOW_S:
             self._window_start, self._previous_min, self._min_difference = now, self._min_difference, None
         self._min_difference = difference if self._min_difference is None else min(self._min_difference, difference)
 
+    def _is_confirmed(self, difference: float) -> bool:
+        """Return True if a difference counts; forget all others if two in a row contradict them."""
+        known, doubtful, self._doubtful = self._smallest, self._doubtful, None
+        if known is None or abs(difference - known) <= _SURE_WITHIN_S:
+            return True
+        if doubtful is None or abs(difference - doubtful) > _SURE_WITHIN_S:
+            self._doubtful = difference
+            return False
+        self._min_difference = self._previous_min = None
+        return True
+
+    @property
+    def _smallest(self) -> float | None:
+        return min((each for each in (self._min_difference, self._previous_min) if each is not None), default=None)
+
     @property
     def skew_s(self) -> float:
         """Seconds that this host's clock is ahead; 0 if it is within `MIN_SKEW_S`, or no response had a date."""
-        differences = [each for each in (self._min_difference, self._previous_min) if each is not None]
-        ahead = min(differences, default=0.0)
+        ahead = self._smallest or 0.0
         return ahead if abs(ahead) > MIN_SKEW_S else 0.0
 
 

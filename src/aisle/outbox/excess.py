@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import apsw
 
-from aisle.decimal_of_row import to_decimal
+from aisle.decimal_of_row import MAX_DIGITS, to_decimal
 from aisle.jobs.job import Write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
@@ -27,8 +27,13 @@ EXCESS: Final = "left"
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
 """Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
 
+MAX_LINES, _MAX_LINE_NUMBER, _MAX_TEXT = 1_000, 10**9, 200
+"""Most lines of an answer, smallest number that no line has, and most characters of a value."""
+
 REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
 """Fields of a line with excess that a report to a person needs."""
+
+_FIELDS = (*REQUIRED_FIELDS, EXCESS, "picked_username", "picked_name", "quantity", "moved_quantity")
 
 _INSERT_REFUSED = """
 INSERT INTO operation (
@@ -100,25 +105,42 @@ def is_kept_in_location(op: Operation) -> bool:
 
 def parse_excess(content: bytes | str) -> tuple[LineExcess, ...]:
     """Return the lines with excess from an answer of our own service; none if it has none or is malformed."""
-    try:
-        answer = json.loads(content, parse_float=Decimal)
-        return tuple(
-            row
-            for row in answer[EXCESS]
-            if to_decimal(row[EXCESS])
-            and all(row[name] is not None for name in REQUIRED_FIELDS)
-            and int(row["line_number"])
-        )
-    except (ValueError, TypeError, KeyError):
-        return ()
+    rows = lines_of_answer(content, EXCESS)
+    return tuple(row for row in rows if to_decimal(row.get(EXCESS)) and has_required_fields(row))
 
 
 def parse_carried_lines(content: bytes | str) -> frozenset[int]:
     """Return the lines for which an answer of our own service announces excess held for other hosts."""
+    return frozenset(row["line_number"] for row in lines_of_answer(content, "carried"))
+
+
+def has_required_fields(row: LineExcess) -> bool:
+    """Return True if a line of an answer has what a report to a person needs."""
+    return all(row.get(name) is not None for name in REQUIRED_FIELDS)
+
+
+def lines_of_answer(content: bytes | str, name: str) -> list[LineExcess]:
+    """Return the lines in a field of an answer of our own service, each with its number and without extreme values."""
     try:
-        return frozenset(int(row["line_number"]) for row in json.loads(content)["carried"])
-    except (ValueError, TypeError, KeyError):
-        return frozenset()
+        rows = json.loads(content, parse_float=Decimal)[name]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return []
+    lines = [_usable_line(row) for row in rows[:MAX_LINES] if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [line for line in lines if "line_number" in line]
+
+
+def _usable_line(row: dict[str, Any]) -> LineExcess:
+    line = {name: row[name] for name in _FIELDS if _is_usable(row.get(name))}
+    number = to_decimal(line.pop("line_number", None))
+    if 0 < number < _MAX_LINE_NUMBER and number == int(number):  # `int` of a million digits takes minutes
+        line["line_number"] = int(number)
+    return cast("LineExcess", line)
+
+
+def _is_usable(value: object) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_finite() and -MAX_DIGITS <= value.adjusted() <= MAX_DIGITS
+    return isinstance(value, str | int) and len(text := str(value)) <= _MAX_TEXT and text.isprintable()
 
 
 def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
@@ -138,9 +160,9 @@ def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
 
 def added_excess(earlier_answer: str, lines: Sequence[LineExcess]) -> list[LineExcess]:
     """Return the excess beyond that of an earlier answer to the same operation."""
-    reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
+    reported = {row["line_number"]: to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
     added: list[LineExcess] = [
-        {**row, "left": to_decimal(row["left"]) - reported.get(int(row["line_number"]), 0)} for row in lines
+        {**row, "left": to_decimal(row["left"]) - reported.get(row["line_number"], 0)} for row in lines
     ]
     return [row for row in added if row[EXCESS]]
 
@@ -150,7 +172,7 @@ def merge_answers(earlier: str, current: str) -> str:
 
     It is then not reported again after the next restore.
     """
-    rows = {int(row["line_number"]): row for row in (*parse_excess(earlier), *parse_excess(current))}
+    rows = {row["line_number"]: row for row in (*parse_excess(earlier), *parse_excess(current))}
     if rows:
         from aisle.contract.request_encoding import encode_json  # only the courier merges, sessions need no contract
 

@@ -46,6 +46,7 @@ class OperationOutcomes(WithdrawnReversals):
 
         Quantities that no line could take (`excess`, or found before sending) are stored for a person.
         """
+        superseded, carried = parse_superseded_lines(answer), parse_carried_lines(answer)
         with transaction(self._db):
             before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
             is_repeated = before is not None and before[0] is not None
@@ -60,9 +61,9 @@ class OperationOutcomes(WithdrawnReversals):
                 op = self.get(op_id)
                 lines = self._withdraw_excess(op, added_excess(known_answer, excess))
                 keep_excess(self._db, op, lines, self._random)
-            for line in parse_superseded_lines(answer):
+            for line in superseded:
                 keep_superseded(self._db, self.get(op_id), line, self._random)
-            if carried := parse_carried_lines(answer):
+            if carried:
                 self._query_excess_later(self.get(op_id), carried)
 
     def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:

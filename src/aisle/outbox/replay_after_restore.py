@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import apsw
 
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import REQUIRED_FIELDS, insert_refused
+from aisle.outbox.excess import has_required_fields, insert_refused, lines_of_answer
 from aisle.outbox.operation_record import Operation, RandomBytes
 from aisle.outbox.operation_states import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.operations_in_doubt import OperationsInDoubt
@@ -235,20 +233,12 @@ def keep_superseded(db: apsw.Connection, op: Operation, line: LineUpdate, random
     picked = to_decimal(line[PICKED])
     order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
     for each in op.body["orders"].get("order_lines") or ():
-        if int(each["line_number"]) == int(line["line_number"]):
+        if int(each["line_number"]) == line["line_number"]:
             order_line |= each
     order_line |= {BASE: picked, PICKED: picked}
-    insert_refused(db, op, order_line, superseded_reason(int(line["line_number"])), "", random)
+    insert_refused(db, op, order_line, superseded_reason(line["line_number"]), "", random)
 
 
-def parse_superseded_lines(content: bytes | str) -> tuple[LineUpdate, ...]:
+def parse_superseded_lines(content: bytes | str) -> list[LineUpdate]:
     """Return the lines of which an answer of our own service says that a later change stands."""
-    try:
-        answer = json.loads(content, parse_float=Decimal)
-        return tuple(
-            row
-            for row in answer[SUPERSEDED]
-            if all(row[name] is not None for name in REQUIRED_FIELDS) and int(row["line_number"])
-        )
-    except (ValueError, TypeError, KeyError):
-        return ()
+    return [cast("LineUpdate", row) for row in lines_of_answer(content, SUPERSEDED) if has_required_fields(row)]

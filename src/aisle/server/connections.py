@@ -20,7 +20,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from aisle.caller_addresses import Network, address_key, is_in
-from aisle.server.fair_rounds import FairRounds
+from aisle.server.fair_rounds import FairRounds, KnownClients
 from aisle.server.limited_websocket import LimitedWebSocket
 
 log = logging.getLogger("aisle.server")
@@ -28,7 +28,9 @@ log = logging.getLogger("aisle.server")
 
 _MOST = 10_000
 _MOST_TLS = 1_500
-"""The same with TLS, where each takes some 50 KiB of memory."""
+"""The same with TLS, where each takes some 30 KiB of memory."""
+_MOST_UNREAD_TLS = 200
+"""Maximum number of `ConnectionLimits.unread` with TLS, where each takes some 100 KiB."""
 LARGEST_BACKLOG = 2048
 WRITE_BYTES = 16 << 10
 """Bytes of an answer that wait for their reader before the next part of it is written."""
@@ -49,7 +51,7 @@ _READ_BYTES = 16 << 10
 _READ_BODY_BYTES = 64 << 10
 _EVENTS = 32
 """Heads and parts of bodies that one step reads. Further ones wait, since each takes time however short it is."""
-_SHORT_HEAD = 4 << 10
+_SHORT_HEAD = 1 << 10
 """Length of an ordinary head. Up to it the common limit closes no connection."""
 _SHARE = 4
 """Divisor of all connections for the default limit of one address."""
@@ -73,11 +75,11 @@ class ConnectionLimits(NamedTuple):
     """Networks of proxies, to which `per_address` does not apply."""
     backlog: int = _IN_A_ROW
     """Maximum number of connections accepted in a row."""
-    unfinished_bytes: int = 16 << 20
+    unfinished_bytes: int = 8 << 20
     """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
     unread: int = 512
-    """Maximum number of connections that do not read their answers. Each takes about 100 KiB of memory."""
+    """Maximum number of connections that do not read their answers. Each takes some 50 KiB of memory."""
 
     def seconds_for_body(self, received: int) -> float:
         """Return the seconds that a body may take when this many of its bytes have arrived."""
@@ -100,11 +102,12 @@ def connection_limits(
         spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
         connections = max(1, min(connections, spare))
     share = max(1, connections // _SHARE) if per_address is None else per_address
-    return ConnectionLimits(connections=connections, per_address=share, proxies=proxies, backlog=backlog)
+    limits = ConnectionLimits(connections=connections, per_address=share, proxies=proxies, backlog=backlog)
+    return limits._replace(unread=_MOST_UNREAD_TLS) if tls else limits
 
 
-def limited(limits: ConnectionLimits) -> type[H11Protocol]:
-    """Create the protocol class of a server with these limits."""
+def limited(limits: ConnectionLimits, known: KnownClients) -> type[H11Protocol]:
+    """Create the protocol class of a server with these limits and known clients."""
     state: dict[str, object] = {
         "limits": limits,
         "by_address": Counter[str](),
@@ -115,7 +118,8 @@ def limited(limits: ConnectionLimits) -> type[H11Protocol]:
     state |= {
         "held": HeldBytes(limits.unfinished_bytes),
         "room": memoryview(bytearray(_READ_BODY_BYTES)),
-        "rounds": FairRounds(),
+        "known": known,
+        "rounds": FairRounds(known),
     }
     return type("Connection", (LimitedConnection,), state)
 
@@ -189,6 +193,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     unread: dict[LimitedConnection, None]
     """Connections whose client has not read its answer."""
     held: HeldBytes
+    known: KnownClients
     rounds: FairRounds
     room: memoryview
     """Buffer of all connections for reading, since only one reads at a time."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,11 +22,35 @@ _ROUND_S: Final = 0.005
 """Seconds after which a round begins no further step, since some take milliseconds."""
 
 
-class FairRounds:
-    """Steps of clients, a few per iteration of the loop, in turn by client."""
+_MOST_KNOWN: Final = 10_000
+KNOW_CLIENT: Final = "aisle.know_client"
+"""Key of the scope for a function that the application calls if it knows who asks."""
+
+
+class KnownClients:
+    """Addresses with a client that the application knew lately."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, deque[Callable[[], object]]] = OrderedDict()
+        self._addresses: OrderedDict[str, None] = OrderedDict()
+
+    def add(self, address: str) -> None:
+        """Add an address, or keep it longer."""
+        self._addresses[address] = None
+        self._addresses.move_to_end(address)
+        if len(self._addresses) > _MOST_KNOWN:
+            self._addresses.popitem(last=False)
+
+    def group_of(self, client: str) -> str:
+        """Return the group that takes turns: the client itself if it is a known address, else that of all strangers."""
+        return client if client in self._addresses else ""
+
+
+class FairRounds:
+    """Steps of clients, a few per iteration of the loop, in turn by group and then by client."""
+
+    def __init__(self, known: KnownClients) -> None:
+        self._known = known
+        self._waiting: OrderedDict[str, OrderedDict[str, deque[Callable[[], object]]]] = OrderedDict()
         self._begun = 0
         self._is_planned = False
 
@@ -40,7 +65,8 @@ class FairRounds:
 
     def wait(self, client: str, later: Callable[[], object]) -> None:
         """Call `later` in the client's turn, in a later iteration."""
-        self._waiting.setdefault(client, deque()).append(later)
+        clients = self._waiting.setdefault(self._known.group_of(client), OrderedDict())
+        clients.setdefault(client, deque()).append(later)
         self._plan()
 
     def _plan(self) -> None:
@@ -54,14 +80,21 @@ class FairRounds:
         clock = asyncio.get_running_loop().time
         until = clock() + _ROUND_S
         while self._waiting and self._begun < _IN_ROUND and clock() < until:
-            client, steps = self._waiting.popitem(last=False)
-            step = steps.popleft()
-            if steps:
-                self._waiting[client] = steps
             self._begun += 1
-            step()
+            self._take()()
         if self._begun:
             self._plan()
+
+    def _take(self) -> Callable[[], object]:
+        """Remove and return the next step. Its group, and its client in it, go behind all others."""
+        group, clients = self._waiting.popitem(last=False)
+        client, steps = clients.popitem(last=False)
+        step = steps.popleft()
+        if steps:
+            clients[client] = steps
+        if clients:
+            self._waiting[group] = clients
+        return step
 
 
 _PART: Final = 16 << 10
@@ -74,16 +107,18 @@ Cached answers that nobody reads are then not copied per client.
 class FairStarts:
     """Outermost ASGI middleware that starts a few requests per iteration, taking turns by address."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, known: KnownClients) -> None:
         self._app = app
-        self._rounds = FairRounds()
+        self._known = known
+        self._rounds = FairRounds(known)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        turn = asyncio.Event()
-        if not self._rounds.begin(address_key((scope.get("client") or ("",))[0]), turn.set):
+        turn, client = asyncio.Event(), address_key((scope.get("client") or ("",))[0])
+        scope[KNOW_CLIENT] = partial(self._known.add, client)
+        if not self._rounds.begin(client, turn.set):
             await turn.wait()
         await self._app(scope, receive, _send_in_parts(send))
 

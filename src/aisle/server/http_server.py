@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 from aisle.errors import UsageError
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
-from aisle.server.fair_rounds import FairStarts
+from aisle.server.fair_rounds import FairStarts, KnownClients
 from aisle.server.tls_certificates_and_handshakes import (
     TLS_BUFFER_BYTES,
     WATCH_S,
@@ -53,10 +53,11 @@ def server_config(
 
     At the end, running requests have `finish_seconds`.
     """
+    known = KnownClients()
     return uvicorn.Config(
-        FairStarts(app),
+        FairStarts(app, known),
         **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
-        http=limited(limits),
+        http=limited(limits, known),
         backlog=limits.backlog,
         h11_max_incomplete_event_size=longest_head,
         log_config=None,
@@ -135,8 +136,8 @@ class HttpServer(uvicorn.Server):
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until a stop is requested."""
-        limits = cast("type[LimitedConnection]", self.config.http).limits
-        with asyncio.Runner(loop_factory=partial(_Loop, limits)) as runner:
+        connection = cast("type[LimitedConnection]", self.config.http)
+        with asyncio.Runner(loop_factory=partial(_Loop, connection.limits, connection.known)) as runner:
             runner.run(self.serve(sockets))
 
     def leave(self) -> None:
@@ -231,14 +232,15 @@ class _Loop(asyncio.SelectorEventLoop):
     The queue's length is independent of the number of connections that are accepted in a row.
     """
 
-    def __init__(self, limits: ConnectionLimits) -> None:
+    def __init__(self, limits: ConnectionLimits, known: KnownClients) -> None:
         super().__init__()
         self._limits = limits
+        self._known = known
 
     async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> asyncio.Server:
         if context := options.pop("ssl", None):
             sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
-            protocol_factory = Handshakes(protocol_factory, context, self._limits).begin
+            protocol_factory = Handshakes(protocol_factory, context, self._limits, self._known).begin
         server = await super().create_server(protocol_factory, *args, **options)
         for listener in server.sockets:
             with socket.socket(fileno=os.dup(listener.fileno())) as same:

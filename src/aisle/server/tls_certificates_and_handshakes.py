@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from aisle.errors import UsageError
 from aisle.server.connections import WRITE_BYTES, ConnectionLimits
-from aisle.server.fair_rounds import FairRounds
+from aisle.server.fair_rounds import FairRounds, KnownClients
 
 log = logging.getLogger("aisle.server")
 
@@ -218,12 +218,16 @@ class Handshakes:
     """Handshakes of one server."""
 
     def __init__(
-        self, connection: Callable[[], asyncio.Protocol], context: ssl.SSLContext, limits: ConnectionLimits
+        self,
+        connection: Callable[[], asyncio.Protocol],
+        context: ssl.SSLContext,
+        limits: ConnectionLimits,
+        known: KnownClients,
     ) -> None:
         self.connection = connection
         self.context = context
         self.limits = limits
-        self.rounds = FairRounds()
+        self.rounds = FairRounds(known)
         self._most = max(1, limits.connections // _SHARE)
         self._running: dict[_Handshake, asyncio.Task[None]] = {}
         self._by_client = Counter[str]()

@@ -56,6 +56,8 @@ RESTORE_RETRY_S = 10.0
 """Seconds between two such tries."""
 _MAX_STORED_BYTES = 2000
 """Bytes of a response that are stored whole; of a longer one only the fields that are read later."""
+_MAX_STORED_CHARACTERS = 64 << 10
+"""Characters of the fields of one response that are stored: every session reads them."""
 _STORED_FIELDS = ("left", "carried", "superseded", "data")
 _PLAIN_REFUSAL = "stored_reason.intermediary_refused"
 
@@ -64,8 +66,11 @@ def _stored_response(response: Response) -> str:
     """Return the response text to store: whole, or only the fields that are read later, as valid JSON."""
     if len(response.content) <= _MAX_STORED_BYTES:
         return response.content.decode("utf-8", "replace")
-    body = response.json()
-    return json.dumps({name: body[name] for name in _STORED_FIELDS if name in body})
+    body, stored = response.json(), dict[str, object]()
+    for name in _STORED_FIELDS:
+        if name in body and len(json.dumps({**stored, name: body[name]})) <= _MAX_STORED_CHARACTERS:
+            stored[name] = body[name]
+    return json.dumps(stored)
 
 
 RequestResult = Response | ClientError | ContractError | SettingsError

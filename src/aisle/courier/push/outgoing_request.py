@@ -157,4 +157,4 @@ def request_headers(
 def _excess_by_line(op: Operation) -> Iterator[str]:
     """Yield the excess of each line as it was confirmed; a replay must not apply it."""
     for row in parse_excess(op.answer):
-        yield f"{int(row['line_number'])}:{to_decimal(row['left']):f}"
+        yield f"{row['line_number']}:{to_decimal(row['left']):f}"

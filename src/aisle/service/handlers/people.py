@@ -186,12 +186,15 @@ async def _save_people(ctx: Context, writes: _PeopleWrites, people: list[Person]
 
 
 def _check_role(ctx: Context, before: Person | None, body: _HashedPerson, role: Role, field: str) -> None:
-    """Raise Refusal (403) if the token may not assign the role, or set a PIN of somebody with it."""
-    if not body.get("is_active", True) or role in _ASSIGNABLE_ROLES.get(ctx.principal.role, ()):
+    """Raise Refusal (403) if the token may not assign the role, or change the role or PIN of somebody with it."""
+    if not body.get("is_active", True):
         return
     if before and (before.role, before.user) == (role, body["user"]) and _PIN_HASH_FIELD not in body:
         return
-    raise Refusal(403, f"A token with the role {ctx.principal.role} makes no {role}.", f"{field}.role")
+    assignable = _ASSIGNABLE_ROLES.get(ctx.principal.role, ())
+    for each in (role, before.role if before else role):
+        if each not in assignable:
+            raise Refusal(403, f"A token with the role {ctx.principal.role} makes no {each}.", f"{field}.role")
 
 
 def _audit_change(

@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
+from aisle.server.fair_rounds import KNOW_CLIENT
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.auth.authorization import TokenRefused, authorize, store_refusal
 from aisle.service.auth.pin_hashes_and_locks import WEB_CHANNEL
@@ -257,6 +258,8 @@ class OperationEndpoint:
         if is_first and "token" not in notes:
             notes |= {"token": principal.token_id, "role": principal.role}
             self._callers.add(hash_secret(parsed_request.secret), _caller_of(principal))
+            if know_client := exchange.request.scope.get(KNOW_CLIENT):
+                know_client()
             self._count_request(operation, principal, parsed_request.call)
         if not arrival.is_allowed:
             raise forbidden()

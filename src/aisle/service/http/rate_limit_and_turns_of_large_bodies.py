@@ -71,9 +71,9 @@ MOST_OF_TOKEN = 16
 """Maximum number of simultaneous bodies above `SMALL` of one token."""
 _TURN_SECONDS = 30.0
 """Seconds that a body above `BRIEF` waits for its turn to run."""
-MOST_BYTES = 32 * MIB
+MOST_BYTES = 24 * MIB
 """Maximum bytes of bodies in memory at once; the same for long answers."""
-TOKEN_BYTES, ADDRESS_BYTES = MOST_BYTES // 4, MOST_BYTES // 2
+TOKEN_BYTES, ADDRESS_BYTES = 8 * MIB, 16 * MIB
 """Share of one token, and of one address."""
 
 
