@@ -73,3 +73,32 @@ async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None
     service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, *UNREADABLE, change]}]
     news = await feed.read()
     assert (news.single_topics, news.cursor, news.mark) == ((Topic("order", "O1"),), 7, "b")
+
+
+def logs(first: int, count: int) -> list[dict[str, str]]:
+    return [{"topic": "log", "key": str(first + n)} for n in range(count)]
+
+
+async def test_endless_changes_of_the_log_are_one_read() -> None:
+    pages = [{"cursor": n, "mark": "a", "changes": logs(n * 500, 500), "more": True} for n in range(1, 900)]
+    service = Service({"cursor": 0, "mark": "a"}, *pages)
+    feed = service.feed()
+    await feed.skip_to_end()
+    news = await feed.read()
+    assert (news.single_topics, news.bulk_topics) == ((), ("log",))
+
+
+async def test_unknown_topics_of_changes_are_not_kept() -> None:
+    unknown = [{"topic": f"topic {n}", "key": "1"} for n in range(500)]
+    service = Service({"cursor": 0, "mark": "a"}, {"cursor": 1, "mark": "a", "changes": unknown + logs(1, 3)})
+    feed = service.feed()
+    await feed.skip_to_end()
+    assert (await feed.read()).single_topics == tuple(Topic("log", f"entry/{n}") for n in (1, 2, 3))
+
+
+async def test_page_of_far_more_changes_than_requested_is_no_answer() -> None:
+    service = Service({"cursor": 0, "mark": "a"}, {"cursor": 1, "mark": "a", "changes": logs(1, 5001)})
+    feed = service.feed()
+    await feed.skip_to_end()
+    with pytest.raises(InvalidResponse, match="names 5,001 changes"):
+        await feed.read()
