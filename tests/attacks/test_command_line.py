@@ -75,16 +75,34 @@ def test_half_a_character_is_no_traceback(aisle_home: Path, arguments: list[str]
 
 
 @asynccontextmanager
-async def answering(body: bytes) -> AsyncIterator[str]:
+async def answering(body: bytes, head: bytes = b"") -> AsyncIterator[str]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        writer.write(b"HTTP/1.1 200 OK\r\n%sConnection: close\r\nContent-Length: %d\r\n\r\n" % (head, len(body)) + body)
         await writer.drain()
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+HALF_ROW = b'{"people": [{"user": "\\ud800"}], "audit": [{"number": 1, "before": "\\ud800"}], "more": false}'
+
+
+@pytest.mark.parametrize("command", [("people", "list"), ("people", "remove", "B"), ("audit",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "body", [DEEP, b'{"audit":' + DEEP + b',"people":' + DEEP + b"}", HALF_ROW, b'{"audit":[{}],"more":true}', b"7"]
+)
+async def test_odd_answer_to_a_command_is_an_error(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], body: bytes
+) -> None:
+    async with answering(body, b"Aisle-Features: people, audit\r\n") as url:
+        status = await asyncio.to_thread(main, [*command, "--base-url", url, "--store", "1"])
+    said = capsys.readouterr()
+    assert status in (1, 2) or said.out == "\t\ufffd\t\t-\t\n"
+    assert not status or said.err.startswith("aisle: ")
 
 
 async def printed(output: pytest.CaptureFixture[bytes], body: bytes, *more: str) -> bytes:

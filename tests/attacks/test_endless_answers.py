@@ -4,17 +4,18 @@ import asyncio
 import gzip
 import zlib
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from tracemalloc import get_traced_memory, start, stop
 from typing import Any
 
+import httpx
 import pytest
 
 from aisle.cli import api
 from aisle.client import Client, response_and_json_limits
 from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
 from aisle.client.response_and_json_limits import MAX_INT64, MAX_VALUES, Response, to_int64
-from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
+from aisle.client.transport import MAX_REFUSAL_BYTES, MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
 from aisle.courier.pull.sync_progress import StagePosition
@@ -107,6 +108,32 @@ async def test_compressed_answer_is_read_whole(kind: str) -> None:
     head = b"Content-Encoding: %s\r\nContent-Length: %d\r\n" % (coding, len(body))
     async with lying(head, body) as url, Client(url, "t") as client:
         assert (await client.request("list-stores")).content == said
+
+
+@pytest.mark.parametrize("status", [301, 403, 404, 500])
+async def test_of_a_refusal_the_start_is_read(status: int) -> None:
+    long = httpx.Response(status, content=b"<p>no</p>" + b"x" * (31 << 20))
+    async with Client("http://127.0.0.1:1", "t", transport=httpx.MockTransport(lambda _: long)) as client:
+        assert len((await client.request("list-stores")).content) == MAX_REFUSAL_BYTES
+
+
+async def test_of_a_refusal_without_end_the_start_is_read() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 99999999999\r\n\r\n" + b"x" * (1 << 20))
+        with suppress(ConnectionError):
+            await writer.drain()
+            await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Client(url, "t") as client:
+            for write in (False, True):
+                response = await client.request(
+                    "create-stores" if write else "list-stores", body=b"{}" if write else None
+                )
+                assert (response.status, len(response.content)) == (403, MAX_REFUSAL_BYTES)
 
 
 async def test_corrupt_compressed_answer_is_refused() -> None:

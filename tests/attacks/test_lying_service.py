@@ -7,10 +7,12 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cache.service_row_parsing import MAX_ENTRIES
 from aisle.cache.writer import CacheWriter
 from aisle.client.errors import InvalidResponse
 from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
 from aisle.courier.topics import Topic
+from tests.cache import service_rows
 from tests.courier.test_request_counts import Service
 from tests.writes import STORE
 
@@ -60,6 +62,9 @@ def test_time_of_keys_that_is_none_is_the_usual_one(digits: str) -> None:
     assert (features.idempotency, features.key_lifetime_s) == (True, DEFAULT_KEY_LIFETIME_S)
 
 
+UNREADABLE = [{"topic": "location", "key": key} for key in ("\ud800", "a\ud800b", "..", ".", "a\0b")]
+
+
 async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None:
     change = {"topic": "order", "key": "O1"}
     service = Service({"cursor": 4, "mark": LONG}, {"cursor": 4, "mark": "a"})
@@ -67,6 +72,57 @@ async def test_mark_and_keys_that_fit_in_no_address_stop_no_later_read() -> None
         await service.feed().skip_to_end()
     feed = service.feed()
     await feed.skip_to_end()
-    service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, change]}]
+    service.pages = [{"cursor": 7, "mark": "b", "changes": [{"topic": "order", "key": LONG}, *UNREADABLE, change]}]
     news = await feed.read()
     assert (news.single_topics, news.cursor, news.mark) == ((Topic("order", "O1"),), 7, "b")
+
+
+def logs(first: int, count: int) -> list[dict[str, str]]:
+    return [{"topic": "log", "key": str(first + n)} for n in range(count)]
+
+
+async def test_endless_changes_of_the_log_are_one_read() -> None:
+    pages = [{"cursor": n, "mark": "a", "changes": logs(n * 500, 500), "more": True} for n in range(1, 900)]
+    service = Service({"cursor": 0, "mark": "a"}, *pages)
+    feed = service.feed()
+    await feed.skip_to_end()
+    news = await feed.read()
+    assert (news.single_topics, news.bulk_topics) == ((), ("log",))
+
+
+async def test_unknown_topics_of_changes_are_not_kept() -> None:
+    unknown = [{"topic": f"topic {n}", "key": "1"} for n in range(500)]
+    service = Service({"cursor": 0, "mark": "a"}, {"cursor": 1, "mark": "a", "changes": unknown + logs(1, 3)})
+    feed = service.feed()
+    await feed.skip_to_end()
+    assert (await feed.read()).single_topics == tuple(Topic("log", f"entry/{n}") for n in (1, 2, 3))
+
+
+async def test_page_of_far_more_changes_than_requested_is_no_answer() -> None:
+    service = Service({"cursor": 0, "mark": "a"}, {"cursor": 1, "mark": "a", "changes": logs(1, 5001)})
+    feed = service.feed()
+    await feed.skip_to_end()
+    with pytest.raises(InvalidResponse, match="names 5,001 changes"):
+        await feed.read()
+
+
+@pytest.mark.parametrize("count", [MAX_ENTRIES, MAX_ENTRIES + 1])
+def test_order_with_more_lines_than_any_has_is_left_out_and_counted(cache: CacheWriter, count: int) -> None:
+    lines = [service_rows.line(n, "P1") for n in range(1, count + 1)]
+    orders = [service_rows.order("O1", *lines), service_rows.order("O2", service_rows.line(1, "P1"))]
+    written = cache.write_orders(orders, lines_known=True, read_began=1.0)
+    left_out = [(each.field, each.reason) for each in written.skipped]
+    reason = "lines has 1,001 entries, more than 1,000"
+    assert left_out == ([("lines", reason)] if count > MAX_ENTRIES else [])
+
+
+@pytest.mark.parametrize("kind", ["line", "stock"])
+def test_row_with_more_locations_than_any_has_is_left_out(cache: CacheWriter, kind: str) -> None:
+    places = {f"A{n}": 1 for n in range(MAX_ENTRIES + 1)}
+    if kind == "stock":
+        written = cache.write_stock([service_rows.stock("P1", places=places)], 0, 1.0)
+    else:
+        locations = [{"location_code": code, "quantity": 1} for code in places]
+        row = service_rows.order("O1", service_rows.line(1, "P1", store_locations=locations))
+        written = cache.write_orders([row], lines_known=True, read_began=1.0)
+    assert [each.field for each in written.skipped] == ["store_locations"]

@@ -15,7 +15,7 @@ from aisle.client.errors import InvalidResponse
 from aisle.client.paging import PageNumberCursor
 from aisle.contract.request_encoding import get_operation
 from aisle.errors import ContractError
-from tests.client.recording_service import Service, reply
+from tests.client.recording_service import Sent, Service, reply
 
 
 def page(*ids: int, **envelope: Any) -> Any:
@@ -238,6 +238,38 @@ async def test_a_list_of_ours_that_repeats_comes_to_an_end() -> None:
         with pytest.raises(InvalidResponse, match="do not end"):
             await client.extension_list("/aisle/v1/stores/1/recounts", "recounts")
     assert [sent.target.partition("?")[2] for sent in service.sent] == ["", "after=7"]
+
+
+class Endless(Service):
+    """A service whose list of ours never ends: each page has further rows of 10 KB."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.rows = rows
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        """A further page."""
+        self.sent.append(Sent(request.method, request.url.raw_path.decode(), request.headers, request.content))
+        first = len(self.sent) * self.rows
+        rows = [{"id": first + n, "user": f"u{first + n:09}", "x": "y" * 10_000} for n in range(self.rows)]
+        return reply(200, {"people": rows, "assignments": rows, "more": True})
+
+
+@pytest.mark.parametrize("name", ["people", "assignments"])
+@pytest.mark.parametrize(("rows", "pages"), [(1, 200), (1000, 2)])
+async def test_list_of_ours_without_end_is_given_up(name: str, rows: int, pages: int) -> None:
+    service = Endless(rows)
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match=r"do not end|too long together"):
+            await client.extension_list(f"/aisle/v1/stores/1/{name}", name)
+    assert len(service.sent) == pages
+
+
+async def test_id_that_is_no_number_ends_a_list_of_ours() -> None:
+    service = Service(httpx.Response(200, content=b'{"recounts":[{"id":1e400}],"more":true}'))
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match="do not end"):
+            await client.extension_list("/aisle/v1/stores/1/recounts", "recounts")
 
 
 async def test_named_orders_that_are_too_long_for_one_answer_are_read_in_parts() -> None:

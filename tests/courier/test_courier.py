@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.client.errors import NotSent
 from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkLog, LinkStatus
-from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.operator_notices import MAX_PER_MINUTE, Notice, OperatorNotices
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.request_failure_messages import reason_of
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
@@ -381,6 +381,20 @@ NOWHERE = reason_of(NotSent("The service cannot be reached: ConnectError (all co
 BAD = reason_of(
     NotSent("It cannot be reached: ConnectError ([SSL: CERTIFICATE_VERIFY_FAILED] certificate has expired).")
 )
+
+
+def test_notices_of_a_minute_and_their_texts_are_bounded() -> None:
+    now, lines = [100.0], list[Notice]()
+    notices = OperatorNotices(lambda: now[0], lines.append)
+    for n in range(5000):
+        notices.add(f"order {n} cannot be read: {chr(0x1F4A9) * 5000}")
+    assert sum(len(line.text.encode()) for line in lines) < 300_000
+    assert lines[-1].text == "Further notices of this minute are left out."
+    assert len(lines) == MAX_PER_MINUTE + 1
+    for at in (160.0, 50.0):
+        now[0] = at
+        notices.add(f"link lost at {at}")
+        assert lines[-1].text == f"link lost at {at}"
 
 
 def test_each_change_is_one_line() -> None:

@@ -79,6 +79,42 @@ async def test_failed_read_back_stays_and_is_retried_alone(host: Host, fault: Fa
         assert host.line("O1")["picked_quantity"] == 2
 
 
+DEEP = b"[" * 100_000 + b"]" * 100_000
+ODD = [
+    ("surrounding", DEEP),
+    ("audit", b'{"audit":' + DEEP + b"}"),
+    ("audit", b'{"audit":[{"a":"\\ud800"}]}'),
+    ("details", DEEP),
+    ("details", b'{"storeName":"\\ud800"}'),
+    ("details", b'{"storeName":"' + b"x" * 20_000 + b'"}'),
+]
+
+
+@pytest.mark.parametrize(("name", "body"), ODD)
+async def test_unforeseen_answer_stops_no_other_read(host: Host, name: str, body: bytes) -> None:
+    host.fake.features += ", audit"
+    ends = {"surrounding": "/surrounding", "audit": "/audit", "details": "/stores/0002"}
+
+    def answer(fake: Fake, asked: httpx.Request) -> httpx.Response | None:
+        path = asked.url.path.rstrip("/")
+        odd = httpx.Response(200, content=body, headers=fake.headers)
+        return odd if ends[name] in path and path.endswith(ends[name].rsplit("/", 1)[1]) else Fake.answer(fake, asked)
+
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        host.fake.down = answer
+        topic = "store" if name == "details" else name
+        key = {"surrounding": "P1", "audit": "O1", "details": "0002"}[name]
+        request_read(host.desk.db, topic, key, host.time.now)
+        courier.wake()
+        text = f"{topic} {key} cannot be read"
+        await host.time.until(lambda: any(text in notice.text for notice in courier.operator_notices.recent), 60)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 2)
+        assert not any(".py" in notice.text for notice in courier.operator_notices.recent)
+
+
 async def test_restore_is_detected_again_after_failed_handling(host: Host, monkeypatch: Any) -> None:
     """It says so once to each cursor: to a courier whose disk was full just then, it would never say it again."""
     async with host.running(host.courier()) as courier:

@@ -193,7 +193,12 @@ async def test_reviewed_entry_leaves_the_list_when_it_was_read_back(shop: Shop) 
         assert to_review() == others
 
 
-async def test_entry_that_another_host_reviews_leaves_the_list(shop: Shop) -> None:
+@pytest.mark.parametrize("most_single_reads", [200, 0], ids=["one", "many"])
+async def test_entry_that_another_host_reviews_leaves_the_list(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, most_single_reads: int
+) -> None:
+    monkeypatch.setattr("aisle.courier.pull.change_feed.MAX_SINGLE_READS", most_single_reads)
+
     def to_review() -> list[str]:
         return [row["key"] for row in shop.reads.query("entries_to_review", {"first": 0, "size": 9})[0]]
 

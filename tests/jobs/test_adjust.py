@@ -267,6 +267,83 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
     assert lose("P4", 500).feed(Choice(1)) == "adjust.lost"  # nobody knows how many there are
 
 
+OPENED: list[tuple[Row, tuple[tuple[str, str], ...]]] = [
+    ({}, ((PRODUCT, "P1"),)),
+    ({}, ((LOCATION, "A-1"), (PRODUCT, "P1"))),
+    ({}, ((PRODUCT, "P1"), (LOCATION, "A-1"))),
+    ({"location_code": "A-1"}, ((PRODUCT, "P1"),)),
+    ({"location_code": "A-1", "product_number": "P1"}, ()),
+    ({"location_code": "A-1", "product_number": "P1", "expired_on": "2026-11-19"}, ()),
+]
+"""How a loss is opened: from the menu, in a count, from a product's page, for expired goods."""
+
+
+def _lose(opened: Row, scans: tuple[tuple[str, str], ...], quantity: int) -> Hand:
+    hand = Hand(**opened)
+    for kind, key in scans:
+        hand.scan(key, kind=kind)
+    hand.feed(Quantity(Decimal(quantity)))
+    return hand
+
+
+@pytest.mark.parametrize(("opened", "scans"), OPENED)
+@pytest.mark.parametrize("now", [{}, {"A-1": 2}, {"A-1": 2, "A-2": 3}, {"A-2": 5}])
+def test_a_loss_is_asked_from_the_stock_when_it_is_sent(
+    opened: Row, scans: tuple[tuple[str, str], ...], now: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand, left = _lose(opened, scans, 4), now.get("A-1", 0)
+    monkeypatch.setitem(PRODUCTS, "P1", product("P1", now))
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    assert hand.verdict
+    args = dict(hand.verdict.text.args)
+    assert (args["books"], args["result"]) == (left, left - 4)
+    assert not hand.entries
+    assert hand.feed(Choice(1)) == "adjust.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -(left or 4)
+
+
+@pytest.mark.parametrize(("opened", "scans"), OPENED)
+def test_a_loss_that_the_stock_now_has_is_not_asked(
+    opened: Row, scans: tuple[tuple[str, str], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = _lose(opened, scans, 20)
+    monkeypatch.setitem(PRODUCTS, "P1", product("P1", {"A-1": 30}))
+    assert hand.feed(Choice(1)) == "adjust.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -20
+
+
+@pytest.mark.parametrize(
+    ("answer", "now", "told", "sent"),
+    [
+        (1, 2, "adjust.exceeds_expected", None),
+        (2, 2, "adjust.exceeds_expected", None),
+        (1, 5, "adjust.lost", -5),
+        (2, 5, "adjust.lost", -20),
+        (1, 30, "adjust.lost", -5),
+        (2, 30, "adjust.lost", -20),
+    ],
+)
+def test_an_answer_holds_unless_the_stock_has_become_less(
+    answer: int, now: int, told: str, sent: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = _lose({}, ((PRODUCT, "P1"),), 20)
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    monkeypatch.setitem(PRODUCTS, "P1", product("P1", {"A-1": now}))
+    assert hand.feed(Choice(answer)) == told
+    assert [entry["stock_pool_2"] for entry in hand.entries] == ([sent] if sent else [])
+
+
+def test_the_question_after_a_count_has_the_counted_stock(monkeypatch: pytest.MonkeyPatch) -> None:
+    hand = _lose({}, ((PRODUCT, "P1"),), 20)
+    hand.feed(Choice(1))
+    hand.feed(Choice(3))
+    assert hand.feed(Closed("count")) == "adjust.how_many"  # the stock is read before the count is written
+    monkeypatch.setitem(PRODUCTS, "P1", product("P1", {"A-1": 30}))
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "adjust.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -20
+
+
 @pytest.mark.parametrize("number", ["P1", "P2", "P3", "P4", "P404"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_loss_where_the_books_have_none_is_asked_back(number: str, is_first: bool) -> None:

@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs import name_goods_and_locations
 from aisle.jobs.name_goods_and_locations import GoodsAmount
 from aisle.jobs.view import Msg, msg
-from aisle.scan.grammar_and_meaning_types import LOCATION, Command
+from aisle.scan.grammar_and_meaning_types import LOCATION, Command, Quantity
 from aisle.settings.setting_definitions import LANGUAGES
 from aisle.tui.message_text import MessageWriter
 from tests.jobs import pick_runner
@@ -116,6 +116,56 @@ def test_goods_that_were_put_down_are_named_when_they_are_in_hand_again() -> Non
 
 def test_a_take_that_is_undone_names_its_place() -> None:
     hand = pick_runner.Hand(pick_runner.line(1, "P1", 3, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    hand.feed(Command("u"))
+    assert hand.told == "Undone: Product P1 back from 2 to 0, A-1"
+
+
+STEPS = {
+    "scans": ("1", "1", "1", "1", "1"),
+    "several at once": ("4", "2"),
+    "over two lines": ("1", "3", "2"),
+    "totals": ("=4", "=1", "=6"),
+    "scan, then total": ("4", "=6"),
+    "total, then scans": ("=2", "1", "2"),
+}
+"""Quantities that are scanned, or typed as a total (`=`)."""
+
+LINES = {
+    "one line": (7,),
+    "two lines": (2, 5),
+    "three lines": (1, 2, 4),
+}
+"""Quantities of the lines of one product, with another product behind them."""
+
+
+@pytest.mark.parametrize("orders", [("1042",), ("1042", "1043")])
+@pytest.mark.parametrize("lines", LINES)
+@pytest.mark.parametrize("steps", STEPS)
+def test_an_undo_says_the_sums_that_the_page_shows(steps: str, lines: str, orders: tuple[str, ...]) -> None:
+    rows = [pick_runner.line(n, "P1", of, preferred_location_code="A-1") for n, of in enumerate(LINES[lines], 1)]
+    other = pick_runner.line(9, "P9", 1, preferred_location_code="B-1")
+    batch = {"1042": rows, "1043": [other]}
+    hand = pick_runner.Hand(orders=batch) if len(orders) > 1 else pick_runner.Hand(*rows, other)
+    for step in STEPS[steps]:
+        if step[0] == "=":
+            hand.feed(Quantity(Decimal(step[1:])))
+        else:
+            hand.scan("P1", step)
+    for _ in STEPS[steps]:
+        before = sum(pick_runner.picked(hand).values())
+        hand.feed(Command("u"))
+        after = sum(pick_runner.picked(hand).values())
+        assert before != after
+        assert f"back from {before} to {after}, A-1" in hand.told
+        shown = next(line.bar for line in hand.view.lines if line.role == "quantity")
+        assert shown is not None
+        assert dict(shown[1].args)["done"] == after
+
+
+def test_a_line_that_was_closed_short_is_not_added_up() -> None:
+    rows = [pick_runner.line(n, "P1", of, preferred_location_code="A-1") for n, of in ((1, 2), (2, 3))]
+    hand = pick_runner.Hand(rows[0] | {"picked_quantity": 1, "is_picked": True}, rows[1])
     hand.scan("P1", "2")
     hand.feed(Command("u"))
     assert hand.told == "Undone: Product P1 back from 2 to 0, A-1"

@@ -123,7 +123,7 @@ def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: StoreFol
 def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         picking(session)
-        assert told(say(session, "h", "5")) == (GOOD, "pick.picked")
+        assert told(say(session, "h", "5")) == (WRONG, "input.no_choice"), "the page of the job is not in sight"
         assert told(say(session, "h", "u")) == told(say(session, "u"))
         assert told(say(session, "h", "y")) == (WRONG, "input.no_command")
 

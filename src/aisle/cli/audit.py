@@ -7,6 +7,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,7 +53,8 @@ def audit(
         for entry in found:
             print(json.dumps(entry, ensure_ascii=False))
         return 0
-    lines = [line for entry in found for line in _entry_lines(entry)]
+    with _odd_is_invalid():
+        lines = [line for entry in found for line in _entry_lines(entry)]
     if as_csv:
         table = csv.writer(sys.stdout, lineterminator="\n")
         table.writerow(_COLUMNS)
@@ -75,16 +77,21 @@ async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | 
                 return None
             if not answer.is_success:
                 raise status_error("list-audit", answer, None)
-            try:
+            with _odd_is_invalid():
                 page = answer.json()
-                rows, more = page["audit"], page["more"]
-                last = rows[-1]["number"] if rows else after
-            except (ValueError, TypeError, KeyError) as error:
-                raise InvalidResponse("The answer to list-audit holds no audit.") from error
-            entries += rows
-            if not more or last <= after:
-                return entries
+                entries += map(dict, page["audit"])
+                last = int(page["audit"][-1]["number"]) if page["audit"] else after
+                if not page["more"] or last <= after:
+                    return entries
             after = last
+
+
+@contextmanager
+def _odd_is_invalid() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+        raise InvalidResponse("The answer to list-audit holds no audit.") from error
 
 
 def _entry_lines(entry: Row) -> Iterator[tuple[Any, ...]]:

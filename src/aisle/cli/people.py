@@ -19,6 +19,7 @@ from aisle.safe_text import clean
 from aisle.settings.settings_files_and_folders import LoadedSettings
 
 Person = dict[str, Any]
+_FIELDS = ("badge", "user", "role", "name")
 
 
 @click.group(no_args_is_help=False)
@@ -120,7 +121,8 @@ def _read_pin(user: str) -> str:
 async def _fetch_people(loaded: LoadedSettings) -> list[Person] | None:
     """Return the people of the store; None if the service has none."""
     async with service_client(loaded) as client:
-        return await extension_rows(client, loaded, "people")
+        rows = await extension_rows(client, loaded, "people")
+    return None if rows is None else [dict.fromkeys(_FIELDS, "") | row for row in rows]
 
 
 async def _write_person(loaded: LoadedSettings, person: Person) -> int:

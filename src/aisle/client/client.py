@@ -26,7 +26,13 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
-from aisle.client.response_and_json_limits import MAX_JSON_MEMORY, Response, TooMuchMemory, memory_needed
+from aisle.client.response_and_json_limits import (
+    MAX_JSON_MEMORY,
+    Response,
+    TooMuchMemory,
+    memory_needed,
+    to_int64,
+)
 from aisle.contract.operations import Operation, ParamLocation
 from aisle.contract.request_encoding import (
     QueryValue,
@@ -99,12 +105,18 @@ Page = tuple[list[Row], Envelope]
 _TOO_LARGE = 413
 _PAGE_SIZE = 1000
 """Rows of a page of `rows`."""
+_MAX_EXTENSION_PAGES = 200
+"""Pages of a list that only our own service has; the rows of all may need `MAX_JSON_MEMORY`."""
 EXTENSION_PREFIX = "/aisle/v1/"
 
 
 def _query_of_next_page(name: str, page: Sequence[Row]) -> Query:
     """Return the parameter that names the last row of a page. Raise LookupError or ValueError if it has none."""
-    return {"after_user": page[-1]["user"]} if name == "people" else {"after": max(int(row["id"]) for row in page)}
+    return (
+        {"after_user": page[-1]["user"]}
+        if name == "people"
+        else {"after": max(to_int64(row["id"]) or 0 for row in page)}
+    )
 
 
 class Client:
@@ -232,14 +244,16 @@ class Client:
         """Read all pages of a list that only our own service has, with its rows under `name` and perhaps `more`.
 
         Return the last response and the rows. The first response without a page ends the list. Raise InvalidResponse
-        for a page that cannot be read or that repeats.
+        for a page that cannot be read or that repeats, and for too many rows.
         """
         rows: list[Row] = []
         query: Query = {}
-        while True:
+        room = _Room()
+        for _ in range(_MAX_EXTENSION_PAGES):
             response = await self.request_extension("GET", path, query=query)
             if not has_page(response):
                 return response, rows
+            room.take(f"list-{name}", response.content)
             try:
                 body = response.json()
                 page = [dict(row) for row in body[name]]
@@ -250,8 +264,9 @@ class Client:
             if not following:
                 return response, rows
             if following == query:
-                raise InvalidResponse(f"The {name} do not end.")
+                break
             query = following
+        raise InvalidResponse(f"The {name} do not end.")
 
     # --- Pages
 
@@ -318,7 +333,7 @@ class Client:
         return await self._read_in_parts(op, path, parts, headers, scroll_id, room)
 
     def _parse_page(self, op: Operation, response: Response, room: _Room) -> tuple[list[Row], Envelope]:
-        room.take(op, response.content)
+        room.take(op.name, response.content)
         envelope = _parse_json(op, response)
         return rows_of(op, envelope), envelope
 
@@ -448,12 +463,12 @@ class Client:
 
 
 class _Room:
-    """Memory for one page, also if it is read in parts."""
+    """Memory for one page that may be read in parts, or for all pages of a list that is used whole."""
 
     def __init__(self) -> None:
         self._left = MAX_JSON_MEMORY
 
-    def take(self, op: Operation, content: bytes) -> None:
+    def take(self, name: str, content: bytes) -> None:
         """Take what a part needs; one that is too long alone is never kept.
 
         Raise InvalidResponse if the parts together need too much.
@@ -463,7 +478,7 @@ class _Room:
             return
         self._left -= needed
         if self._left < 0:
-            raise InvalidResponse(f"The parts of a page of {op.name} are too long together.")
+            raise InvalidResponse(f"The pages or parts of {name} are too long together.")
 
 
 def _request_target(op: Operation, path: Mapping[str, str], query: Query) -> str:

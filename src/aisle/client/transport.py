@@ -48,6 +48,8 @@ _URL_CACHE_SIZE = 256
 
 MAX_RESPONSE_BYTES = 32 << 20
 """Bytes of a response that are read at most, after decompression."""
+MAX_REFUSAL_BYTES = 256 << 10
+"""Bytes that are read of a response that is no 2xx: its errors are kept while the link is checked."""
 SMALL_RESPONSE_BYTES = 2 << 20
 """Bytes of a response above which it is read alone, so that several long ones do not take memory together."""
 _CHUNK_BYTES = 64 << 10
@@ -240,12 +242,20 @@ class _HeadTimeout:
 async def _read_body(response: httpx.Response, begin_large: Callable[[], Awaitable[object]]) -> bytes:
     """Read the body and decompress it as it arrives. Raise ResponseTooLong above MAX_RESPONSE_BYTES.
 
-    `begin_large` waits until no other long response is being read.
+    Of a response that is no 2xx only the start is read. `begin_large` waits until no other long response is being read.
     """
+    is_refusal = not 200 <= response.status_code < 300
+    if response.is_stream_consumed and is_refusal:
+        return response.content[:MAX_REFUSAL_BYTES]
     if response.is_stream_consumed:
         return response.content if len(response.content) <= MAX_RESPONSE_BYTES else _raise_too_long()
     declared = response.headers.get("content-length", "")
-    if declared.isascii() and declared.isdecimal() and int(declared[:_MAX_LENGTH_DIGITS]) > MAX_RESPONSE_BYTES:
+    if (
+        not is_refusal
+        and declared.isascii()
+        and declared.isdecimal()
+        and int(declared[:_MAX_LENGTH_DIGITS]) > MAX_RESPONSE_BYTES
+    ):
         _raise_too_long()
     decoder = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
     content, is_large = bytearray(), False
@@ -253,6 +263,8 @@ async def _read_body(response: httpx.Response, begin_large: Callable[[], Awaitab
     async for raw in response.stream:
         for part in decoder.decode(raw):
             content += part
+            if is_refusal and len(content) >= MAX_REFUSAL_BYTES:
+                return bytes(content[:MAX_REFUSAL_BYTES])
             if len(content) > MAX_RESPONSE_BYTES:
                 content.clear()  # or the error's traceback would hold it
                 _raise_too_long()

@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
 from aisle.safe_text import clean
+from aisle.text_cells import ELLIPSIS
 
 MAX_NOTICES = 100
+MAX_PER_MINUTE, MAX_LENGTH = 100, 500
+"""Notices of one minute, and characters of one: a service may name endless failures with endless texts."""
 
 
 class Notice(NamedTuple):
@@ -32,14 +35,26 @@ class OperatorNotices:
     def __init__(self, clock: Callable[[], float], on_notice: Callable[[Notice], None] | None = None) -> None:
         self.recent: deque[Notice] = deque(maxlen=MAX_NOTICES)
         self._clock = clock
+        self._minute_began = self._count = 0.0
+        """Time of the first notice of the present minute, and the number of notices since."""
         self._on_notice = on_notice
 
     def add(self, text: str, reason: StoredMessage = NO_MESSAGE) -> None:
-        """Add a notice, unless it repeats the last one."""
-        shown = clean(text)
+        """Add a notice, unless it repeats the last one or the minute has too many."""
+        whole = clean(text)
+        shown = whole if len(whole) <= MAX_LENGTH else whole[: MAX_LENGTH - 1] + ELLIPSIS
         if self.recent and self.recent[-1][1:] == (shown, reason):
             return
-        notice = Notice(self._clock(), shown, reason)
+        now = self._clock()
+        if not 0 <= now - self._minute_began < 60:
+            self._minute_began, self._count = now, 0
+        self._count += 1
+        if self._count <= MAX_PER_MINUTE:
+            self._keep(Notice(now, shown, reason))
+        elif self._count == MAX_PER_MINUTE + 1:
+            self._keep(Notice(now, "Further notices of this minute are left out."))
+
+    def _keep(self, notice: Notice) -> None:
         self.recent.append(notice)
         if self._on_notice:
             self._on_notice(notice)

@@ -77,5 +77,8 @@ JOBS: Mapping[str, Job[Any]] = _LazyJobs()
 DETOURS = frozenset({"look_up", "locations", "note", "help", "palette"})
 """Jobs opened for a short look during another job. A scan that the other job accepts closes them."""
 
+PAGES_ABOVE_JOBS = DETOURS | {"shortage"}
+"""Jobs whose page hides that of the job below, which may get their scans."""
+
 COUNTS_SCANS = frozenset({"pick", "move", "count", "adjust", "receive", "hand_over"})
 """Jobs in which a scanned product can be given a quantity."""

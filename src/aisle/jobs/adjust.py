@@ -77,6 +77,9 @@ if TYPE_CHECKING:
 
 Result = Turn[AdjustState]
 
+QUERY_STOCK_NOW = "stock_now"
+"""Query of the product's stock when its loss is about to be sent."""
+
 QUANTITY_FIELDS = ("locations", "pools", "most_likely_quantity")
 """Fields of a product's row that hold quantities."""
 
@@ -85,7 +88,7 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
-    version = 2
+    version = 3
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
 
@@ -148,7 +151,7 @@ class AdjustJob(Job[AdjustState]):
             case Choice(number) if state.asked_quantity is not None and number <= len(number_choices(state)):
                 return _answer_quantity(state, state.asked_quantity, number, context)
             case Choice(number) if state.chosen_reason:
-                return _answer_exceeded(state, state.chosen_reason, number, context)
+                return _answer_exceeded(state, number)
             case Choice(number) if number <= len(visible_rows(state)):
                 return _handle_choice(state, number, context)
             case Scan(meanings) if state.expired_on and not _is_expired(meanings[0], context):
@@ -238,6 +241,8 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return undo_adjustment.check_later_count(state, rows)
     if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
+    if id_ == QUERY_STOCK_NOW:
+        return _handle_stock_now(state, rows, context)
     if id_ == "location":
         return Turn(state._replace(default_pool=count_lines.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
@@ -251,8 +256,8 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
     quantity = meaning.quantity
     if quantity % 1 and not fresh.allows_decimals:
         return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=quantity)
-    candidates = tuple(item for item in known if item.location or item.expected)
-    figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
+    candidates = _parse_stock(rows)
+    figures = _has_figures(rows)
     return _choose_location(
         state._replace(
             line=fresh,
@@ -263,6 +268,16 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
             is_location_chosen=bool(state.chosen_location),
         )
     )
+
+
+def _parse_stock(rows: tuple[Json, ...]) -> tuple[CountLine, ...]:
+    """Return the locations and pools that have the product."""
+    known = count_lines.parse_product_lines(rows[0]) if rows else ()
+    return tuple(item for item in known if item.location or item.expected)
+
+
+def _has_figures(rows: tuple[Json, ...]) -> bool:
+    return bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
 
 
 def _choose_location(state: AdjustState) -> Result:
@@ -492,16 +507,49 @@ def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
 
 
 def _apply_reason(state: AdjustState, reason: Reason, context: Context, number: int = 0) -> Result:
-    """Send the adjustment, or ask if so many are lost. `number` is the number by which the reason was chosen."""
-    if reason.sign < 0 and (_exceeds_expected(state) or _is_unexpected_there(state)):
-        assert state.line is not None
-        place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
-        asking = state._replace(chosen_reason=reason, phase="quantity")
-        args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
-        if not state.has_expected:
-            return reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
-        return reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
-    return _send_adjustment(state, reason, context, number)
+    """Send what was found; read the stock first for a loss. `number` is the number by which the reason was chosen."""
+    if reason.sign > 0:
+        return _send_adjustment(state, reason, context, number)
+    return _query_stock_now(state._replace(chosen_reason=reason, reason_number=number))
+
+
+def _query_stock_now(state: AdjustState) -> Result:
+    assert state.line is not None
+    return Turn(state, (Query(QUERY_STOCK_NOW, "product", {"product_number": state.line.product}),))
+
+
+def _handle_stock_now(state: AdjustState, rows: tuple[Json, ...], context: Context) -> Result:
+    """Send the loss, or ask if so many are lost. An answer holds unless the stock has become less since."""
+    reason, answer, shown = state.chosen_reason, state.exceeded_answer, state.line
+    if reason is None or shown is None:
+        return Turn(state)
+    state = _with_stock_now(state._replace(exceeded_answer=""), shown, rows)
+    if answer and state.line and state.line.expected >= shown.expected:
+        lost = shown.expected if answer == "fit" else state.quantity
+        return _send_adjustment(_clear_question(state)._replace(quantity=lost), reason, context)
+    if _exceeds_expected(state) or _is_unexpected_there(state):
+        return _ask_exceeded(state)
+    return _send_adjustment(_clear_question(state), reason, context, state.reason_number)
+
+
+def _with_stock_now(state: AdjustState, line: CountLine, rows: tuple[Json, ...]) -> AdjustState:
+    """Set the quantity that is expected now at the line's location and in its pool."""
+    if not rows:
+        return state
+    key = count_lines.line_key(line)
+    now = next((each for each in _parse_stock(rows) if count_lines.line_key(each) == key), None)
+    line = line._replace(expected=now.expected if now else Decimal(0))
+    return state._replace(line=line, has_expected=_has_figures(rows) and not (now and now.is_expected_unknown))
+
+
+def _ask_exceeded(state: AdjustState) -> Result:
+    assert state.line is not None
+    place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
+    asking = state._replace(phase="quantity")
+    args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
+    if not state.has_expected:
+        return reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
+    return reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
 
 
 def _exceeds_expected(state: AdjustState) -> bool:
@@ -518,15 +566,13 @@ def _is_unexpected_there(state: AdjustState) -> bool:
     return not any(each.location.casefold() == state.line.location.casefold() for each in state.candidates)
 
 
-def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: Context) -> Result:
+def _answer_exceeded(state: AdjustState, number: int) -> Result:
     assert state.line is not None
     item, quantity = state.line, state.quantity
     kind = exceeded_choices(state)[number - 1][0]
+    if kind != "count":
+        return _query_stock_now(state._replace(exceeded_answer=kind))
     state = _clear_question(state)
-    if kind == "fit":
-        return _send_adjustment(state._replace(quantity=item.expected), reason, context)
-    if kind == "over":
-        return _send_adjustment(state, reason, context)
     meaning = Match(PRODUCT, item.product, item.label, quantity, quantity != 1, item.product)
     state = state._replace(phase="product", line=None, candidates=(), default_pool=item.pool, pending_scan=meaning)
     state = state._replace(chosen_location=item.location, chosen_pool=item.pool)

@@ -78,6 +78,10 @@ class AdjustState(NamedTuple):
     0."""
     chosen_reason: Reason | None = None
     """Chosen reason while the person confirms a loss above the expected quantity."""
+    reason_number: int = 0
+    """Number by which it was chosen; 0 if the quantity was set after it."""
+    exceeded_answer: str = ""
+    """Answer to the question if more than the stock is lost, while the stock is read again."""
     number_match: Match | None = None
     """Record with the number typed last, while the person is asked if that number is a quantity."""
     asked_quantity: Decimal | None = None

@@ -354,7 +354,7 @@ class InputHandler:
         """Apply a line by its meaning; return both for the trace, without a secret."""
         is_secret = self._page.is_secret(line.text)
         meaning = self._resolver.resolve(line.text)
-        if self._help_pages.close_for(meaning):
+        if not self._resolver.is_number_above_job(line.text) and self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
         if self._is_date_after_rejected_scan(meaning):
             meaning = UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from aisle import named_tuple_json
 from aisle.cache.query_registry import topics_of_query
 from aisle.host.notify_sockets import REFUSAL
-from aisle.jobs import DETOURS, JOBS
+from aisle.jobs import DETOURS, JOBS, PAGES_ABOVE_JOBS
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -507,6 +507,13 @@ def receiving_job(stacked_jobs: Sequence[StackedJob], scan: Scan) -> StackedJob:
     if scan.is_look_up or top.job.name not in DETOURS or top.job.keeps_next_scan(top.state):
         return top
     return next((stacked for stacked in reversed(stacked_jobs) if stacked.job.name not in DETOURS), top)
+
+
+def is_above_open_job(stacked_jobs: Sequence[StackedJob]) -> bool:
+    """Return whether the page on the screen hides that of a job whose work a scan goes on with."""
+    top = stacked_jobs[-1]
+    below = next((stacked for stacked in reversed(stacked_jobs) if stacked.job.name not in PAGES_ABOVE_JOBS), top)
+    return below is not top and below.job.journalled and below.job.name not in WITHOUT_WORK
 
 
 def page_key(stacked_jobs: Sequence[StackedJob]) -> tuple[int, str, str]:

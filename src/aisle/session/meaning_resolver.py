@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aisle.cache.reader import CacheReader
-from aisle.jobs.quantity_or_record import with_distinct_names
+from aisle.jobs import DETOURS
+from aisle.jobs.quantity_or_record import is_too_short_for_code, with_distinct_names
 from aisle.scan import grammar
-from aisle.scan.grammar import MAX_FACTOR_DIGITS
+from aisle.scan.grammar import MAX_FACTOR_DIGITS, MAX_QUANTITY_DIGITS
 from aisle.scan.grammar_and_meaning_types import (
+    LOCATION,
     PERSON,
     PRODUCT,
     Accepts,
@@ -29,7 +31,7 @@ from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_stack import StackedJob, receiving_job
+from aisle.session.job_stack import StackedJob, is_above_open_job, receiving_job
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.store_connection import StoreConnection
@@ -91,6 +93,8 @@ class MeaningResolver:
         is_asked = question.is_pending
         if is_asked and question.multiplies(meaning, text):
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
+        if isinstance(meaning, Scan | Ambiguous) and self.is_number_above_job(text):
+            meaning = self._keep_from_job_below(text, meaning, accepts)
         if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
             meaning = self._read_with_unit(text, accepts, meaning)
         is_scanned = self._is_scanned or self.has_scanned_end
@@ -118,6 +122,29 @@ class MeaningResolver:
         if not is_asked and any(has_changed_meaning(meaning, accepts, page.stack.jobs, each) for each in pages_before):
             return RefusedInput("input.choices_changed", text)
         return meaning
+
+    def is_number_above_job(self, text: str) -> bool:
+        """Return whether a text is a number that a person typed on a page which hides that of an open job.
+
+        That job gets no such number: the page that it would be meant for is not in sight.
+        """
+        number, top = _without_multiplier(text), self._page.top
+        is_typed = not (self._is_scanned or self.has_scanned_end or top.job.keeps_next_scan(top.state))
+        is_number = number.isdecimal() and len(number) <= MAX_QUANTITY_DIGITS
+        return is_typed and is_number and is_above_open_job(self._page.stack.jobs)
+
+    def _keep_from_job_below(self, text: str, meaning: Scan | Ambiguous, accepts: Accepts) -> Meaning:
+        """Return that a number is no choice, or look it up if it is long enough for a code.
+
+        A page that asks for a location takes the number of one.
+        """
+        scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,)
+        if self._page.top.job.name not in DETOURS and scans[0].matches[0].kind == LOCATION:
+            return meaning
+        if is_too_short_for_code(number := _without_multiplier(text)):
+            return RefusedInput(grammar.choice_refusal(accepts), number)
+        looks = tuple(scan._replace(is_look_up=True) for scan in scans)
+        return looks[0] if len(looks) == 1 else Ambiguous(looks)
 
     def _is_typed_number(self, text: str, accepts: Accepts) -> bool:
         """Return whether a text is a short number that a person typed where letters confirm: it is no code then."""
@@ -191,6 +218,10 @@ class MeaningResolver:
             return False
         is_record = isinstance(meaning, Quantity) and find_number(self._store.reader, meaning) is not None
         return is_record or text.strip(" ") in self._page.accepts().codes
+
+
+def _without_multiplier(text: str) -> str:
+    return grammar.normalise_input(text).rpartition("*")[2].strip(" ")
 
 
 def is_guess(meaning: Meaning) -> bool:

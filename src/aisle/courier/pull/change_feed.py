@@ -14,7 +14,23 @@ from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.service_features import read_extension
-from aisle.courier.topics import CATALOGUE, ENTRY_PREFIX, LOG, PRODUCT, RECOUNT, Topic
+from aisle.courier.topics import (
+    ASSIGNMENT,
+    AUDIT,
+    CATALOGUE,
+    DELIVERY,
+    ENTRY_PREFIX,
+    LOCATION,
+    LOG,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    RECOUNT,
+    STORE,
+    SURROUNDING,
+    Topic,
+)
+from aisle.errors import ContractError
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"
@@ -24,8 +40,11 @@ MAX_PAGES = 200
 """Pages of one read; the next read continues there."""
 MAX_SINGLE_READS = 200
 """Number of changes of one topic above which its list is read instead of single keys."""
+_MAX_PAGE_CHANGES = 10 * PAGE_SIZE
+"""Changes of a page above which it is no answer to the request."""
+_TOPICS = frozenset((ASSIGNMENT, AUDIT, DELIVERY, LOCATION, LOG, ORDER, PERSON, PRODUCT, RECOUNT, STORE, SURROUNDING))
 _MAX_TEXT = 1_000
-"""Characters of a mark and of a key. A longer one fits in no address, and would stop all later reads."""
+"""Characters of a mark and of a key. A longer one fits in no address."""
 
 
 class Changes(NamedTuple):
@@ -123,10 +142,10 @@ class ChangeFeed:
             for change in page.changes:
                 for topic, key in _topics_of_change(change):
                     keys = found.setdefault(topic, {})
-                    if _can_be_single(topic, keys):
+                    if _can_be_single(keys):
                         keys[key] = None
-        single = [Topic(topic, key) for topic, keys in found.items() if _can_be_single(topic, keys) for key in keys]
-        bulk = tuple(topic for topic, keys in found.items() if not _can_be_single(topic, keys))
+        single = [Topic(topic, key) for topic, keys in found.items() if _can_be_single(keys) for key in keys]
+        bulk = tuple(topic for topic, keys in found.items() if not _can_be_single(keys))
         return Changes(tuple(single), bulk, since, restored, mark, forgotten)
 
     async def _read_page(self, since: int | None, mark: str, known: Sequence[str]) -> _Page:
@@ -144,14 +163,25 @@ class ChangeFeed:
 
 
 def _parse_page(body: Any) -> _Page:
+    changes = body["changes"]
+    if len(changes) > _MAX_PAGE_CHANGES:
+        raise ValueError(f"it names {len(changes):,} changes")
     return _Page(
         _parse_cursor(body["cursor"]),
-        [change for change in map(dict, body["changes"]) if len(str(change.get("key"))) <= _MAX_TEXT],
+        [change for change in map(dict, changes) if _can_be_requested(str(change.get("key")))],
         bool(body["more"]),
         bool(body.get("restored") or body.get("unknown")),
         _parse_mark(body.get("mark")),
         bool(body.get("forgotten")),
     )
+
+
+def _can_be_requested(key: str) -> bool:
+    """Return True unless a request cannot name this key, which would stop all later reads."""
+    try:
+        return len(key) <= _MAX_TEXT and bool(encode_segment(key or "-"))
+    except ContractError:
+        return False
 
 
 def _parse_cursor(value: Any) -> int:
@@ -175,9 +205,9 @@ def _topics_of_change(change: Row) -> tuple[Topic, ...]:
         return (Topic(LOG, f"{ENTRY_PREFIX}{key}"),) if key.isascii() and key.isdecimal() else ()
     if name == PRODUCT and change.get("chain") is not False:
         return Topic(PRODUCT, key), Topic(CATALOGUE, key)
-    return (Topic(name, "" if name == RECOUNT else key),)
+    return (Topic(name, "" if name == RECOUNT else key),) if name in _TOPICS else ()
 
 
-def _can_be_single(topic: str, keys: Collection[str]) -> bool:
-    """Return True if the keys of a topic are read one by one. Log entries always are: no list reads old ones again."""
-    return topic == LOG or len(keys) <= MAX_SINGLE_READS
+def _can_be_single(keys: Collection[str]) -> bool:
+    """Return True if the keys of a topic are read one by one."""
+    return len(keys) <= MAX_SINGLE_READS

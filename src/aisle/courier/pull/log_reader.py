@@ -70,6 +70,12 @@ class LogReader(NamedTuple):
         else:
             await self._read_entries(wanted.removeprefix(SINCE_PREFIX) if wanted.startswith(SINCE_PREFIX) else "")
 
+    def forget_position(self) -> None:
+        """Forget what was read, so that the next read brings all entries again: too many have changed."""
+        with self.cache.transaction():
+            self.cache.set_cursor(_LAST_ID_CURSOR, None)
+            self.cache.set_cursor(_LOSSES_CURSOR, None)
+
     def _date_before(self, days_back: float) -> str:
         """Return the UTC date of so many days ago."""
         return datetime.fromtimestamp(self.now() - days_back * 86400, UTC).date().isoformat()

@@ -405,6 +405,8 @@ class ContinuousSync:
             self.full_sync.request_full()
             self._timetable.schedule_earlier("people")
             self.request_read([Topic(RECOUNT, "")])
+        if LOG in changes.bulk_topics:
+            self.single_reads.log_reader.forget_position()
         for topic in changes.bulk_topics:
             self.full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))
         self._change_feed.advance(changes)

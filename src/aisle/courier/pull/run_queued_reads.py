@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf
@@ -68,7 +68,7 @@ class ReadQueue:
         self._read_backs = PendingReadBacks(self.retire)
         self._last_read_s = inf
         """Seconds that the last read took."""
-        self._topics: dict[Topic, None] = {}
+        self._topics: OrderedDict[Topic, None] = OrderedDict()
         self._failures: Counter[Topic] = Counter()
         self._retry_at: dict[Topic, float] = {}
         """Topics that could not be read, with the time of the next try."""
@@ -149,8 +149,7 @@ class ReadQueue:
 
     async def _read_one_by_one(self) -> None:
         while self._topics and self._can_read():
-            topic = next(iter(self._topics))
-            del self._topics[topic]
+            topic, _ = self._topics.popitem(last=False)
             await self._read_topic(topic)
 
     async def _read_orders(self, orders: Sequence[Topic]) -> None:

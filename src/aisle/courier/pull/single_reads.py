@@ -5,14 +5,14 @@ Topics that are whole lists, and deliveries, have readers of their own; `read_to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import KW_ONLY, dataclass
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
 from aisle.client.client import pages_by_count
-from aisle.client.errors import InvalidResponse, message_of, status_error
+from aisle.client.errors import ClientError, InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response
 from aisle.contract.request_encoding import QueryValue, encode_segment
@@ -38,6 +38,7 @@ from aisle.courier.topics import (
     SURROUNDING,
     Topic,
 )
+from aisle.errors import SettingsError, StorageError
 from aisle.host.notify_sockets import format_topic
 
 Query = dict[str, QueryValue]
@@ -95,6 +96,10 @@ class SingleReads:
 
     async def read_topic(self, topic: Topic) -> Sequence[Row]:
         """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
+        with _unforeseen_is_invalid(f"{topic.name} {topic.key}"):
+            return await self._read_topic(topic)
+
+    async def _read_topic(self, topic: Topic) -> Sequence[Row]:
         if topic.name == ORDER:
             return await self.read_order(topic.key)
         if topic.name == PRODUCT:
@@ -153,7 +158,8 @@ class SingleReads:
         )
         self.record_server_time(envelope)
         found = {number: read[number] for number in numbers if number in read}
-        with self.cache_update.require_valid_rows(ORDER, ", ".join(numbers)):
+        which = ", ".join(numbers)
+        with _unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(ORDER, which):
             self.cache_update.put_orders(list(found.values()), began)
         if gone := [number for number in numbers if number not in read]:
             self._forget_orders(gone, began)
@@ -263,6 +269,17 @@ class SingleReads:
         rows, envelope = await self.client.first_page(name, path=path, query=query)
         self.record_server_time(envelope)
         return rows
+
+
+@contextmanager
+def _unforeseen_is_invalid(what: str) -> Iterator[None]:
+    """Raise InvalidResponse for an error that nothing foresaw: the other reads have to go on."""
+    try:
+        yield
+    except (ClientError, SettingsError, StorageError, ReadOvertaken):
+        raise
+    except Exception as error:
+        raise InvalidResponse(f"The answer for {what} cannot be used ({type(error).__name__}).") from error
 
 
 def _rows_of_response(response: Response, name: str) -> list[Row]:

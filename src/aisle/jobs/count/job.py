@@ -75,6 +75,7 @@ class CountJob(Job[CountState]):
     """Job from the first target to the last; each is sent separately."""
 
     name = "count"
+    version = 2
     state_type = CountState
     steps: tuple[str, ...] = (
         "count.start",

@@ -104,16 +104,14 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     restored, touched = restore_lines(state, step.lines_before)
     if not touched:
         return None
-    take = restored.lines[touched[-1]]
-    keys = {(each.order, each.line) for each in step.lines_before}
-    named = [index for index, line in enumerate(state.lines) if (line.order, line.line) in keys]
+    take, named = restored.lines[touched[-1]], _lines_added_up(state, step)
     was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
     where = at_location(_undone_location(state, restored, touched[-1]))
     text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
-        _, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
-        text = msg("pick.closed_again", label=take.label, done=now, of=of)
+        done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
+        text = msg("pick.closed_again", label=take.label, done=done, of=of)
     elif was == now:
         text = msg("pick.reopened", label=take.label)
     if state.is_batch:
@@ -128,6 +126,17 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
         else current_and_next_stop.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
     return Turn(_leave_held_goods(next_state)._replace(only_order=""), writes, undo_verdict(text))
+
+
+def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
+    """Return the indexes of the lines of a step, and of those that the page adds up with them."""
+    keys = {(each.order, each.line) for each in step.lines_before}
+    stops = {(line.order, line.stop_key) for line in state.lines if (line.order, line.line) in keys}
+    return [
+        index
+        for index, line in enumerate(state.lines)
+        if (line.order, line.line) in keys or ((line.order, line.stop_key) in stops and not line.is_closed)
+    ]
 
 
 def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:

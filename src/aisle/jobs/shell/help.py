@@ -167,7 +167,7 @@ PAGE = HelpPage()
 
 
 class HelpJob(PageJob[HelpState]):
-    """Job for a page to read, above any other job. Scans are for the job below."""
+    """Job for a page to read, above any other job. Scans and letters are for the job below."""
 
     name = "help"
     state_type = HelpState
