@@ -324,7 +324,7 @@ def test_a_scanned_location_that_is_dropped_does_not_open(event: Event) -> None:
 
 @pytest.mark.parametrize("args", [{}, {"location_code": "A-1"}, {"location_code": "A-1", "product_number": "P1"}])
 @pytest.mark.parametrize("losses", [1, 2])
-def test_a_loss_in_a_count_is_undone_before_what_was_counted(args: dict[str, str], losses: int) -> None:
+def test_a_loss_in_a_count_is_undone_before_what_was_counted(args: dict[str, Any], losses: int) -> None:
     hand = Hand(FIVE, **args)
     if not args:
         hand.place("A-1")
