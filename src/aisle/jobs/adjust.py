@@ -364,7 +364,9 @@ def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Res
 def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
-    taken = reply(_with_quantity(state, value), GOOD, "adjust.how_many", label=state.line.label, quantity=value)
+    taken = reply(
+        _with_quantity(state, value), GOOD, "adjust.how_many", label=state.line.label, quantity=state.line.amount(value)
+    )
     return _ask_if_plausible(state, value, added or value) or taken
 
 
@@ -381,15 +383,15 @@ def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Dec
 def _ask_quantity(state: AdjustState, kind: str) -> Result:
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
-        return reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
+        return reply(state, kind, "count.confirm_quantity", value=_amount(state, value), label=_label(state))
     return Turn(state, (), Verdict(kind, quantity_or_record.number_question(found, value, *state.other_matches)))
 
 
 def _ask_if_quantity(state: AdjustState, value: Decimal) -> Result:
     """Ask if a number that no reason has corrects the quantity."""
     asking = state._replace(phase="quantity", asked_quantity=value, number_match=None, is_implausible=True)
-    label = state.line.label if state.line else ""
-    return reply(asking, ASK, "adjust.no_reason", value=value, label=label, quantity=state.quantity)
+    amounts = {"value": _amount(state, value), "quantity": _amount(state, state.quantity)}
+    return reply(asking, ASK, "adjust.no_reason", label=_label(state), **amounts)
 
 
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
@@ -436,15 +438,23 @@ def _undo_entry(state: AdjustState) -> Result:
         return _go_back(state)
     was, now = state.quantity, state.earlier_quantities[-1]
     back = state._replace(quantity=now, earlier_quantities=state.earlier_quantities[:-1])
-    label = state.line.label if state.line else ""
-    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+    amounts = {"was": _amount(state, was), "now": _amount(state, now)}
+    return Turn(back, (), undo_verdict(msg("count.undone", label=_label(state), **amounts)))
+
+
+def _label(state: AdjustState) -> str:
+    """Return the name of the product in hand."""
+    return state.line.label if state.line else ""
+
+
+def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
+    """Return a quantity of the product in hand, with its unit."""
+    return state.line.amount(quantity) if state.line else quantity
 
 
 def _drop_quantity(state: AdjustState) -> Result:
-    label = state.line.label if state.line else ""
-    return reply(
-        _clear_question(state), INFO, "count.not_so_many", value=state.asked_quantity or Decimal(0), label=label
-    )
+    value = _amount(state, state.asked_quantity or Decimal(0))
+    return reply(_clear_question(state), INFO, "count.not_so_many", value=value, label=_label(state))
 
 
 def _clear_question(state: AdjustState) -> AdjustState:
@@ -493,10 +503,8 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 
 
 def _ask_reason(state: AdjustState) -> Result:
-    label = state.line.label if state.line else ""
-    return reply(
-        state._replace(phase="reason", first_row=0), ASK, "adjust.which_reason", quantity=state.quantity, label=label
-    )
+    asking = state._replace(phase="reason", first_row=0)
+    return reply(asking, ASK, "adjust.which_reason", quantity=_amount(state, state.quantity), label=_label(state))
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
@@ -546,10 +554,15 @@ def _ask_exceeded(state: AdjustState) -> Result:
     assert state.line is not None
     place, expected = location_name(state.line, name_of_pool(state, state.line)), state.line.expected
     asking = state._replace(phase="quantity")
-    args: dict[str, str | Decimal | Msg] = {"place": place, "label": state.line.label, "quantity": state.quantity}
+    args: dict[str, str | Decimal | Msg] = {
+        "place": place,
+        "label": state.line.label,
+        "quantity": _amount(state, state.quantity),
+    }
     if not state.has_expected:
-        return reply(asking, ASK, "adjust.none_expected", result=-state.quantity, **args)
-    return reply(asking, ASK, "adjust.exceeds_expected", books=expected, result=expected - state.quantity, **args)
+        return reply(asking, ASK, "adjust.none_expected", result=_amount(state, -state.quantity), **args)
+    books, result = _amount(state, expected), _amount(state, expected - state.quantity)
+    return reply(asking, ASK, "adjust.exceeds_expected", books=books, result=result, **args)
 
 
 def _exceeds_expected(state: AdjustState) -> bool:
@@ -586,7 +599,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
     sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now, pool_name)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     named = msg("adjust.reason_of_number", number=number, reason=reason.text) if number else raw(reason.text)
-    verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=named))
+    verdict = Verdict(GOOD, msg(id_, quantity=_amount(state, state.quantity), label=state.line.label, reason=named))
     entry = undo_adjustment.log_entry(sent.line, sent.quantity, context)
     entry.update({"reason_code": reason.code, "loss_comment": reason.text})
     writes = log_writes.log_writes([entry], context)

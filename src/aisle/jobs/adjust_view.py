@@ -39,7 +39,7 @@ def adjust_view(state: AdjustState) -> View:
         hints = (KeyHint("d", msg("head.reason")), *undo)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
         if state.quantity:
-            lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
+            lines.append(Line("quantity", msg("adjust.quantity", quantity=item.amount(state.quantity))))
         if state.expired_on:
             lines.append(Line("note", msg("expiry.expires", day=msg("store_product.day", at=state.expired_on))))
     return Step(
@@ -64,12 +64,13 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     """Return kinds and texts of the choices when more is lost than expected; empty if that is not asked."""
     if state.line is None or state.chosen_reason is None:
         return ()
-    expected, quantity = state.line.expected, state.quantity
-    fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
-    where = location_name(state.line, name_of_pool(state, state.line))
+    line = state.line
+    expected = msg("adjust.choice_expected_quantity", quantity=line.amount(line.expected))
+    fit = (("fit", expected),) if line.expected > 0 else ()
+    where = location_name(line, name_of_pool(state, line))
     return (
         *fit,
-        ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
+        ("over", msg("adjust.choice_whole_quantity", quantity=line.amount(state.quantity))),
         ("count", msg("move.choice_count", place=where)),
     )
 
@@ -103,7 +104,8 @@ def number_choices(state: AdjustState) -> tuple[Msg, ...]:
     if state.asked_quantity is None or not (state.number_match or state.is_implausible):
         return ()
     others = [_number_choice(match) for match in number_matches(state)] or [msg("count.choice_not_so_many")]
-    return msg("count.choice_quantity", quantity=state.asked_quantity), *others
+    asked = state.asked_quantity
+    return msg("count.choice_quantity", quantity=state.line.amount(asked) if state.line else asked), *others
 
 
 def number_matches(state: AdjustState) -> tuple[Match, ...]:
@@ -139,7 +141,7 @@ def _question_title(state: AdjustState, line: CountLine) -> Msg:
     """Return the title of a question about a product; there is no quantity before it is said."""
     if not state.quantity:
         return msg("adjust.title_of_product", label=line.label)
-    return msg("adjust.title_of", label=line.label, quantity=state.quantity)
+    return msg("adjust.title_of", label=line.label, quantity=line.amount(state.quantity))
 
 
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:
@@ -158,7 +160,7 @@ def _location_row(state: AdjustState, line: CountLine) -> Row:
         f"{line.location}/{line.pool}",
         (
             location_name(line, name_of_pool(state, line)),
-            raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected),
+            raw("?") if line.is_expected_unknown else msg("estimate", value=line.amount(line.expected)),
         ),
     )
 

@@ -41,11 +41,16 @@ def goods_message(one: str, many: str, goods: Iterable[GoodsAmount], **args: str
 
 
 def goods_quantity(goods: GoodsAmount) -> Decimal | Msg:
-    """Return the quantity with its unit, or with its sign if it is a change."""
+    """Return the quantity with its unit, and with its sign if it is a change."""
     if goods.is_change:
-        change = signed_message(goods.quantity)
+        change = signed_message(goods.quantity, measured(abs(goods.quantity), goods.unit))
         return msg("estimate", value=change) if goods.is_estimate else change
-    return msg("move.measure", quantity=goods.quantity, unit=goods.unit) if goods.unit else goods.quantity
+    return measured(goods.quantity, goods.unit)
+
+
+def measured(quantity: Decimal, unit: str) -> Decimal | Msg:
+    """Return a quantity with its unit, which is empty for pieces."""
+    return msg("move.measure", quantity=quantity, unit=unit) if unit else quantity
 
 
 def list_goods(goods: Iterable[GoodsAmount]) -> Msg:

@@ -59,7 +59,7 @@ def send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], contex
     if refused := find_and_report_refusals.refused_entry(rows, sent.line.product, sent.at):
         return _end_undo(state, find_and_report_refusals.refusal_verdict(refused))
     writes = log_writes.log_writes([log_entry(sent.line, -sent.quantity, context, sent.at)], context)
-    change = signed_message(-sent.quantity)
+    change = signed_message(-sent.quantity, sent.line.amount(abs(sent.quantity)))
     where = name_goods_and_locations.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     verdict = undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where))
     return _end_undo(state, verdict, writes)

@@ -100,7 +100,8 @@ def _undo_in_question(state: CountState) -> Result:
 
 def _recount_dropped(state: CountState) -> Msg:
     label = count_lines.label_with_pools(state, state.question_index)
-    return msg("count.not_so_many", value=state.recount_quantity or Decimal(0), label=label)
+    value = state.lines[state.question_index].amount(state.recount_quantity or Decimal(0))
+    return msg("count.not_so_many", value=value, label=label)
 
 
 def _undo_step(state: CountState) -> Result:
@@ -112,11 +113,11 @@ def _undo_step(state: CountState) -> Result:
     if item is None:
         return reply(back, WRONG, "pick.nothing_to_undo")
     now = back.lines[back.current_index].counted
-    was = item.counted or Decimal(0)
+    was = item.amount(item.counted or Decimal(0))
     label = count_lines.name_with_pool(back, back.current_index)
     if now is None:
         return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
-    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=item.amount(now))))
 
 
 def _ask_pool(state: CountState) -> Result:

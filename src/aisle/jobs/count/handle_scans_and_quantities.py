@@ -123,7 +123,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
         return drop_quantity(state)
     if not is_plausibility_asked(state):
         return Turn(state, (), Verdict(WRONG, _repeated_question(state, value)))
-    return reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
+    return reply(state, WRONG, "count.confirm_quantity", value=item.amount(value), label=item.label)
 
 
 def _repeated_question(state: CountState, value: Decimal) -> Msg:
@@ -141,7 +141,7 @@ def drop_quantity(state: CountState) -> Result:
     item = view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
         return reply(state._replace(choices=()), INFO, "session.dropped")
-    value = Decimal(state.choices[0].key)
+    value = item.amount(Decimal(state.choices[0].key))
     return reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
 
 
@@ -237,7 +237,7 @@ def _set_counted(state: CountState, index: int, counted: Decimal, context: Conte
     item = state.lines[index]
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
     label = count_lines.label_with_pools(state, index)
-    return reply(state, GOOD, id_, label=label, counted=counted, expected=item.expected)
+    return reply(state, GOOD, id_, label=label, counted=item.amount(counted), expected=item.amount(item.expected))
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
@@ -251,7 +251,9 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
     label = count_lines.label_with_pools(state, state.question_index)
-    return reply(state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=counted)
+    return reply(
+        state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=item.amount(counted)
+    )
 
 
 def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
@@ -367,7 +369,7 @@ def _ask_quantity(
 ) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
     label = next((count_lines.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
-    return reply(state, ASK, question, value=value, label=label or line.label)
+    return reply(state, ASK, question, value=line.amount(value), label=label or line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -395,7 +397,8 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
     if state.only_product:
         return _finish_single_product(turn.state, context)
     if state.mode == "product" and count_lines.next_stop(turn.state) == state.current_index:
-        return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
+        counted = turn.state.lines[state.current_index].amount(value)
+        return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=counted)))
     return turn  # another number corrects this one until a person goes on
 
 
@@ -407,12 +410,13 @@ def _set_typed(state: CountState, value: Decimal, context: Context) -> Result:
     if not was.is_typed or was.counted in (None, value):
         return turn._replace(state=typed)
     label = count_lines.label_with_pools(typed, index)
-    return reply(typed, GOOD, "count.corrected", label=label, counted=value, was=was.counted)
+    return reply(typed, GOOD, "count.corrected", label=label, counted=was.amount(value), was=was.amount(was.counted))
 
 
 def _answer_with_quantity(state: CountState, value: Decimal, context: Context) -> Result:
     """Answer a question about a line; the verdict on what comes next names that line as well."""
-    taken = msg("count.counted", label=count_lines.label_with_pools(state, state.question_index), counted=value)
+    label = count_lines.label_with_pools(state, state.question_index)
+    taken = msg("count.counted", label=label, counted=state.lines[state.question_index].amount(value))
     answer = finish_count.answer_recount if state.phase == "recount" else finish_count.set_missing_quantity
     turn = answer(state, value, context)
     if turn.verdict is None or turn.verdict.detail:

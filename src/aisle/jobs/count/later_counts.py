@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count import count_lines
 from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut
 from aisle.jobs.job import Close, Query, Turn
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.view import Line, Msg, Row, msg, raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from aisle.jobs.count.count_state import CountLine
     from aisle.jobs.row_types.log import LaterCountsRow
@@ -64,7 +66,7 @@ def note_all_left_out(state: CountState) -> CountState:
 def _left_out(state: CountState, lines: Sequence[CountLine]) -> LeftOut:
     first = lines[0]
     assert first.later is not None, "only lines with a later count are left out"
-    return LeftOut(_label(state, first), len(lines), first.later)
+    return LeftOut(_label(state, first), len(lines), first.later, first.measure)
 
 
 def _label(state: CountState, line: CountLine) -> str:
@@ -91,21 +93,24 @@ def report_left_out(turn: Turn[CountState]) -> Turn[CountState]:
 
 def left_out_message(left: LeftOut) -> Msg:
     """Return the message for counts that are left out, because somebody counted the same goods later."""
-    later, count = left.later, left.line_count
-    if count == 1:
-        return _not_used_message(left.label, later)
-    return msg("count.left_out_many", count=count, label=left.label, name=later.name, counted=later.counted)
+    if left.line_count == 1:
+        return _not_used_message(left)
+    return msg("count.left_out_many", count=left.line_count, **_args_of(left))
 
 
-def _not_used_message(label: str, later: LaterCount) -> Msg:
-    return msg("count.left_out", label=label, name=later.name, counted=later.counted)
+def _not_used_message(left: LeftOut) -> Msg:
+    return msg("count.left_out", **_args_of(left))
+
+
+def _args_of(left: LeftOut) -> dict[str, str | Decimal | Msg]:
+    return {"label": left.label, "name": left.later.name, "counted": measured(left.later.counted, left.unit)}
 
 
 def with_later_mark(state: CountState, line: CountLine, row: Row) -> Row:
     """Return the row of a difference; without its figures and with the later count if it will not be used."""
     if line.later is None:
         return row
-    return row._replace(cells=(_not_used_message(_label(state, line), line.later), *(raw("") for _ in row.cells[1:])))
+    return row._replace(cells=(_not_used_message(_left_out(state, [line])), *(raw("") for _ in row.cells[1:])))
 
 
 def later_lines(line: CountLine | None) -> tuple[Line, ...]:
@@ -113,4 +118,4 @@ def later_lines(line: CountLine | None) -> tuple[Line, ...]:
     if line is None or line.later is None:
         return ()
     name, counted, at = line.later
-    return (Line("note", msg("count.counted_later", name=name, counted=counted, at=at)),)
+    return (Line("note", msg("count.counted_later", name=name, counted=line.amount(counted), at=at)),)

@@ -13,6 +13,8 @@ class StockChange(NamedTuple):
     quantity: Decimal
     counted_at: str
     label: str = ""
+    unit: str = ""
+    """Unit of goods that are measured; empty for pieces."""
 
 
 class CountedQuantity(NamedTuple):

@@ -175,7 +175,7 @@ def _undo_message(sent: SentCount) -> Msg:
             else (each.product, each.label or each.product)
         )
         amount = name_goods_and_locations.GoodsAmount(
-            key, label, -each.quantity, is_change=True, is_estimate=sent.is_waiting
+            key, label, -each.quantity, each.unit, is_change=True, is_estimate=sent.is_waiting
         )
         changes.append(amount)
     text = msg("count.sent_undone_same", what=sent.label)

@@ -73,7 +73,7 @@ def view(state: CountState) -> View:
 def choices(state: CountState) -> tuple[Msg, ...]:
     """Return the texts of the open choices, or of the numbered ones on a page without quantities."""
     if state.choices:
-        return tuple(_choice_text(choice, state.choices[0].kind == "quantity") for choice in state.choices)
+        return tuple(_choice_text(state, choice) for choice in state.choices)
     match state.phase:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
@@ -129,9 +129,10 @@ def is_quantity_asked(state: CountState) -> bool:
     return bool(state.choices) and state.choices[0].kind == "quantity"
 
 
-def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
+def _choice_text(state: CountState, choice: CountTarget) -> Msg:
     if choice.kind == "quantity":
-        return msg("count.choice_quantity", quantity=Decimal(choice.key))
+        quantity, line = Decimal(choice.key), open_quantity_line(state)
+        return msg("count.choice_quantity", quantity=line.amount(quantity) if line else quantity)
     if choice.kind == DROP_QUANTITY:
         return msg("count.choice_not_so_many")
     label = choice.label or choice.key
@@ -139,7 +140,7 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return raw(label)
     if choice.kind in UNCOUNTABLE_KINDS:
         return quantity_or_record.other_choice_text(Match(choice.kind, choice.key, label))
-    if not is_number:
+    if not is_quantity_asked(state):
         return msg("count.choice_next", label=label)
     return (
         msg("count.choice_location", label=label)
@@ -237,12 +238,12 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
         return (
             msg("count.none_yet")
             if state.is_blind or line.is_expected_unknown
-            else msg("count.expected", expected=line.expected)
+            else msg("count.expected", expected=line.amount(line.expected))
         )
     expected = line.latest.expected if line.later and line.latest else line.expected
     if state.is_blind or not expected:
-        return msg("count.counted_so_far", counted=line.counted)
-    return msg("count.counted_so_far_of", counted=line.counted, expected=expected)
+        return msg("count.counted_so_far", counted=line.amount(line.counted))
+    return msg("count.counted_so_far_of", counted=line.amount(line.counted), expected=line.amount(expected))
 
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
@@ -272,7 +273,7 @@ def _stop_prompt(state: CountState, line: CountLine | None) -> Msg:
 def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:
     values = [LabelledValue(msg("label.product_number"), raw(line.product))]
     if line.held and not state.is_blind and (line.location or state.mode == "location"):
-        values.append(LabelledValue(msg("label.held"), msg("number", value=line.held)))
+        values.append(LabelledValue(msg("label.held"), msg("number", value=line.amount(line.held))))
     if line.pool and len(state.pools) > 1:
         values.append(LabelledValue(msg("label.pool"), _pool_text(state, line.pool)))
     if line.unit:
@@ -329,7 +330,7 @@ def _missing(state: CountState, index: int) -> Step:
     ]
     if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
         expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
-        lines.append(Line("quantity", msg("count.expected", expected=expected)))
+        lines.append(Line("quantity", msg("count.expected", expected=item.amount(expected))))
     return Step(
         name=step_name(state),
         title=_title(state),
@@ -348,9 +349,9 @@ def _recount(state: CountState, line: CountLine) -> Step:
         Line("product", count_lines.label_with_pools(state, state.question_index)),
     ]
     if state.recount_quantity is None:
-        lines.append(Line("quantity", msg("count.first_count", counted=line.counted or Decimal(0))))
+        lines.append(Line("quantity", msg("count.first_count", counted=line.amount(line.counted or Decimal(0)))))
     else:
-        lines.append(Line("quantity", msg("count.counted_so_far", counted=state.recount_quantity)))
+        lines.append(Line("quantity", msg("count.counted_so_far", counted=line.amount(state.recount_quantity))))
     return Step(
         name=step_name(state),
         title=_title(state),
@@ -393,10 +394,11 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
         if "pool" in dict(named.args):
             name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
     value = signed_message(line.value, money_message(round(abs(line.value), 2))) if line.price else raw("")
-    counted = msg("count.of_expected", counted=line.counted or Decimal(0), expected=line.expected)
+    amount = line.amount(line.counted or Decimal(0))
+    counted = msg("count.of_expected", counted=amount, expected=line.amount(line.expected))
     if line.is_expected_unknown:
-        counted = msg("number", value=line.counted or Decimal(0))
-    difference = signed_message(line.difference)
+        counted = msg("number", value=amount)
+    difference = signed_message(line.difference, line.amount(abs(line.difference)))
     return later_counts.with_later_mark(state, line, Row(f"{index}", (name, difference, counted, value)))
 
 

@@ -219,20 +219,23 @@ def scan_for_task(state: MoveState, match: Match) -> MoveResult:
             order_lines=lines,
             is_source_known=True,
         )
-        return reply(state, GOOD, "move.task_here", label=task.label, quantity=task.quantity, place=task.location)
+        return reply(
+            state, GOOD, "move.task_here", label=task.label, quantity=task.amount(task.quantity), place=task.location
+        )
     if match.kind != PRODUCT or match.key != task.product:
         return reply(state, WRONG, "move.task_product", **distinct_labels(task.label, task.product, match))
     if not state.is_started:
         return reply(state, WRONG, "move.task_first", place=task.location)
     quantity = match.quantity if match.is_explicit else task.quantity
     if quantity > task.quantity:
-        return reply(state, WRONG, "move.not_so_many", label=task.label, quantity=quantity, there=task.quantity)
+        amounts = {"quantity": task.amount(quantity), "there": task.amount(task.quantity)}
+        return reply(state, WRONG, "move.not_so_many", label=task.label, **amounts)
     goods = goods_in_hand.held_goods(task.stock_line, task.stock_line.held[0], task.location)._replace(
         quantity=quantity
     )
     hand = goods_in_hand.add_to_hand(state.in_hand, goods)
     state = goods_in_hand.add_undo_step(state._replace(in_hand=hand, current_index=0), UndoStep((goods,)))
-    return reply(state, GOOD, "move.task_taken", label=task.label, quantity=quantity)
+    return reply(state, GOOD, "move.task_taken", label=task.label, quantity=task.amount(quantity))
 
 
 def close_when_done(turn: MoveResult) -> MoveResult:

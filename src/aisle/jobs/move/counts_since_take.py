@@ -81,5 +81,5 @@ def _counted_without(before: MoveState, after: MoveState) -> Msg | None:
         left = after.in_hand[index].taken_before_count if index >= 0 else 0
         if part.later and left < part.taken_before_count:
             name, counted, at = part.later
-            return msg("count.counted_later", name=name, counted=counted, at=at)
+            return msg("count.counted_later", name=name, counted=part.amount(counted), at=at)
     return None

@@ -385,11 +385,13 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return _handle_scan(state, (found,), context)
     named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
     records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
-    choices = (MoveChoice("amount", part.product, value, part.line), *records)
+    choices = (MoveChoice("amount", part.product, value, part.line, unit=part.measure), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):
         state = state._replace(covered_choices=state.choices if keeps_scan else ())
-    return reply(state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=value)
+    return reply(
+        state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=part.amount(value)
+    )
 
 
 def _is_goods_of_use(state: MoveState, product: str, rows: tuple[RecordsByNumberRow, ...]) -> bool:
@@ -409,9 +411,18 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
         turn = take_goods.set_quantity(state, goods, value, is_confirmed=is_confirmed)
         return undo.keep_question_after_undo(asked, take_goods.keep_other_locations(asked, turn))
     if value > goods.quantity:
-        return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
+        return reply(
+            state,
+            WRONG,
+            "move.not_so_many",
+            label=goods.label,
+            quantity=goods.amount(value),
+            there=goods.amount(goods.quantity),
+        )
     portion = value or goods.quantity
-    return reply(state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=portion)
+    return reply(
+        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=goods.amount(portion)
+    )
 
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:

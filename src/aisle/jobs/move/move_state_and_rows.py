@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count.count_state import LaterCount
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.store_time import to_utc_text
+from aisle.jobs.view import Msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LARGE_QUANTITY
@@ -63,6 +65,11 @@ class StockLine(NamedTuple):
     allows_decimals: bool = False
     unit: str = ""
 
+    @property
+    def measure(self) -> str:
+        """Unit of goods that are measured; empty for pieces."""
+        return self.unit if self.allows_decimals else ""
+
 
 class Take(NamedTuple):
     """Quantity that was taken at once."""
@@ -104,6 +111,15 @@ class Goods(NamedTuple):
     largest_stock_at: str = ""
     """Location with the most stock apart from their own; empty if unknown."""
     largest_stock: Decimal = ZERO
+
+    def amount(self, quantity: Decimal) -> Decimal | Msg:
+        """Return a quantity of them, with the unit if they are measured."""
+        return measured(quantity, self.measure)
+
+    @property
+    def measure(self) -> str:
+        """Unit of goods that are measured; empty for pieces."""
+        return self.unit if self.allows_decimals else ""
 
     @property
     def taken_before_count(self) -> Decimal:
@@ -158,6 +174,13 @@ class MoveChoice(NamedTuple):
     line: int = 0
     label: str = ""
     """Name of a record that digits may be the number of."""
+    unit: str = ""
+    """Unit of the quantity; empty for pieces."""
+
+    @property
+    def amount(self) -> Decimal | Msg:
+        """Quantity with its unit."""
+        return measured(self.quantity, self.unit)
 
 
 class ClearanceTask(NamedTuple):
@@ -172,6 +195,10 @@ class ClearanceTask(NamedTuple):
     quantity: Decimal
     allows_decimals: bool = False
     unit: str = ""
+
+    def amount(self, quantity: Decimal) -> Decimal | Msg:
+        """Return a quantity of its goods, with the unit if they are measured."""
+        return measured(quantity, self.unit if self.allows_decimals else "")
 
     @property
     def stock_line(self) -> StockLine:

@@ -66,7 +66,7 @@ def _send(
     state = goods_in_hand.put_down(
         _leave_location_question(state)._replace(target_order=target), goods, items, context.now
     )
-    quantity = sum((part.quantity for part in goods), ZERO)
+    quantity = goods[0].amount(sum((part.quantity for part in goods), ZERO))
     label = goods[0].label
     destination = _destination_text(location, target, state)
     if state.phase == "put":
@@ -76,7 +76,7 @@ def _send(
     return reply(state, GOOD, "move.moved", write, label=label, quantity=quantity, target=destination)
 
 
-def _next_on_cart(state: MoveState, write: Any, quantity: Decimal, label: str, where: Msg) -> Result:
+def _next_on_cart(state: MoveState, write: Any, quantity: Decimal | Msg, label: str, where: Msg) -> Result:
     if not state.in_hand:
         state = state._replace(phase="load")
         return reply(state, GOOD, "move.cart_empty", write, label=label, quantity=quantity, target=where)
@@ -156,10 +156,13 @@ def _is_of_line(goods: Goods, need: OrderNeed, order: str) -> bool:
 def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal) -> Result:
     index = goods_in_hand.find_goods(state.in_hand, goods)
     alone = sum(each.product == goods.product for each in state.goods_to_put_down) == 1
-    choices = (MoveChoice("fit_order", order, needed),) if needed > 0 and index >= 0 and alone else ()
+    choices = (
+        (MoveChoice("fit_order", order, needed, unit=goods.measure),) if needed > 0 and index >= 0 and alone else ()
+    )
     state = state._replace(choices=choices, current_index=index if index >= 0 else state.current_index)
     kind = ASK if choices else WRONG
-    return reply(state, kind, "move.order_full", label=goods.label, order=order, room=needed, quantity=goods.quantity)
+    amounts = {"room": goods.amount(needed), "quantity": goods.amount(goods.quantity)}
+    return reply(state, kind, "move.order_full", label=goods.label, order=order, **amounts)
 
 
 def limit_to_order(state: MoveState, choice: MoveChoice, context: Context) -> Result:
@@ -196,13 +199,13 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
     )
     part = state.in_hand[index]
     if match.is_explicit and (match.quantity > part.quantity or (match.quantity % 1 and not part.allows_decimals)):
-        args = {"quantity": match.quantity, "there": part.quantity}
+        args = {"quantity": part.amount(match.quantity), "there": part.amount(part.quantity)}
         return reply(
             state._replace(current_index=index, portion=ZERO), WRONG, "move.not_so_many", label=part.label, **args
         )
     portion = match.quantity if match.is_explicit else ZERO
     state = undo.select_goods(state, index)._replace(portion=portion)
-    return reply(state, INFO, "move.current_goods", label=part.label, quantity=portion or part.quantity)
+    return reply(state, INFO, "move.current_goods", label=part.label, quantity=part.amount(portion or part.quantity))
 
 
 # Undo

@@ -23,6 +23,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_unlocated_stock,
 )
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -157,9 +158,10 @@ def _choose_location(
         return take_unlocated(state)
     if len(locations) == 1 and stock_line.free <= 0:
         return take_from_location(state, locations[0][0])
-    choices = [MoveChoice("from", location, quantity) for location, quantity in locations[:MAX_LOCATION_CHOICES]]
+    unit = stock_line.measure
+    choices = [MoveChoice("from", *there, unit=unit) for there in locations[:MAX_LOCATION_CHOICES]]
     if not locations or stock_line.free != ZERO:
-        choices.append(MoveChoice("nowhere", "", max(ZERO, stock_line.free)))
+        choices.append(MoveChoice("nowhere", "", max(ZERO, stock_line.free), unit=unit))
     id_ = "move.where_from" if locations else "move.no_known_location"
     state = state._replace(choices=tuple(choices))
     if match.quantity != 1:
@@ -168,7 +170,8 @@ def _choose_location(
 
 
 def _so_many_from(state: MoveState, label: str, quantity: Decimal) -> Result:
-    return reply(state, ASK, "move.where_from_quantity", quantity=quantity, label=label)
+    amount = measured(quantity, state.choices[0].unit)
+    return reply(state, ASK, "move.where_from_quantity", quantity=amount, label=label)
 
 
 def is_place_asked(state: MoveState) -> bool:
@@ -202,15 +205,19 @@ def _ask_not_here(
     if in_hand or not state.is_source_known:
         return _take_product(state, here, match)
     others = [
-        MoveChoice("from", location, quantity)
+        MoveChoice("from", location, quantity, unit=stock_line.measure)
         for location, quantity in locations
         if location.casefold() != state.location.casefold()
     ]
     state = _without_same_product_elsewhere(state, stock_line.product)
-    choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location), *others[:2])
+    choices = (_anyway(stock_line, match), MoveChoice("count", state.location), *others[:2])
     text = msg("move.not_here", label=stock_line.label, place=state.location)
     state = state._replace(choices=choices, pending_scan=match)
     return Turn(state, (), Verdict(ASK, text))
+
+
+def _anyway(stock_line: StockLine, match: Match) -> MoveChoice:
+    return MoveChoice("over", stock_line.product, match.quantity, unit=stock_line.measure)
 
 
 def _without_same_product_elsewhere(state: MoveState, product: str) -> MoveState:
@@ -229,13 +236,14 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
                 match,
             )
         choices = tuple(
-            MoveChoice("held", held.order, match.quantity, held.line) for held in stock_line.held[:MAX_LOCATION_CHOICES]
+            MoveChoice("held", held.order, match.quantity, held.line, unit=stock_line.measure)
+            for held in stock_line.held[:MAX_LOCATION_CHOICES]
         )
         state = state._replace(choices=choices, pending_scan=match)
         return reply(state, ASK, "move.which_order", label=stock_line.label, count=len(stock_line.held))
     goods = goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
     if goods.available == 0 and state.location and goods_in_hand.find_goods(state.in_hand, goods) < 0:
-        choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location))
+        choices = (_anyway(stock_line, match), MoveChoice("count", state.location))
         state = _without_same_product_elsewhere(state, stock_line.product)
         state = state._replace(choices=choices, pending_scan=match)
         if state.from_pool:
@@ -244,7 +252,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
     return _add_scanned(state, goods, match)
 
 
-def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal) -> Result:
+def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal | Msg) -> Result:
     """Ask about goods that may lie in other pools: the pool is named."""
     return reply(state, ASK, id_, pool=pool_message(state.pools, state.from_pool), **args)
 
@@ -285,21 +293,26 @@ def set_quantity(
     if not is_confirmed and implausible_quantities.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
-        choices = (MoveChoice("amount", goods.product, quantity, goods.line), MoveChoice(DROP_QUANTITY))
+        choices = (
+            MoveChoice("amount", goods.product, quantity, goods.line, unit=goods.measure),
+            MoveChoice(DROP_QUANTITY),
+        )
         match = Match(PRODUCT, goods.product, goods.label, quantity, True, goods.product)
         state_asked = state._replace(choices=choices, pending_scan=match)
-        return reply(state_asked, ASK, "count.confirm_quantity", value=quantity, label=goods.label)
+        return reply(state_asked, ASK, "count.confirm_quantity", value=goods.amount(quantity), label=goods.label)
     return take_goods(state, goods, quantity)
 
 
 def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     """Reject a quantity above the stock, and offer the stock quantity, a count, and to move more anyway. Goods held by
     an order cannot exceed their stock."""
-    choices = [MoveChoice("fit", goods.product, goods.available, goods.line)] if goods.available > 0 else []
+    unit = goods.measure
+    fit = MoveChoice("fit", goods.product, goods.available, goods.line, unit=unit)
+    choices = [fit] if goods.available > 0 else []
     if goods.location:
         choices.append(MoveChoice("count", goods.location))
     if not goods.order:
-        choices.append(MoveChoice("over", goods.product, quantity))
+        choices.append(MoveChoice("over", goods.product, quantity, unit=unit))
     id_ = "move.exceeds_held" if goods.order else "move.exceeds_expected"
     index = goods_in_hand.find_goods(state.in_hand, goods)
     if index >= 0 and goods.available <= 0:
@@ -308,7 +321,8 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     state = state._replace(
         choices=tuple(choices), pending_scan=match, current_index=index if index >= 0 else state.current_index
     )
-    args: dict[str, str | Decimal] = {"label": goods.label, "quantity": quantity, "books": goods.available}
+    args: dict[str, str | Decimal | Msg] = {"label": goods.label, "quantity": goods.amount(quantity)}
+    args["books"] = goods.amount(goods.available)
     if goods.order:
         args["order"] = goods.order
     elif choices and goods.pool and goods.pool == state.from_pool:
@@ -335,7 +349,13 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
         return reply(state, GOOD, "move.none_taken", label=goods.label)
     effects: tuple[Effect, ...] = () if current.suggested_location else (query_suggested_locations(state),)
     return reply(
-        state, GOOD, "move.taken", *effects, label=goods.label, quantity=quantity, source=_source_text(current)
+        state,
+        GOOD,
+        "move.taken",
+        *effects,
+        label=goods.label,
+        quantity=goods.amount(quantity),
+        source=_source_text(current),
     )
 
 
@@ -397,7 +417,8 @@ def repeat_question(state: MoveState, match: Match) -> Result:
         return set_quantity(state, part, quantity)
     choices = tuple(choice._replace(quantity=quantity) if choice.kind == "over" else choice for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
-    args: dict[str, str | Decimal] = {"label": part.label, "quantity": quantity, "books": part.available}
+    args: dict[str, str | Decimal | Msg] = {"label": part.label, "quantity": part.amount(quantity)}
+    args["books"] = part.amount(part.available)
     if part.pool and part.pool == state.from_pool:
         return _reply_of_pool(state, "move.exceeds_expected_in_pool", **args)
     return reply(state, ASK, "move.exceeds_expected", **args)
@@ -405,7 +426,8 @@ def repeat_question(state: MoveState, match: Match) -> Result:
 
 def ask_answer_first(state: MoveState, match: Match) -> Result:
     """Reject an input while goods are in question, because their quantity is not stored yet."""
-    return reply(state, WRONG, "move.answer_first_quantity", label=match.label or match.key, quantity=match.quantity)
+    amount = measured(match.quantity, state.choices[0].unit)
+    return reply(state, WRONG, "move.answer_first_quantity", label=match.label or match.key, quantity=amount)
 
 
 def _goods_in_question(state: MoveState) -> Goods | None:
@@ -433,7 +455,7 @@ def set_asked_quantity(state: MoveState, value: Decimal) -> Result:
     choices = tuple(choice._replace(quantity=value) for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=value, is_explicit=True))
     label = pending.label or pending.key
-    return reply(state, ASK, "move.which_order_quantity", label=label, quantity=value, count=len(choices))
+    return reply(state, ASK, "move.which_order_quantity", label=label, quantity=choices[0].amount, count=len(choices))
 
 
 def ask_again(state: MoveState, match: Match) -> Result:
@@ -471,7 +493,7 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
 
 def drop_quantity(state: MoveState) -> Result:
     """Drop the quantity in question; the earlier one in hand stays."""
-    pending, quantity = state.pending_scan, state.choices[0].quantity
+    pending, quantity = state.pending_scan, state.choices[0].amount
     label = pending.label or pending.key if pending else state.choices[0].key
     return reply(state._replace(choices=(), pending_scan=None), INFO, "count.not_so_many", label=label, value=quantity)
 
@@ -483,7 +505,7 @@ def is_number_of_product(state: MoveState, match: Match) -> bool:
 
 def repeat_number_question(state: MoveState) -> Result:
     """Repeat the question about a quantity after a letter."""
-    pending, quantity = state.pending_scan, state.choices[0].quantity
+    pending, quantity = state.pending_scan, state.choices[0].amount
     if is_plausibility_asked(state) and pending:
         return reply(state, WRONG, "count.confirm_quantity", value=quantity, label=pending.label)
     return reply(state, WRONG, "move.number_of", quantity=quantity)

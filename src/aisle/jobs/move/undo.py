@@ -77,7 +77,7 @@ def take_back_portion(state: MoveState) -> Result:
     part = state.current_goods
     if part is None:
         return Turn(state._replace(portion=ZERO))
-    text = msg("move.current_goods", label=part.label, quantity=part.quantity)
+    text = msg("move.current_goods", label=part.label, quantity=part.amount(part.quantity))
     return Turn(state._replace(portion=ZERO), (), undo_verdict(text))
 
 
@@ -98,7 +98,7 @@ def drop_selection(state: MoveState) -> Result:
     """Select again the goods before; what was booked stays."""
     state = state._replace(current_index=state.selection[0], selection=(-1, -1, -1), portion=ZERO)
     part = state.in_hand[state.current_index]
-    text = msg("move.current_goods", label=part.label, quantity=part.quantity)
+    text = msg("move.current_goods", label=part.label, quantity=part.amount(part.quantity))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -163,7 +163,7 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
     if left <= 0 or len(step.items) > 1:
         state = state._replace(is_undoing=False, history=())
         return _reject_undo(state, step, item.label, where)
-    ways = (MoveChoice("undo_rest", where, left),)
+    ways = (MoveChoice("undo_rest", where, left, unit=step.goods[0].measure),)
     state = state._replace(choices=ways, is_undoing=True)
     return reply(state, ASK, "move.partly_moved_on", label=item.label, place=where, left=left, quantity=item.quantity)
 
@@ -235,9 +235,9 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
     """Ask about a location scanned after an undo: were the goods put back there, or do they go there now?"""
     quantity = sum((each.quantity for each in state.in_hand), ZERO)
     has_several = len({each.product for each in state.in_hand}) > 1
-    put = MoveChoice(
-        "put_all" if has_several else "put", location, Decimal(len(state.in_hand)) if has_several else quantity
-    )
+    put = MoveChoice("put", location, quantity, unit=state.in_hand[0].measure)
+    if has_several:
+        put = MoveChoice("put_all", location, Decimal(len(state.in_hand)))
     state = state._replace(choices=(MoveChoice("put_down_there", location), put))
     text = name_goods_and_locations.goods_message(
         "move.after_undo", "move.after_undo_many", goods_in_hand.goods_amounts(state.in_hand), place=location

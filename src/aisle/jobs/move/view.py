@@ -139,11 +139,11 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":
         part = take_goods.goods_of_choice(state, choice)
-        return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity, label=part.label if part else choice.key)
+        return msg(CHOICE_TEXTS[choice.kind], quantity=choice.amount, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
         return msg("move.choice_from_unknown", place=choice.key)
     names = {"place": choice.key, "label": choice.key, "order": choice.key}
-    return msg(CHOICE_TEXTS[choice.kind], line=choice.line, quantity=choice.quantity, **names)
+    return msg(CHOICE_TEXTS[choice.kind], line=choice.line, quantity=choice.amount, **names)
 
 
 def _title(state: MoveState) -> Msg:
@@ -186,7 +186,7 @@ def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     quantity = state.portion or goods.quantity
     text = _measured_text("", goods, quantity)
     if 0 < state.portion < goods.quantity:
-        text = msg("move.portion_of", quantity=state.portion, of=goods.quantity)
+        text = msg("move.portion_of", quantity=state.portion, of=goods.amount(goods.quantity))
     return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
 
 
@@ -275,7 +275,8 @@ def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...
     if goods.largest_stock_at and state.phase != "put":
         values.append(
             LabelledValue(
-                msg("label.also_at"), msg("move.also_at", place=goods.largest_stock_at, quantity=goods.largest_stock)
+                msg("label.also_at"),
+                msg("move.also_at", place=goods.largest_stock_at, quantity=goods.amount(goods.largest_stock)),
             )
         )
     if state.phase == "put" and goods.location:
