@@ -15,6 +15,7 @@ from aisle.scan.grammar import PRINTED_LETTERS, parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     NUMBER_BESIDE_CODE,
+    PRODUCT,
     TWO_CODES,
     Ambiguous,
     Back,
@@ -128,6 +129,8 @@ class InputHandler:
         """Number that the line before was; empty if it was something else."""
         self._scanned_number = ""
         """Number in question on the page that was scanned; empty if it was typed."""
+        self._number_in_question = ""
+        """Number that was scanned or typed last, until an input after which the page asks about none."""
 
     def apply(self, item: DecodedInput, at: float) -> None:
         """Apply one input; its effects are committed at the end of the batch."""
@@ -334,8 +337,20 @@ class InputHandler:
                 self._add_not_taken(replaced)
             self._scanned_number = line.text.strip(" ") if self._resolver.is_scanned_number(line.text, meaning) else ""
         self._last_number = line.text.strip(" ") if isinstance(meaning, Quantity) else ""
+        self._note_number_in_question(meaning, is_number_asked=is_number_asked)
         self._last_line = line, meaning
         self._add_to_trace(line, meaning, at)
+
+    def _note_number_in_question(self, meaning: Meaning, *, is_number_asked: bool) -> None:
+        """Note the number that the page asks about. A scan of goods that says what it was may be of another piece of
+        them: then the number is not taken."""
+        if self._last_number:
+            self._number_in_question = self._last_number
+        elif not self._page.accepts().is_number_asked:
+            is_of_goods = isinstance(meaning, Scan) and meaning.matches[0].kind == PRODUCT
+            if is_number_asked and is_of_goods and self._number_in_question:
+                self._add_not_taken(self._number_in_question)
+            self._number_in_question = ""
 
     def _label_of(self, line: Line) -> str:
         """Return the character of a line that is the label of something here, as a tote has; else an empty text."""
