@@ -14,7 +14,7 @@ from aisle.barcode_numbers import expand_upc_e
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Line
@@ -114,6 +114,7 @@ def counted(frame: Frame) -> Decimal:
     assert frame.verdict is not None
     assert frame.verdict.kind == GOOD, said(frame)
     number = dict(frame.verdict.text.args)["counted"]
+    number = dict(number.args)["quantity"] if isinstance(number, Msg) else number  # with its unit
     assert isinstance(number, Decimal)
     return number
 

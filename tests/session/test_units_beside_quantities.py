@@ -87,3 +87,13 @@ def test_pieces_have_none(home: StoreFolder, job: str) -> None:
         begun(session, job)
         frame = say(session, f"3*{TEA}")
         assert "kg" not in shown(frame, 80, 24).partition("Still to")[0]
+
+
+@pytest.mark.parametrize("job", ["count", "adjust", "move"])
+def test_labels_added_to_the_one_in_question_are_not_said_to_be_ignored(home: StoreFolder, job: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        label = f"010{CHEESE}3100012345"
+        frame = say(session, label, label)
+        assert "24690 kg" in shown(frame, 80, 24)
+        assert "ignored" not in shown(frame, 80, 24)

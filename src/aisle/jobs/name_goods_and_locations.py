@@ -53,6 +53,13 @@ def measured(quantity: Decimal, unit: str) -> Decimal | Msg:
     return msg("move.measure", quantity=quantity, unit=unit) if unit else quantity
 
 
+def plain_amount(value: str | int | Decimal | Msg) -> str | int | Decimal | Msg:
+    """Return the number of a quantity with its unit; another value as it is."""
+    if isinstance(value, Msg) and value.id == "move.measure":
+        return dict(value.args)["quantity"]
+    return value
+
+
 def list_goods(goods: Iterable[GoodsAmount]) -> Msg:
     """Return a list of products and quantities. If it does not fit, the screen shows only the number of products."""
     given = merge_goods(goods)

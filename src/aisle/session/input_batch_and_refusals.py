@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.name_goods_and_locations import plain_amount
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Ambiguous, Meaning, Scan, Text, UnknownCode
 from aisle.session.job_stack import StackedJob
@@ -85,7 +86,8 @@ def _counts_on(question: Msg, next_question: Msg) -> bool:
     if question.id != next_question.id or before.keys() != after.keys():
         return False
     changed = [(before[name], after[name]) for name in before if before[name] != after[name]]
-    numbers = [(old, new) for old, new in changed if isinstance(old, int | Decimal) and isinstance(new, int | Decimal)]
+    amounts = [(plain_amount(old), plain_amount(new)) for old, new in changed]
+    numbers = [(old, new) for old, new in amounts if isinstance(old, int | Decimal) and isinstance(new, int | Decimal)]
     return bool(changed) and len(numbers) == len(changed) and any(new > old for old, new in numbers)
 
 
