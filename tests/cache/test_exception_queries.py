@@ -42,6 +42,9 @@ def random_entry(chance: random.Random, id_: int) -> Row:
     usual = {"id": id_, "store_number": "0001", "product_number": f"P{chance.randrange(5)}", "location_code": "A-1"}
     usual |= {"app_user_name": chance.choice(("U1", "U2", "")), "created_on": moment(id_)}
     usual |= {"stock_pool": chance.choice((1, 2))} if chance.random() < 0.7 else {}
+    if chance.random() < 0.1:
+        late = {"quantity": 1, "source": "late", "created_on": moment(chance.randrange(max(1, id_)))}
+        return {name: usual[name] for name in usual if name != "app_user_name"} | late
     if chance.random() < 0.25:
         earlier = chance.randrange(max(1, id_))
         return {**usual, "quantity": 1, "reference": f"{UNDO_PREFIX}{chance.choice((earlier, moment(earlier)))}"}
@@ -54,16 +57,16 @@ def random_entry(chance: random.Random, id_: int) -> Row:
 def whole(cache: apsw.Connection, outbox: apsw.Connection) -> list[tuple[str, Decimal, bool]]:
     """(key, value, whether that is known) of all that the log has, as its order says."""
     seen, found = notes_of_topic(outbox, "review"), []
-    standing: list[tuple[str, int | None, str]] = []
+    late: list[tuple[str, int | None, str]] = []
     gone = undone_entries(cache, outbox, "2026-01-01T00:00:00.000Z")
     logged = {str(name) for (name,) in fetch(cache, "SELECT name FROM log_undo")}
     for key, at, product, user, raw in fetch(cache, "SELECT key, at, product_number, app_user_name, raw FROM log"):
         entry = json.loads(raw)
         row: Any = {"id": key, "said": at, "product_number": product, "location_code": "A-1", "app_user_name": user}
+        pool = entry.get("stock_pool")
+        late += [(product, pool, at)] if entry.get("source") == "late" else []
         if entry.get("counted_quantity") is None or is_undone(row, logged):
             continue
-        pool = entry.get("stock_pool")
-        standing.append((product, pool, at))
         if is_undone(row, gone):
             continue
         difference = difference_of_count(entry, user)
@@ -75,14 +78,14 @@ def whole(cache: apsw.Connection, outbox: apsw.Connection) -> list[tuple[str, De
     return [
         (key, value, known)
         for _, _, key, value, known, count in sorted(found)
-        if not any(supersedes(later, count) for later in standing)
+        if not any(takes_back(entry, count) for entry in late)
     ]
 
 
-def supersedes(later: tuple[str, int | None, str], count: tuple[str, int | None, str]) -> bool:
-    """Whether a count (product, pool, time) is the later one of the same goods."""
-    (product, pool, at), (other_product, other_pool, other_at) = later, count
-    return product == other_product and at > other_at and (None in (pool, other_pool) or pool == other_pool)
+def takes_back(late: tuple[str, int | None, str], count: tuple[str, int | None, str]) -> bool:
+    """Whether an entry (product, pool, time) takes back what a count of these goods changed."""
+    (product, pool, at), (other_product, other_pool, other_at) = late, count
+    return (product, at) == (other_product, other_at) and (None in (pool, other_pool) or pool == other_pool)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -428,50 +431,102 @@ LATER: dict[str, tuple[Row, bool]] = {
     "at the same time": ({"created_on": moment(5)}, False),
     "at an unknown time": ({"created_on": ""}, False),
 }
-"""A second count, and whether it supersedes the first one."""
+"""A second count, and whether it is a later one of the same goods."""
 
 
+@pytest.mark.parametrize("is_used", [True, False])
 @pytest.mark.parametrize("arrives_first", [False, True])
 @pytest.mark.parametrize("name", LATER)
-def test_later_count_of_the_same_goods_supersedes_a_difference(
-    reads: CacheReader, cache: CacheWriter, name: str, arrives_first: bool
+def test_only_a_count_that_the_service_does_not_use_has_no_difference(
+    reads: CacheReader, cache: CacheWriter, name: str, arrives_first: bool, is_used: bool
 ) -> None:
-    fields, is_superseded = LATER[name]
+    """Each count that it uses has changed the stock, whoever counts later."""
+    fields, is_later = LATER[name]
     cache.write_products([service_rows.product(f"P{n}", price=n) for n in (1, 2)])
+    late = {"id": 10, "source": "late", "created_on": moment(5), "quantity": 1, "stock_pool": 1}
     entries = [entry_of(5, **COUNTED), entry_of(9, **{**COUNTED, **fields})]
+    entries += [] if is_used else [{**entry_of(10, quantity=1), **late}]
     for entry in reversed(entries) if arrives_first else entries:
         cache.write_logs([entry], moment(0))
-    assert ("5" not in differences(reads)) is is_superseded
+    assert ("5" in differences(reads)) is is_used
     (row,), _ = reads.query("log", {"key": "5"})
-    assert row["superseded_at"] == (moment(9) if is_superseded else "")
+    assert row["superseded_at"] == (moment(9) if is_later and not is_used else "")
     assert "5" not in to_review(reads)
 
 
-def test_difference_is_listed_again_if_the_later_count_is_undone(reads: CacheReader, cache: CacheWriter) -> None:
-    cache.write_logs([entry_of(5, **COUNTED), entry_of(9, **COUNTED)], moment(0))
-    assert differences(reads) == ["9"]
-    cache.write_logs([entry_of(12, quantity=1, reference=f"{UNDO_PREFIX}9")], moment(0))
-    assert differences(reads) == ["5"]
-    cache.write_logs([entry_of(14, **COUNTED)], moment(0))
-    assert differences(reads) == ["14"]
-    cache.write_logs([entry_of(14, **COUNTED, product_number="P2")], moment(0))
-    assert differences(reads) == ["14", "5"]
-
-
 @pytest.mark.parametrize(
-    ("state", "location", "listed"),
+    ("figures", "value"),
     [
-        ("queued", "A-1", []),
-        ("sending", "a-1", []),
-        ("done", "A-1", []),
-        ("read back", "A-1", []),
-        ("rejected", "A-1", ["5"]),
-        ("queued", "A-2", ["5"]),
-        ("undone", "A-1", ["5"]),
+        (((10, 5), (5, 5)), 5),  # counted again
+        (((13, 12), (12, 11)), 2),
+        (((10, 4), (4, 6)), 8),
     ],
 )
-def test_count_of_this_host_supersedes_a_difference(
-    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, state: str, location: str, listed: list[str]
+def test_differences_of_the_same_goods_stay_until_each_is_approved(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, figures: tuple[tuple[int, int], ...], value: int
+) -> None:
+    cache.write_products([service_rows.product("P1", price=1)])
+    counts = [{**COUNTED, "expected_quantity": was, "counted_quantity": now} for was, now in figures]
+    cache.write_logs([entry_of(5 + n, **each) for n, each in enumerate(counts)], moment(0))
+    keys = [str(5 + n) for n, (was, now) in enumerate(figures) if was != now]
+    assert differences(reads) == keys
+    (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    assert row["value"] == value
+    for key in list(keys):
+        with transaction(outbox_db):
+            save_note(outbox_db, LocalNote("review", key, "approved"), "U1", 1772704800.0)
+        keys.remove(key)
+        assert differences(reads) == keys
+
+
+RECOUNTS: dict[str, bool] = {
+    "ordered": True,
+    "being ordered": True,
+    "on this host": True,
+    "elsewhere": False,
+    "made": False,
+    "made here": False,
+    "withdrawn": False,
+    "being withdrawn": False,
+}
+"""What became of a recount that was ordered of a difference, and whether that is left to the recount."""
+
+
+@pytest.mark.parametrize("recount", RECOUNTS)
+def test_difference_is_left_to_its_recount_until_that_is_made_or_withdrawn(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, recount: str
+) -> None:
+    """A second count confirms or corrects the first one; it approves nothing."""
+    cache.write_logs([entry_of(5, **COUNTED)], moment(0))
+    outbox, location = OperationQueue(outbox_db), "A-2" if recount == "elsewhere" else "a-1"
+    ordered = {"id": 1, "product_number": "P1", "location_code": location, "ordered_on": moment(30), "state": "open"}
+
+    def write(operation: str, body: Row) -> None:
+        made = Write(operation, ("recount",), {"store_number": "0001"}, {}, body)
+        with transaction(outbox_db):
+            outbox.enqueue([Intent(made, occurred_at="2026-03-05T10:00:00Z")], ANNA)
+
+    with transaction(outbox_db):
+        save_note(outbox_db, LocalNote("review", "5", "recount"), "U1", 1772704800.0)
+        if recount in ("on this host", "made here"):
+            save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
+    if recount in ("ordered", "elsewhere", "being withdrawn"):
+        cache.write_recounts([ordered])
+    if recount == "being ordered":
+        write("write-recounts", {"recounts": [{"log_id": 5}]})
+    if recount == "being withdrawn":
+        write("write-recounts", {"recounts": [{"id": 1, "state": "withdrawn"}]})
+    if recount == "made here":
+        cache.write_logs([{**entry_of(9, **COUNTED), "created_on": "2026-03-05T11:00:00Z"}], moment(0))
+    if recount == "made":
+        cache.write_logs([entry_of(40, **{**COUNTED, "expected_quantity": 11})], moment(0))
+    assert ("5" not in differences(reads)) is RECOUNTS[recount]
+
+
+@pytest.mark.parametrize("state", ["queued", "sending", "done", "read back", "rejected", "undone"])
+@pytest.mark.parametrize("location", ["A-1", "A-2"])
+def test_count_of_this_host_settles_no_difference(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, state: str, location: str
 ) -> None:
     """The log does not have that count yet."""
     at = "2026-03-05T09:30:00.000Z"
@@ -493,7 +548,7 @@ def test_count_of_this_host_supersedes_a_difference(
         outbox.mark_read_back(op_id)
     if state == "rejected":
         outbox.refuse(op_id, store_text("no"))
-    assert differences(reads) == listed
+    assert differences(reads) == ["5"]
 
 
 def test_count_in_the_log_is_not_superseded_by_its_own_operation(

@@ -167,7 +167,10 @@ def test_random_writes_of_this_host_lie_over_every_window(
     rng = random.Random(7)
     outbox = OperationQueue(outbox_db)
     for _ in range(tries(12, 200)):
-        order = rng.choice([each for each in filled if each["is_active"] and not each["is_rejected"]])
+        left = [each for each in filled if each["is_active"] and not each["is_rejected"]]
+        if not left:
+            break
+        order = rng.choice(left)
         change = rng.choice([{"is_claimed": True}, {"is_claimed": False}, {"is_rejected": True}, {"is_active": False}])
         order |= change
         with transaction(outbox_db):
@@ -426,7 +429,7 @@ def test_counts_are_found_without_a_look_at_the_whole_log(
     reads.query("recounts", {})
     reads.context.cache.trace_v2(0, None)
     looks = [sql for sql in asked if "FROM log" in sql or "FROM difference WHERE" in sql]
-    assert len(looks) == 5, asked
+    assert len(looks) == 4, asked
     plans = [
         str(row[3])
         for sql in looks

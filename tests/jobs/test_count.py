@@ -267,6 +267,89 @@ def test_every_difference_is_shown_before_it_is_sent() -> None:
     assert (entry["counted_quantity"], entry["expected_quantity"]) == (Decimal(5), Decimal(4))
 
 
+TWO = {"A-1": [product("P1", 2), product("P2", 3)], "A-2": [product("P2", 1), product("P3", 4)]}
+
+
+@pytest.mark.parametrize("key", ["P1", "P2", "P3", "P9"])
+@pytest.mark.parametrize("quantity", ["1", "1.25", "12"])
+@pytest.mark.parametrize("missing", [(), ("P2",), ("P1",)])
+def test_goods_of_a_scanned_location_are_not_counted_at_the_open_one(
+    key: str, quantity: str, missing: tuple[str, ...]
+) -> None:
+    hand = Hand(TWO)
+    hand.place("A-1")
+    for number in ("P1", "P2"):
+        if number not in missing:
+            hand.scan(number)
+    assert hand.place("A-2") == ("count.missing" if missing else "count.differ_value")
+    lines, step = hand.state.lines, hand.step
+    assert hand.scan(key, quantity) == "count.answer_first"
+    assert (hand.state.lines, hand.step) == (lines, step)
+    if missing:
+        hand.say("k")
+    assert hand.type(1) == "count.sent_and"
+    assert {entry["location_code"] for entry in hand.entries} == {"A-1"}
+    assert hand.state.location == "A-2"
+    assert hand.scan("P3") == "count.counted_of"
+
+
+@pytest.mark.parametrize("answer", ["c", "k"])
+def test_a_scanned_location_opens_after_more_was_counted(answer: str) -> None:
+    hand = Hand(TWO)
+    hand.place("A-1")
+    for number in ("P1", "P2")[answer == "c" :]:
+        hand.scan(number)
+    hand.place("A-2")
+    hand.say(answer)
+    hand.scan("P1")
+    assert hand.say("d") == "count.differ_value"
+    assert hand.verdict
+    assert hand.verdict.detail == msg("count.opens_then", place="A-2")
+    hand.type(1)
+    assert hand.state.location == "A-2"
+
+
+@pytest.mark.parametrize("event", [Back(), Command("u")])
+def test_a_scanned_location_that_is_dropped_does_not_open(event: Event) -> None:
+    hand = Hand(TWO)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.place("A-2")
+    hand.feed(event)
+    assert hand.scan("P2") == "count.counted_of"
+    hand.say("d")
+    hand.type(1)
+    assert hand.state.location == ""
+
+
+@pytest.mark.parametrize("args", [{}, {"location_code": "A-1"}, {"location_code": "A-1", "product_number": "P1"}])
+@pytest.mark.parametrize("losses", [1, 2])
+def test_a_loss_in_a_count_is_undone_before_what_was_counted(args: dict[str, Any], losses: int) -> None:
+    hand = Hand(FIVE, **args)
+    if not args:
+        hand.place("A-1")
+    hand.scan("P1", "2")
+    for number in range(losses):
+        hand.say("l")
+        hand.feed(Closed("adjust", {"quantity": Decimal(-2), "sent": f"loss {number}"}))
+    counted = hand.state.lines[0].counted
+    for number in reversed(range(losses)):
+        hand.say("u")
+        assert hand.effects[-1] == Start("adjust", {"undo": f"loss {number}"})
+        hand.feed(Closed("adjust"))
+    assert hand.state.lines[0].counted == counted
+    assert hand.say("u") == "count.undone_all"
+
+
+def test_a_loss_that_was_not_sent_is_not_undone() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.say("l")
+    hand.feed(Closed("adjust"))
+    assert hand.say("u") == "count.undone_all"
+
+
 @pytest.mark.parametrize("keys", ["", "d"])
 def test_a_refused_scan_leaves_the_page_and_its_location(keys: str) -> None:
     hand = Hand(FIVE, default=1)

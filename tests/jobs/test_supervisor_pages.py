@@ -1042,25 +1042,66 @@ def test_a_scan_leaves_the_question(
 
 
 class CountedAgain(World):
-    """The second difference is settled since it was opened."""
+    """The second difference is settled since it was opened, or listed on another page."""
 
     superseded_at: str | None = None
+    is_on_page = True
 
     def answer(self, query: Query) -> Rows:
         answer = super().answer(query)
-        if self.superseded_at is None:
-            return answer
+        if query.name == "differences" and (self.superseded_at is not None or not self.is_on_page):
+            found = [row for row in answer.rows if row["key"] == "901"] if query.args.get("keys") else []
+            others = [] if query.args.get("keys") else [row for row in answer.rows if row["key"] != "901"]
+            return answer._replace(rows=(*others, *(found if self.superseded_at is None else [])))
         if query.name == "log":
-            return Rows(query.id, (log_row(query.args["key"], MOMENT, superseded_at=self.superseded_at),), 1)
-        return answer._replace(rows=tuple(row for row in answer.rows if row.get("key") != "901"))
+            return Rows(query.id, (log_row(query.args["key"], MOMENT, superseded_at=self.superseded_at or ""),), 1)
+        return answer
+
+
+def opened_difference(world: World) -> Hand:
+    hand = Hand("exceptions", world=world).does(Choice(2), Choice(2))
+    assert hand.at == "exceptions.one"
+    hand.verdict = None
+    return hand
 
 
 @pytest.mark.parametrize("superseded_at", ["", "2026-11-20T09:31:00Z"])
-def test_open_difference_that_a_later_count_supersedes_says_so(superseded_at: str) -> None:
+def test_open_difference_that_is_settled_stays_on_the_screen_and_takes_nothing(superseded_at: str) -> None:
+    """A number typed for it would otherwise open another one, and approve that."""
     world = CountedAgain()
-    hand = Hand("exceptions", world=world).does(Choice(2), Choice(2))
-    assert hand.at == "exceptions.one"
-    world.superseded_at, hand.verdict = superseded_at, None
+    hand = opened_difference(world)
+    world.superseded_at = superseded_at
     hand.does(Changed("log", ""))
-    assert hand.at == "exceptions.differences"
-    assert hand.told == ("log.superseded" if superseded_at else "")
+    assert hand.told == ("log.superseded" if superseded_at else "unconfirmed.resolved_meanwhile")
+    before = hand.state
+    for number in (1, 2, 3):
+        hand.does(Choice(number))
+    assert (hand.at, hand.state) == ("exceptions.one", before)
+    assert not hand.of(Write)
+    assert not hand.job.accepts(hand.state).choices
+    hand.verdict = None
+    hand.does(Changed("log", ""))
+    assert hand.verdict is None, "it is told once"
+    assert hand.does(Back()).at == "exceptions.differences"
+
+
+def test_open_difference_whose_settlement_is_undone_is_to_be_decided_again() -> None:
+    world = CountedAgain()
+    hand = opened_difference(world)
+    world.superseded_at = "2026-11-20T09:31:00Z"
+    hand.does(Changed("log", ""))
+    world.superseded_at = None
+    hand.does(Changed("log", ""), Choice(1))
+    assert hand.told.startswith("exceptions.approved")
+
+
+def test_open_difference_that_others_push_off_the_page_is_still_to_be_decided() -> None:
+    world = CountedAgain()
+    hand = opened_difference(world)
+    world.is_on_page = False
+    hand.does(Changed("log", ""))
+    assert (hand.at, hand.verdict) == ("exceptions.one", None)
+    hand.does(Choice(1))
+    assert hand.told.startswith("exceptions.approved")
+    (write,) = hand.of(Write)
+    assert [each["id"] for each in write.body["reviews"]] == [901]

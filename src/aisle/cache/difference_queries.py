@@ -1,12 +1,13 @@
 """Queries of the counts that differ from the expected quantity and that nobody has settled.
 
-A difference is settled if it is approved or undone, or if a later count supersedes it (see `superseded_counts`). The
-cache knows the settled differences of the log; this host may know more.
+A difference is settled if it is approved or undone, or if the service does not use its count (see
+`superseded_counts`). Later counts settle none: each difference has changed the stock. While a recount is ordered, the
+recounts list it. The cache knows the settled differences of the log; this host may know more.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,13 +15,12 @@ import apsw
 
 from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price
 from aisle.cache.list_window import QueryResult, read_along, read_window, window_bounds
-from aisle.cache.log_entry_rows import local_rows
-from aisle.cache.log_undo_queries import is_undone, undone_locally
+from aisle.cache.log_undo_queries import undone_locally
 from aisle.cache.parse_stored_row import parse_row, round_sum
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
-from aisle.cache.superseded_counts import count_of_entry, superseded_keys
+from aisle.cache.recount_queries import open_recounts, product_location
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
@@ -29,7 +29,6 @@ from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.exceptions_clearance_and_today import DifferencesRow
-    from aisle.jobs.row_types.log import EntryRow
 
 _DIFFERENCE_ENTRIES = """
 SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
@@ -47,22 +46,13 @@ SELECT d.key, d.worth FROM difference d WHERE d.is_settled = 0 AND d.key IN (
 )
 """
 
-_DIFFERENCES_OF_PRODUCTS = """
-SELECT d.key, d.at, l.raw FROM json_each(?) e JOIN difference d ON d.product_number = e.value AND d.is_settled = 0
-JOIN log l ON l.key = d.key
-"""
-_UNLOGGED_COUNTS = """
-SELECT * FROM operation INDEXED BY operation_logs
-WHERE operation = 'create-store-product-logs' AND created_at > ?1 - 86400 AND state NOT IN ('rejected', 'closed')
-AND query ->> 'is_counted_quantity' AND (live = 1 OR created_at >= ?2)
-"""
-"""Counts that are not read back, or are younger than the newest entry of the log.
-
-A count is stored within a day of its own time, also if the clock of the host was set.
+_GOODS_OF_DIFFERENCES = """
+SELECT d.key, d.product_number, ifnull(l.raw ->> 'location_code', '') FROM json_each(?) e
+JOIN difference d ON d.key = e.value JOIN log l ON l.key = d.key
 """
 
-
-_LOGGED_KEYS = "SELECT key FROM log WHERE key IN (SELECT value FROM json_each(?))"
+RECOUNT_ORDERED = "recount"
+"""Text of the note on a difference of which a recount is ordered; any other text approves it."""
 
 
 class ResolvedDifferences(NamedTuple):
@@ -101,37 +91,22 @@ def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tup
 def resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> ResolvedDifferences:
     """Return the differences that the log does not know to be settled.
 
-    They are approved here, undone here, or superseded by a count of this host.
+    They are approved here, undone here, or a recount of them is ordered.
     """
     ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE is_settled = 0 AND at <> ''")
     undone = undone_locally(outbox, str(first)) if first else set()
-    keys = {*notes_of_topic(outbox, "review"), *(_superseded_here(cache, outbox, str(first), undone) if first else ())}
+    notes = notes_of_topic(outbox, "review")
+    ordered = {key for key, note in notes.items() if note.text == RECOUNT_ORDERED}
+    keys = {*notes} - ordered | (_recounted_keys(cache, outbox, ordered) if ordered else set())
     found = fetch(cache, _RESOLVED_DIFFERENCES, to_text(list(keys)), to_text(list(undone))) if keys or undone else []
     return ResolvedDifferences([str(key) for key, _ in found], sum(each for _, each in found))
 
 
-def _superseded_here(cache: apsw.Connection, outbox: apsw.Connection, first: str, undone: set[str]) -> list[str]:
-    """Return the differences since `first` that a count of this host supersedes (see `superseded_counts`).
-
-    The log may lack that count yet.
-    """
-    standing = [
-        count_of_entry(row["key"], row["at"], {**row, "stock_pool": row["pool"]})
-        for row in _counts_of_host(cache, outbox, first)
-        if not is_undone(row, undone)
-    ]
-    products = to_text(list({count.goods[0] for count in standing}))
-    listed = fetch(cache, _DIFFERENCES_OF_PRODUCTS, products) if standing else []
-    return superseded_keys((count_of_entry(str(key), str(at), parse_row(raw)) for key, at, raw in listed), standing)
-
-
-def _counts_of_host(cache: apsw.Connection, outbox: apsw.Connection, first: str) -> list[EntryRow]:
-    """Return the counts of this host since `first` that the log lacks."""
-    ((newest,),) = fetch(cache, "SELECT max(at) FROM log")
-    rows = list(local_rows(fetch(outbox, _UNLOGGED_COUNTS, *map(_to_seconds, (first, newest or first)))))
-    ids = to_text([row["id"] for row in rows])
-    logged = {str(key) for (key,) in fetch(cache, _LOGGED_KEYS, ids)} if rows else set()
-    return [row for row in rows if row["id"] not in logged]
+def _recounted_keys(cache: apsw.Connection, outbox: apsw.Connection, ordered: Iterable[str]) -> set[str]:
+    """Return the differences of which a recount was ordered here that nobody has made, nor withdrawn."""
+    recounts = {product_location(row) for row in open_recounts(cache, outbox)}
+    found = fetch(cache, _GOODS_OF_DIFFERENCES, to_text(list(ordered)))
+    return {str(key) for key, product, location in found if (str(product), str(location).casefold()) in recounts}
 
 
 def _difference_rows(cache: apsw.Connection, keys: list[str]) -> list[DifferencesRow]:
@@ -164,7 +139,3 @@ def _difference_row(
         "known": False,  # set with the price
         "value": Decimal(0),
     }
-
-
-def _to_seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()

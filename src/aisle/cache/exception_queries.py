@@ -1,4 +1,4 @@
-"""Queries of the exceptions page: over-picked products, ordered recounts, differences, negative stock, stuck orders.
+"""Queries of the exceptions page: over-picked products, negative stock, stuck orders, and the number of each kind.
 
 A product is over-picked if orders have more of it in hand than the store's stock holds outside its locations. Only our
 own service is known to count goods in hand in `most_likely_quantity`. Another service may leave out picked goods; there
@@ -7,7 +7,7 @@ only negative stock is certain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,32 +18,27 @@ from aisle.cache.difference_queries import resolved_differences, totals_without
 from aisle.cache.differences_and_negative_stock import negative_stock as negative_locations
 from aisle.cache.entries_to_review_queries import count_entries_to_review
 from aisle.cache.excess_receipt_queries import find_excess_lines
-from aisle.cache.list_window import QueryResult, page, read_along, read_window, window_bounds
-from aisle.cache.log_entry_rows import local_rows, log_row
-from aisle.cache.log_undo_queries import is_undone, undone_entries
+from aisle.cache.list_window import QueryResult, read_along, read_window, window_bounds
 from aisle.cache.order_board_queries import OrderBoard, orders_by_number
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.parse_order import find_inconsistency
 from aisle.cache.parse_stored_row import iso_time, parse_row
-from aisle.cache.people_and_rights_queries import announces_features, person_name
-from aisle.cache.product_names_and_prices import product_names
+from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.query_registry import declare_query
+from aisle.cache.recount_queries import open_recounts
 from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.uncollected_order_queries import uncollected_orders
-from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED, count_needing_person
+from aisle.cache.unconfirmed_operation_queries import count_needing_person
 from aisle.cache.unread_lists import LOG_LIST, unread_lists
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
-from aisle.outbox.local_notes import notes_of_topic
-from aisle.outbox.operation_record import operation_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.exceptions_clearance_and_today import ExceptionsRow, NegativeStockRow, RecountsRow
-    from aisle.jobs.row_types.log import EntryRow
+    from aisle.jobs.row_types.exceptions_clearance_and_today import ExceptionsRow, NegativeStockRow
     from aisle.jobs.row_types.orders import OrdersByNumberRow
 
 REREAD_S = 120
@@ -112,156 +107,6 @@ def _find_over_picked(cache: apsw.Connection) -> Iterator[OverPickedProduct]:
     candidates = [number for (number,) in fetch(cache, _ALL_CANDIDATES)]
     for number, name, more in fetch(cache, _PICKED_OVER_STOCK, to_text(candidates)) if candidates else ():
         yield OverPickedProduct(str(number), str(name or number), float(more))
-
-
-ProductLocation = tuple[str, str]
-"""A product number and a location code in lower case."""
-
-AT_SERVICE, ON_ITS_WAY, LOCAL_ONLY = "at_service", "queued", "local"
-"""Kinds of a recount: stored by the service; queued for the service; kept on this host only."""
-
-_PENDING_RECOUNTS = """
-SELECT app_user, occurred_at, body FROM operation INDEXED BY operation_live
-WHERE live = 1 AND operation = 'write-recounts' AND state NOT IN ('rejected', 'closed') ORDER BY n
-"""
-
-_COUNTS_IN_LOG = """
-SELECT key, at, raw FROM log INDEXED BY log_counted
-WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"')
-"""
-
-_LOCAL_COUNTS = """
-SELECT * FROM operation INDEXED BY operation_logs
-WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
-AND superseded_by = ''
-"""
-
-
-@declare_query("recounts", "keys first size", whole_topics("recount"))
-def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow]:
-    """Return a window on the ordered recounts, or those with these `keys`."""
-    rows = open_recounts(context.cache, context.outbox)
-    if args.get("keys"):
-        matching = [row for row in rows if row["key"] in args["keys"]]
-        return matching, len(matching)
-    return page(rows, args, 50)
-
-
-def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:
-    """Return the ordered recounts that nobody has counted since, oldest first.
-
-    Pending local changes are applied: a recount that is being withdrawn is left out.
-    """
-    pending, withdrawn = _pending_recounts(cache, outbox)
-    stored = [row for row in _recounts_of_service(cache) if row["key"] not in withdrawn]
-    rows = [*stored, *pending, *_local_recounts(cache, outbox)]
-    counted, found = _CountTimes(cache, outbox, rows), dict[ProductLocation, "RecountsRow"]()
-    for row in rows:
-        if not counted.is_counted_since(row):
-            found.setdefault(_product_location(row), row)
-    return sorted(found.values(), key=lambda row: (to_utc_text(row["at"]), row["key"]))
-
-
-def _recounts_of_service(cache: apsw.Connection) -> Iterator[RecountsRow]:
-    for id_, product, location, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
-        entry = parse_row(raw)
-        user, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
-        label = str(entry.get("product_description") or "")
-        yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(location), at, user, label)
-
-
-def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[list[RecountsRow], set[str]]:
-    """Return the recounts ordered here and the ids of those withdrawn here, as far as they were not read back yet."""
-    pending: list[RecountsRow] = []
-    withdrawn: set[str] = set()
-    for user, at, body in fetch(outbox, _PENDING_RECOUNTS):
-        for recount in parse_row(body).get("recounts") or ():
-            if "id" in recount:
-                withdrawn.add(str(recount["id"]))
-                continue
-            logged = fetch_one(cache, "SELECT raw FROM log WHERE key = ?", str(recount.get("log_id") or ""))
-            entry = parse_row(logged[0]) if logged else recount
-            product, location = str(entry.get("product_number") or ""), str(entry.get("location_code") or "")
-            if product:
-                pending.append(
-                    _recount_row(cache, ON_ITS_WAY, f"{product}/{location}", product, location, str(at), str(user))
-                )
-    return pending, withdrawn
-
-
-def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[RecountsRow]:
-    for note in notes_of_topic(outbox, "recount").values():
-        product, _, location = note.key.partition("/")
-        at = datetime.fromtimestamp(note.at, UTC).isoformat()
-        yield _recount_row(cache, LOCAL_ONLY, note.key, product, location, at, note.user)
-
-
-def _recount_row(
-    cache: apsw.Connection, kind: str, key: str, product: str, location: str, at: str, user: str, label: str = ""
-) -> RecountsRow:
-    return {
-        "key": key,
-        "kind": kind,
-        "product_number": product,
-        "label": product_names(cache, [product]).get(product) or label or product,
-        "location_code": location,
-        "at": at,
-        "user_name": person_name(cache, user),
-    }
-
-
-class _CountTimes:
-    """Counts that stand, made since the oldest of these recounts was ordered. One read serves all of them."""
-
-    def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[RecountsRow]) -> None:
-        self._cache = cache
-        self._counted_at: dict[ProductLocation, float] = {}
-        """Time of the last count of each location on this host, in seconds since 1970."""
-        self._unconfirmed_at: dict[ProductLocation, float] = {}
-        """The same for counts that the service has not confirmed."""
-        is_local = any(row["kind"] == LOCAL_ONLY for row in rows)
-        ordered = min((at for row in rows if (at := to_utc_text(row["at"]))), default="")
-        self._undone = undone_entries(cache, outbox, ordered) if ordered else set[str]()
-        for operation in fetch(outbox, _LOCAL_COUNTS, _to_seconds(ordered)) if ordered else ():
-            moment = operation_from_row(operation).created_at
-            for entry in local_rows([operation]):
-                is_confirmed = entry["outcome"] == OUTCOME_CONFIRMED
-                if self._stands(entry) and (is_local or not is_confirmed):
-                    key = _product_location(entry)
-                    self._counted_at[key] = max(moment, self._counted_at.get(key, moment))
-                    if not is_confirmed:
-                        self._unconfirmed_at[key] = max(moment, self._unconfirmed_at.get(key, moment))
-
-    def _stands(self, entry: EntryRow) -> bool:
-        """Return True if an entry is a count that is not undone."""
-        return entry["counted_quantity"] is not None and not is_undone(entry, self._undone)
-
-    def is_counted_since(self, row: RecountsRow) -> bool:
-        """Return True if the recount was made since it was ordered.
-
-        Counts of this host count; for recounts that no service stores, those of the log too. A confirmed count is left
-        to the service, which closes the recount itself.
-        """
-        ordered, key = (
-            to_utc_text(row["at"]),
-            _product_location(row),
-        )  # to the millisecond, because a count may follow the order at once
-        if not ordered:
-            return False
-        is_local = row["kind"] == LOCAL_ONLY
-        if (self._counted_at if is_local else self._unconfirmed_at).get(key, 0.0) > _to_seconds(ordered):
-            return True
-        logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if is_local else ()
-        entries = (log_row(str(name), str(at), parse_row(raw)) for name, at, raw in logged)
-        return any(self._stands(entry) and _product_location(entry) == key for entry in entries)
-
-
-def _to_seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
-
-
-def _product_location(row: EntryRow | RecountsRow) -> ProductLocation:
-    return row["product_number"], row["location_code"].casefold()
 
 
 _NEGATIVE_STOCK = """

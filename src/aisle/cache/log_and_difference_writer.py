@@ -15,7 +15,7 @@ from aisle.cache.log_schema import COUNT_MARK, LATE_SOURCE, REASON_MARK, UNDO_MA
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
-from aisle.cache.superseded_counts import Count, count_of_entry, is_same_goods, superseded_keys
+from aisle.cache.superseded_counts import Count, count_of_entry, is_same_goods
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
@@ -125,16 +125,13 @@ WHERE product_number = ?1 AND is_superseded <> (key IN (SELECT value FROM json_e
 
 
 def update_superseded(connection: apsw.Connection, products: Iterable[str]) -> None:
-    """Mark the differences of these products that a later count supersedes, and no others."""
+    """Mark the differences of these products whose counts the service does not use, and no others."""
     for (product,) in fetch(connection, _WITH_DIFFERENCES, encode_keys(products)):
-        counts = standing_counts(connection, str(product))
-        taken_back = _taken_back_keys(connection, str(product), counts)
-        standing = [each for each in counts if each.key not in taken_back]
-        superseded = {*superseded_keys(counts, standing), *taken_back}
+        superseded = taken_back_keys(connection, str(product), standing_counts(connection, str(product)))
         connection.execute(_MARK_SUPERSEDED, (product, encode_keys(superseded)))
 
 
-def _taken_back_keys(connection: apsw.Connection, product: str, counts: Iterable[Count]) -> set[str]:
+def taken_back_keys(connection: apsw.Connection, product: str, counts: Iterable[Count]) -> set[str]:
     """Return the keys of the counts that our own service does not use: it had a later count, which may be undone."""
     by_time: dict[str, list[Count]] = {}
     for each in counts:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import apsw
 
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.log_and_difference_writer import standing_counts
+from aisle.cache.log_and_difference_writer import standing_counts, taken_back_keys
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.log_undo_queries import (
@@ -333,10 +333,12 @@ def entries_by_key(cache: apsw.Connection, keys: Sequence[str]) -> list[LogRow]:
 
 
 def _superseded_at(cache: apsw.Connection, row: LogRow) -> str:
-    """Return the time of the count that supersedes an entry; empty if it is no count, or without one."""
+    """Return the time of the count that supersedes an entry; empty if it is no count, or if the service uses it."""
     standing = standing_counts(cache, row["product_number"]) if row["counted_quantity"] is not None else []
     count = next((each for each in standing if each.key == row["key"]), None)
-    later = last_superseding(count, standing) if count else None
+    if count is None or not taken_back_keys(cache, row["product_number"], [count]):
+        return ""
+    later = last_superseding(count, standing)
     return later.at if later else ""
 
 

@@ -146,7 +146,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 40
+SCHEMA_VERSION = 41
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"

@@ -1,13 +1,13 @@
 """Counts that a later count of the same goods supersedes. Pure.
 
-The goods are a product at a location and in a pool, free or held for an order line. A later count supersedes all
-earlier ones if it stands: it was sent, and is neither refused nor undone. Nobody has to approve it. The difference of
-an earlier count has no meaning then. The times of the counts decide, not the order in which the service booked them.
+The goods are a product at a location and in a pool, free or held for an order line. A service may get the later of two
+counts first. Our own then takes back what the earlier one changes, by an entry of its own: it does not use that count.
+The difference of a count that it has used stays, whoever counts later: each has changed the stock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from aisle.cache.parse_stored_row import Row
@@ -55,16 +55,3 @@ def is_same_goods(one: Count, other: Count) -> bool:
 def have_common_pool(one: int, other: int) -> bool:
     """Return True if these are the same pool, or one of them is any pool (0)."""
     return not one or not other or one == other
-
-
-def superseded_keys(counts: Iterable[Count], standing: Iterable[Count]) -> list[str]:
-    """Return the keys of the counts that one of the standing ones supersedes."""
-    last: dict[Goods, dict[int, str]] = {}
-    for each in standing:
-        pools = last.setdefault(each.goods, {})
-        pools[each.pool] = max(each.at, pools.get(each.pool, ""))
-    return [each.key for each in counts if each.at and each.at < _last_time(each.pool, last.get(each.goods, {}))]
-
-
-def _last_time(pool: int, last: Mapping[int, str]) -> str:
-    return max((at for other, at in last.items() if have_common_pool(pool, other)), default="")

@@ -63,14 +63,12 @@ def go_to_stop(state: CountState, index: int) -> CountState:
 
 
 def resume_counting(state: CountState) -> CountState:
-    """Return from a question to counting; no recount is pending then."""
+    """Return from a question to counting; no recount is pending then. A location that was scanned opens later."""
     if state.phase == "count":
         return state
     items = tuple(item._replace(needs_recount=False) for item in state.lines)
     index = max(0, state.question_index if state.phase == "missing" else 0)
-    state = state._replace(
-        phase="count", lines=items, current_index=-1, recount_quantity=None, next_target=None, first_row=0
-    )
+    state = state._replace(phase="count", lines=items, current_index=-1, recount_quantity=None, first_row=0)
     if state.only_product:
         return state._replace(current_index=index)
     return go_to_stop(state, index) if state.mode == "product" else state

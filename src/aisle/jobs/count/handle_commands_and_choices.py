@@ -104,6 +104,8 @@ def _recount_dropped(state: CountState) -> Msg:
 
 
 def _undo_step(state: CountState) -> Result:
+    if state.history and (loss := state.history[-1].loss):
+        return Turn(state._replace(history=state.history[:-1]), (Start("adjust", {"undo": loss}),))
     if undone := finish_count.undo_left(state):
         return undone
     back, item = count_lines.undo_entry(state)
@@ -152,10 +154,11 @@ def go_back(state: CountState) -> Result:
         return reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
         return reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+    resumed = finish_count.resume_counting(state)._replace(next_target=None)
     if state.phase == "recount" and state.recount_quantity is not None:
-        return Turn(finish_count.resume_counting(state), (), Verdict(INFO, _recount_dropped(state)))
+        return Turn(resumed, (), Verdict(INFO, _recount_dropped(state)))
     if state.phase != "count":
-        return reply(finish_count.resume_counting(state), INFO, "count.go_on")
+        return reply(resumed, INFO, "count.go_on")
     if state.counted_lines:
         return reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
     return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.left")))

@@ -40,13 +40,20 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
     if state.phase == "start":
         turn = finish_count.begin_count(state, count_target(match))
         return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
-    if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
+    if _is_answer_needed(state, match):
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if state.phase == "recount":
         return _add_to_recount(state, match, context)
     taken = _scan_while_counting(state, match, context)
     is_refused = taken.verdict is not None and taken.verdict.kind == WRONG
     return taken._replace(state=state) if is_refused else taken
+
+
+def _is_answer_needed(state: CountState, match: Match) -> bool:
+    """Return True if the question must be answered before this scan: it would not be counted where the person is."""
+    if state.phase in ("missing", "summary") and state.next_target and state.next_target.kind == "location":
+        return True
+    return state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION)
 
 
 def _scan_while_counting(state: CountState, match: Match, context: Context) -> Result:

@@ -52,6 +52,10 @@ class ExceptionsState(NamedTuple):
     """Product or location whose differences are looked for, to mark them."""
     question: str = ""
     """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
+    opened: tuple[DifferencesRow, ...] = ()
+    """Opened difference, if it is not among the rows: others are before it, or it is settled."""
+    is_settled: bool = False
+    """True if the opened difference is not to be decided any more."""
     approved: tuple[DifferencesRow, ...] = ()
     """Differences approved last; they can be undone."""
     accepted: tuple[ExcessReceiptsRow, ...] = ()
@@ -135,7 +139,7 @@ def apply_decision(state: ExceptionsState, rows: tuple[DifferencesRow, ...], con
     total = max(len(rest), state.total - len(rows))
     moved = {"recounts": len(rows)} if decision == "recount" else {}
     state = with_count_changes(state, {"differences": -len(rows), **moved})
-    state = state._replace(question="", marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
+    state = close_question(state)._replace(marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
     state = state._replace(approved=rows if decision == "approve" else ())
     return Turn(state, effects, Verdict(GOOD if rows else INFO, text))
 
@@ -172,7 +176,7 @@ class DecisionQuestion(FormPage[ExceptionsState]):
     typed_only = True
 
     def go_back(self, state: ExceptionsState, context: Context) -> Result:
-        return reply(state._replace(question=""), INFO, "session.dropped")
+        return reply(close_question(state), INFO, "session.dropped")
 
 
 MAX_NAMED = 5
@@ -221,26 +225,51 @@ class OneQuestion(DecisionQuestion):
 
     name = "exceptions.one"
 
+    def prompt(self, state: ExceptionsState) -> Msg:
+        return msg("unconfirmed.prompt_none") if state.is_settled else super().prompt(state)
+
     def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
         row = opened_rows(state)[0]
-        return _difference_lines(row, is_review_kept(state, row))
+        settled = (Line("note", msg("unconfirmed.resolved_meanwhile")),) if state.is_settled else ()
+        return (*_difference_lines(row, is_review_kept(state, row)), *settled)
 
     def actions(self, state: ExceptionsState) -> Actions:
+        if state.is_settled:
+            return ()
         row = opened_rows(state)[0]
         look_up = Start("look_up", {"product_number": row["product_number"], "label": row["label"]})
         return (
             Action(msg("exceptions.approve"), lambda state, context: apply_decision(state, (row,), context, "approve")),
             Action(msg("exceptions.recount"), lambda state, context: apply_decision(state, (row,), context, "recount")),
-            Action(
-                msg("exceptions.count_now"), lambda state, _: Turn(state._replace(question=""), (start_count(row),))
-            ),
+            Action(msg("exceptions.count_now"), lambda state, _: Turn(close_question(state), (start_count(row),))),
             Action(msg("look_up.title"), lambda state, _: Turn(state, (look_up,))),
         )
 
 
+def close_question(state: ExceptionsState) -> ExceptionsState:
+    """Return the state at the list."""
+    return state._replace(question="", opened=(), is_settled=False)
+
+
 def opened_rows(state: ExceptionsState) -> tuple[DifferencesRow, ...]:
-    """Return the difference that is open, if it is in the window."""
-    return tuple(row for row in state.rows if row["key"] == state.question)
+    """Return the difference that is open."""
+    return tuple(row for row in state.rows if row["key"] == state.question) or state.opened
+
+
+def keep_opened(state: ExceptionsState, before: ExceptionsState) -> Result:
+    """Keep the opened difference on the screen if it is not among the new rows, and query whether it is settled."""
+    if any(row["key"] == state.question for row in state.rows):
+        return Turn(state._replace(opened=(), is_settled=False))
+    query = Query("opened", "differences", {"keys": [state.question]}, is_live=True)
+    return Turn(state._replace(opened=opened_rows(before)), (query,))
+
+
+def update_opened(state: ExceptionsState, rows: tuple[DifferencesRow, ...]) -> Result:
+    """Update the opened difference; one that is not listed any more is settled, which is told once."""
+    if rows or state.is_settled:
+        return Turn(state._replace(opened=rows or state.opened, is_settled=not rows))
+    query = Query("settled", "log", {"key": state.question}, is_live=True)
+    return reply(state._replace(is_settled=True), INFO, "unconfirmed.resolved_meanwhile", query)
 
 
 def _difference_lines(row: DifferencesRow, is_review_kept: bool) -> tuple[Line, ...]:

@@ -10,7 +10,6 @@ from aisle.jobs.job import (
     Context,
     Effect,
     Event,
-    Query,
     Refresh,
     Rows,
     Turn,
@@ -27,7 +26,9 @@ from aisle.jobs.supervisor.exception_decisions import (
     ExceptionsState,
     Result,
     apply_decision,
+    keep_opened,
     opened_rows,
+    update_opened,
 )
 from aisle.jobs.supervisor.exception_lists import (
     DIFFERENCES,
@@ -206,9 +207,10 @@ class ExceptionsJob(PageJob[ExceptionsState]):
                 return mark_scanned(state._replace(scanned=()), rows, state.scanned)
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
-                is_gone = self.page(state) is ONE and not opened_rows(turn.state)
-                return _close_question(turn) if is_gone else turn
-            case Rows("settled", (entry,)) if entry["superseded_at"]:
+                return keep_opened(turn.state, state) if self.page(state) is ONE else turn
+            case Rows("opened", rows) if self.page(state) is ONE:
+                return update_opened(state, rows)
+            case Rows("settled", (entry,)) if entry["superseded_at"] and state.is_settled:
                 return Turn(state, (), Verdict(INFO, superseded_message(entry, store_day(context.now))))
         return Turn(state)
 
@@ -224,9 +226,3 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         if start := list_cursor_and_search.open_record(kind, key, label):
             return Turn(state, (start,))
         return Turn(state, (), Verdict(INFO, not_an_order(matches[0])))
-
-
-def _close_question(turn: Result) -> Result:
-    """Close the question about a difference that is no longer listed, and query whether a count supersedes it."""
-    query = Query("settled", "log", {"key": turn.state.question}, is_live=True)
-    return turn._replace(state=turn.state._replace(question=""), effects=(*turn.effects, query))
