@@ -273,7 +273,7 @@ ONE = [
     ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
     ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
     ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1 (1 there)"),
-    ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order moet dan opnieuw worden toegevoegd."),
+    ("nl", "pick.leave_batch", {"count": 1}, "Ronde stoppen? 1 order moet dan opnieuw worden toegevoegd."),
     ("fr", "count.note_left", {"count": 1}, "1 inchangé."),
     ("fr", "orders.marking_ended", {"count": 1}, "1 cochée"),
 ]
