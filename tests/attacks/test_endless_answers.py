@@ -273,7 +273,8 @@ async def test_changes_without_end_are_left_for_the_next_read() -> None:
 @pytest.mark.parametrize(("characters", "pages"), [(100, MAX_LOG_PAGES), (1 << 20, 8)])
 async def test_entries_of_one_operation_without_end_are_not_kept(characters: int, pages: int) -> None:
     row = {"reference": "R-1", "comment": "x" * characters}
-    service = Service(*(reply(200, {"list": [{"id": n, "reference": "R-1"}, row], "next_page": n + 1}) for n in range(1, 90)))
+    bodies = [{"list": [{"id": n, "reference": "R-1"}, row], "next_page": n + 1} for n in range(1, 90)]
+    service = Service(*(reply(200, body) for body in bodies))
     wanted = EntryReference(1, "R-1", "", "P1", None, is_ours=True)
     unknown = SimpleNamespace(get=lambda _: "", record=lambda *_: None)
     async with service.client() as client:
