@@ -509,7 +509,7 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
     if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
-        return take_goods.ask_again(state, state.pending_scan)
+        return _ask_before_record(state, state.pending_scan, choice)
     before, state = state, state._replace(choices=())
     match choice.kind:
         case implausible_quantities.DROP_QUANTITY:
@@ -541,6 +541,15 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "drop":
             return _drop_goods(state)
     return Turn(state)
+
+
+def _ask_before_record(state: MoveState, scan: Match, choice: MoveChoice) -> Result:
+    """Ask about the goods again. The record that digits were meant for is refused as a scan of it is."""
+    turn = take_goods.ask_again(state, scan)
+    if not turn.state.choices:
+        return turn
+    what = name_of(Match(choice.kind.removeprefix("is_"), choice.key, choice.label, code=choice.key))
+    return turn._replace(verdict=Verdict(WRONG, msg("count.answer_first", what=what)))
 
 
 def _drop_goods(state: MoveState) -> Result:
