@@ -246,7 +246,7 @@ def test_a_product_that_is_scanned_first_finds_its_place_or_asks() -> None:
         ("P3", (), "1"),  # it lies at one location
         ("P3", (), "1.25"),
         ("P3", (), "0.5"),
-        ("P4", ("y",), "1"),
+        ("P4", (), "1"),  # an order holds it
         ("P6", (), "1"),  # it lies at no location
         ("P6", (), "4"),
     ],
