@@ -372,6 +372,12 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand.say("A-1", "w", "A-2")
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
     assert hand.say("u") == "move.moved_on_many"
+    hand = Hand()
+    hand.say("A-1", "w", "A-2")
+    hand.store.goods["P3", "A-2", 1, "", 0] -= 1
+    assert hand.say("u") == "move.moved_on_many"
+    assert hand.verdict
+    assert "not all" in MessageWriter().write(hand.verdict.text)
     assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
 
 
