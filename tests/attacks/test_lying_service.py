@@ -7,10 +7,12 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cache.service_row_parsing import MAX_ENTRIES
 from aisle.cache.writer import CacheWriter
 from aisle.client.errors import InvalidResponse
 from aisle.courier.service_features import DEFAULT_KEY_LIFETIME_S, parse_features
 from aisle.courier.topics import Topic
+from tests.cache import service_rows
 from tests.courier.test_request_counts import Service
 from tests.writes import STORE
 
@@ -102,3 +104,25 @@ async def test_page_of_far_more_changes_than_requested_is_no_answer() -> None:
     await feed.skip_to_end()
     with pytest.raises(InvalidResponse, match="names 5,001 changes"):
         await feed.read()
+
+
+@pytest.mark.parametrize("count", [MAX_ENTRIES, MAX_ENTRIES + 1])
+def test_order_with_more_lines_than_any_has_is_left_out_and_counted(cache: CacheWriter, count: int) -> None:
+    lines = [service_rows.line(n, "P1") for n in range(1, count + 1)]
+    orders = [service_rows.order("O1", *lines), service_rows.order("O2", service_rows.line(1, "P1"))]
+    written = cache.write_orders(orders, lines_known=True, read_began=1.0)
+    left_out = [(each.field, each.reason) for each in written.skipped]
+    reason = "lines has 1,001 entries, more than 1,000"
+    assert left_out == ([("lines", reason)] if count > MAX_ENTRIES else [])
+
+
+@pytest.mark.parametrize("kind", ["line", "stock"])
+def test_row_with_more_locations_than_any_has_is_left_out(cache: CacheWriter, kind: str) -> None:
+    places = {f"A{n}": 1 for n in range(MAX_ENTRIES + 1)}
+    if kind == "stock":
+        written = cache.write_stock([service_rows.stock("P1", places=places)], 0, 1.0)
+    else:
+        locations = [{"location_code": code, "quantity": 1} for code in places]
+        row = service_rows.order("O1", service_rows.line(1, "P1", store_locations=locations))
+        written = cache.write_orders([row], lines_known=True, read_began=1.0)
+    assert [each.field for each in written.skipped] == ["store_locations"]

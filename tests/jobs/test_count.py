@@ -322,6 +322,34 @@ def test_a_scanned_location_that_is_dropped_does_not_open(event: Event) -> None:
     assert hand.state.location == ""
 
 
+@pytest.mark.parametrize("args", [{}, {"location_code": "A-1"}, {"location_code": "A-1", "product_number": "P1"}])
+@pytest.mark.parametrize("losses", [1, 2])
+def test_a_loss_in_a_count_is_undone_before_what_was_counted(args: dict[str, Any], losses: int) -> None:
+    hand = Hand(FIVE, **args)
+    if not args:
+        hand.place("A-1")
+    hand.scan("P1", "2")
+    for number in range(losses):
+        hand.say("l")
+        hand.feed(Closed("adjust", {"quantity": Decimal(-2), "sent": f"loss {number}"}))
+    counted = hand.state.lines[0].counted
+    for number in reversed(range(losses)):
+        hand.say("u")
+        assert hand.effects[-1] == Start("adjust", {"undo": f"loss {number}"})
+        hand.feed(Closed("adjust"))
+    assert hand.state.lines[0].counted == counted
+    assert hand.say("u") == "count.undone_all"
+
+
+def test_a_loss_that_was_not_sent_is_not_undone() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.say("l")
+    hand.feed(Closed("adjust"))
+    assert hand.say("u") == "count.undone_all"
+
+
 @pytest.mark.parametrize("keys", ["", "d"])
 def test_a_refused_scan_leaves_the_page_and_its_location(keys: str) -> None:
     hand = Hand(FIVE, default=1)

@@ -76,7 +76,7 @@ def _done(text: str) -> Frame:
 
 
 def _none(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("hand_over.no_phones", text=text or "0612345678"))
+    verdict = Verdict(WRONG, msg("hand_over.no_phones"))
     return _frame(HandOverState(knows_phones=False), verdict)
 
 

@@ -13,6 +13,7 @@ from aisle.cache.schema import ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED
 from aisle.cache.service_row_parsing import (
     InvalidRow,
     RawRow,
+    check_entries,
     dump_row,
     flag_field,
     index_texts,
@@ -106,13 +107,14 @@ def pickup_time(order_date: str, line_dates: Iterable[str]) -> str:
 def parse_order_lines(service_row: object) -> list[OrderLineRow]:
     """Parse all lines of an order, sorted by number. interface: Order line.
 
-    Raise InvalidRow if two have the same number.
+    Raise InvalidRow if there are too many, or if two have the same number.
     """
     raw = require_object(service_row)
     order_number = key_field(raw, "order_number")
     lines = raw.get("lines") or ()
     if not isinstance(lines, list | tuple):
         raise InvalidRow("lines is no list", "lines")
+    check_entries(lines, "lines")
     rows = sorted(
         (_parse_order_line(order_number, require_object(line)) for line in lines), key=lambda row: row.line_number
     )
@@ -125,6 +127,8 @@ def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
     line_number = number_field(raw, "line_number")
     if not isinstance(line_number, int):
         raise InvalidRow(f"line_number is {line_number!r}", "line_number")
+    if isinstance(locations := raw.get("store_locations"), list):
+        check_entries(locations, "store_locations")
     required_number(raw, "quantity")
     number_field(raw, "moved_quantity")
     picked = number_field(raw, "picked_quantity") or 0

@@ -12,6 +12,7 @@ from aisle.cache.product_code_writer import parse_codes
 from aisle.cache.service_row_parsing import (
     InvalidRow,
     RawRow,
+    check_entries,
     dump_row,
     flag_field,
     index_texts,
@@ -109,6 +110,7 @@ def parse_stock(service_row: object, store: str) -> StockRow:
     locations = raw.get("store_locations")
     if locations is not None and not isinstance(locations, list):
         raise InvalidRow("store_locations is no list", "store_locations")
+    check_entries(locations or (), "store_locations")
     return StockRow(
         product_number,
         text_field(raw, "product_description"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from decimal import Decimal
 from json import JSONEncoder, encoder
 from typing import Any
@@ -62,6 +62,16 @@ def require_object(raw: object) -> RawRow:
     if isinstance(raw, dict):
         return raw
     raise InvalidRow(f"a row has to be an object, not {type(raw).__name__}")
+
+
+MAX_ENTRIES = 1_000
+"""Greatest number of an order's lines, and of the locations in a row. Real orders have some hundred lines."""
+
+
+def check_entries(entries: Sized, name: str) -> None:
+    """Raise InvalidRow if a list in a row has more than `MAX_ENTRIES`."""
+    if len(entries) > MAX_ENTRIES:
+        raise InvalidRow(f"{name} has {len(entries):,} entries, more than {MAX_ENTRIES:,}", name)
 
 
 def text_field(raw: RawRow, name: str) -> str:

@@ -272,6 +272,11 @@ def leave_as_is(state: CountState, indexes: Sequence[int]) -> CountState:
     return state._replace(history=(*state.history, UndoStep(*keys[0], left=keys))[-MAX_UNDO:])
 
 
+def note_loss(state: CountState, loss: str) -> CountState:
+    """Add an adjustment that was sent from this count to the history."""
+    return state._replace(history=(*state.history, UndoStep("", "", 0, loss=loss))[-MAX_UNDO:])
+
+
 def undo_left(state: CountState) -> tuple[CountState, int]:
     """Undo the answer that left lines as they are, if it was the last entry; return the first line's index, or -1."""
     left = state.history[-1].left if state.history else ()

@@ -121,6 +121,8 @@ class UndoStep(NamedTuple):
     """Expected stock that the earlier quantity is compared with."""
     left: tuple[LineKey, ...] = ()
     """Keys of the lines that one answer left as they are; the other fields are then those of the first one."""
+    loss: str = ""
+    """Adjustment that was sent from this count, for the job that undoes it; the other fields are then empty."""
 
 
 class CountTarget(NamedTuple):

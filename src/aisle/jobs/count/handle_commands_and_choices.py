@@ -104,6 +104,8 @@ def _recount_dropped(state: CountState) -> Msg:
 
 
 def _undo_step(state: CountState) -> Result:
+    if state.history and (loss := state.history[-1].loss):
+        return Turn(state._replace(history=state.history[:-1]), (Start("adjust", {"undo": loss}),))
     if undone := finish_count.undo_left(state):
         return undone
     back, item = count_lines.undo_entry(state)

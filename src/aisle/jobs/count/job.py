@@ -172,7 +172,7 @@ class CountJob(Job[CountState]):
                 if (
                     isinstance(event, Closed) and event.job == "adjust"
                 ):  # a number typed next may be meant for the page that has closed
-                    state = state._replace(has_moved_on=True)
+                    state = _note_loss(state._replace(has_moved_on=True), event)
                 return Turn(finish_count.fill_last_page(state, context), _refresh(state))
             case Changed("product" | "location") if state.counted_lines:
                 return Turn(state, (*_refresh(state), Refresh("logs")))  # who counted there, if it was a count
@@ -243,6 +243,12 @@ def _report_untaken(turn: Result) -> Result:
     text = msg("session.not_applied", count=1, why=label, said=verdict.text)
     kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
     return turn._replace(state=state, verdict=verdict._replace(kind=kind, text=text))
+
+
+def _note_loss(state: CountState, closed: Closed) -> CountState:
+    """Note what was sent as lost or found from the open count, so that it is undone before what was counted earlier."""
+    loss = str(closed.answer.get("sent") or "") if closed.answer else ""
+    return count_lines.note_loss(state, loss) if loss and state.phase == "count" else state
 
 
 def _apply_policy(before: CountState, state: CountState, event: Event, context: Context) -> CountState:

@@ -57,9 +57,10 @@ class ReadyList(SearchPage[HandOverState, BoardOrder]):
             return turn
         digits = "".join(filter(str.isdecimal, state.search))
         is_phone = len(digits) >= MIN_PHONE_DIGITS and not any(map(str.isalpha, state.search))
-        id_ = "hand_over.no_phones" if is_phone and not state.knows_phones else "hand_over.nobody"
+        hides_phones = is_phone and not state.knows_phones
+        text = msg("hand_over.no_phones") if hides_phones else msg("hand_over.nobody", text=state.search)
         restarted = self.restart(turn.state._replace(search="", open_single_hit=False), context)
-        return restarted._replace(verdict=Verdict(WRONG, msg(id_, text=state.search)))
+        return restarted._replace(verdict=Verdict(WRONG, text))
 
 
 def _where(order: BoardOrder) -> Msg:

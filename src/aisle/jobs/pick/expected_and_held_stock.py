@@ -65,11 +65,9 @@ def _expected_stock(state: PickState, line: PickLine) -> Decimal | None:
     """Return the expected stock at the line's location, less all that was picked here since the line was read."""
     if line.expected_stock is None:
         return None
-    return max(
-        Decimal(0),
-        line.expected_stock
-        - sum((each.picked - each.picked_when_read for each in _same_product_here(state, line)), Decimal(0)),
-    )
+    picked_here = [each for each in state.lines if each.picked != each.picked_when_read and _is_from_same(each, line)]
+    picked = sum((each.picked - each.picked_when_read for each in picked_here), Decimal(0))
+    return max(Decimal(0), line.expected_stock - picked)
 
 
 def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
@@ -92,13 +90,16 @@ def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | Non
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
-    return [
-        each
-        for each in state.lines
-        if each.product == line.product
-        and same_location(each.location, line.location)
-        and (each.pool == line.pool or not line.stock_of_pools)
-    ]
+    return [each for each in state.lines if _is_from_same(each, line)]
+
+
+def _is_from_same(other: PickLine, line: PickLine) -> bool:
+    """Return True if another line takes the same goods: of the product, the location and, where they count, the pool"""
+    return (
+        other.product == line.product
+        and same_location(other.location, line.location)
+        and (other.pool == line.pool or not line.stock_of_pools)
+    )
 
 
 def is_all_held(state: PickState, line: PickLine) -> bool:

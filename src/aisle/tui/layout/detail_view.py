@@ -207,7 +207,7 @@ def _shrink_head(head: list[StyledLine], rows: int, view: DetailView, box: Layou
 def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spare: int = 0) -> list[StyledLine]:
     """Return choices, below each other if they fit, and commands; both together if there are few rows.
 
-    Commands keep their texts if there are `spare` lines.
+    Commands keep their texts if there are `spare` lines. One row stays free unless the choices need it.
     """
     after = numbered_rows(view)
     choices = choice_items(view.choices, box.cells, box.writer, first_number=after, letters=view.choice_letters)
@@ -218,7 +218,7 @@ def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spar
     footer = [*choices, *hint_lines(key_hints, box.cells, box.writer, hint_rows)[:hint_rows]]
     if len(footer) > box.rows // 2:
         footer = command_flow(view.choices, key_hints, box.cells, box.writer, box.rows // 2, after, view.choice_letters)
-    return footer[: max(0, box.rows - 1)]
+    return footer[: max(0, box.rows - (len(choices) < box.rows))]
 
 
 def shows_pane(view: DetailView, box: LayoutBox) -> bool:
