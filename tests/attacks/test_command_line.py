@@ -124,6 +124,12 @@ async def piped(body: bytes, *more: str) -> bytes:
     return out
 
 
+async def test_number_beyond_a_float_is_printed_as_it_came(
+    aisle_home: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert await printed(capsysbinary, b'{"list": [1e999]}') == b'{"list": [1e999]}\n'
+
+
 @pytest.mark.parametrize("more", [(), ("--all",)])
 async def test_piped_output_has_no_control_characters(
     aisle_home: Path, capsysbinary: pytest.CaptureFixture[bytes], more: tuple[str, ...]

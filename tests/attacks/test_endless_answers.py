@@ -6,7 +6,8 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from tracemalloc import get_traced_memory, start, stop
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -19,6 +20,8 @@ from aisle.client.transport import MAX_REFUSAL_BYTES, MAX_RESPONSE_BYTES, SMALL_
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
 from aisle.courier.pull.sync_progress import StagePosition
+from aisle.courier.push.read_arrival_evidence import MAX_LOG_PAGES, Lookup
+from aisle.courier.push.references_to_find_operations import EntryReference
 from aisle.courier.request_failure_messages import reason_of
 from aisle.outbox.stored_reasons import NO_STORE
 from tests.client.recording_service import Service, reply
@@ -265,6 +268,19 @@ async def test_changes_without_end_are_left_for_the_next_read() -> None:
     assert (await service.feed().read()).cursor == MAX_PAGES
     with pytest.raises(InvalidResponse, match="do not end"):
         await Changing({"cursor": 5, "more": True}).feed().read()
+
+
+@pytest.mark.parametrize(("characters", "pages"), [(100, MAX_LOG_PAGES), (1 << 20, 8)])
+async def test_entries_of_one_operation_without_end_are_not_kept(characters: int, pages: int) -> None:
+    row = {"reference": "R-1", "comment": "x" * characters}
+    bodies = [{"list": [{"id": n, "reference": "R-1"}, row], "next_page": n + 1} for n in range(1, 90)]
+    service = Service(*(reply(200, body) for body in bodies))
+    wanted = EntryReference(1, "R-1", "", "P1", None, is_ours=True)
+    unknown = SimpleNamespace(get=lambda _: "", record=lambda *_: None)
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match=r"too many entries|longer than"):
+            await Lookup(client, "1", cast(Any, unknown))._read_log_entries(wanted, historic=False, from_id=0)
+    assert len(service.sent) == pages
 
 
 @pytest.mark.parametrize("number", [10**400, 1 << 63, -1, float("inf")])

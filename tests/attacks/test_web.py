@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
@@ -24,14 +24,14 @@ from aisle.client import Client
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.client.transport import asgi_transport
 from aisle.server import connections
-from aisle.server.connections import ConnectionLimits
+from aisle.server.connections import ConnectionLimits, LimitedConnection
 from aisle.server.limited_websocket import LimitedWebSocket
 from aisle.service.app_options_and_limits import RateLimits
 from aisle.web import sign_ins
 from aisle.web.app import SignInError
 from aisle.web.app_process import Start
 from aisle.web.page_socket import ELSEWHERE
-from aisle.web.sign_ins import CheckTurns, Person
+from aisle.web.sign_ins import TRIES, CheckTurns, Person
 from aisle.web.windows import Opening
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
 from tests.run_length import tries
@@ -49,6 +49,10 @@ HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "
 FORM = (
     b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
     b"Content-Length: 4000\r\n\r\nwho="
+)
+CHUNKED = (
+    b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n"
 )
 HANDSHAKE = (
     b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
@@ -197,13 +201,35 @@ async def test_a_caller_without_failed_attempts_is_checked_before_those_who_gues
             await asyncio.sleep(0)
 
     tasks = [asyncio.create_task(check(f"guesser {number}", 1)) for number in range(50)]
-    tasks += [asyncio.create_task(check("one address", 0)) for _ in range(50)]
+    tasks += [asyncio.create_task(check("one address", 0)) for _ in range(TRIES)]
     await asyncio.sleep(0)
     tasks.append(asyncio.create_task(check("visitor", 0)))
     tasks[1].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     assert had.index("visitor") < 5
-    assert len(had) == 100
+    assert len(had) == 50 + TRIES
+    assert not turns._by_address
+
+
+async def test_callers_who_wait_for_the_check_shut_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_ins, "_MAX_WAITING", 3 * TRIES)
+    turns, checked = CheckTurns(), list[str]()
+
+    async def check(address: str, *, is_refused: bool = False) -> None:
+        async with turns.turn(address, 0) as is_next:
+            if not is_refused:
+                assert is_next, address
+            checked.append(address if is_next else f"refused {address}")
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(check("crowd", is_refused=True)) for _ in range(100)]
+    for number in range(2):
+        tasks += [asyncio.create_task(check(f"crowd {number}", is_refused=True)) for _ in range(TRIES)]
+    await asyncio.sleep(0)
+    tasks += [asyncio.create_task(check(f"visitor {number}")) for number in range(9)]
+    await asyncio.gather(*tasks)
+    assert checked.count("refused crowd") >= 90 - 1
+    assert len([name for name in checked if name.startswith("visitor")]) == 9
     assert not turns._by_address
 
 
@@ -381,6 +407,67 @@ async def test_small_frames_are_read_in_small_parts(monkeypatch: pytest.MonkeyPa
             await loop.sock_sendall(stranger, frames)
             await is_whole.wait()
             assert max(read) <= 16 << 10
+
+
+async def test_an_incomplete_message_after_the_close_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, begin = list[LimitedWebSocket](), LimitedWebSocket.connection_made
+
+    def note(self: LimitedWebSocket, transport: asyncio.Transport) -> None:
+        opened.append(self)
+        begin(self, transport)
+
+    monkeypatch.setattr(LimitedWebSocket, "connection_made", note)
+    loop = asyncio.get_running_loop()
+    async with House().open() as client, asyncio.timeout(SECONDS):
+        with socket.socket() as stranger:
+            await opened_by_hand(client, stranger)
+            await read(await screen(client))
+            assert opened[0].close_sent
+            begun = b"\x81\xff\0\0\0\0\0\x0f\xff\xff\0\0\0\0"
+            with suppress(ConnectionError):
+                await loop.sock_sendall(stranger, begun + bytes(1 << 19))
+                while await loop.sock_recv(stranger, 1 << 16):
+                    continue
+        assert opened[0]._after_close < 1 << 16
+        assert not opened[0].conn.reader.buffer
+
+
+async def test_a_cookie_of_backslashes_is_not_unquoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with House().open() as client:
+        cookie = (await sign_in_at_door(client)).headers["Set-Cookie"].partition(";")[0]
+        client._session.cookie_jar.clear()
+        monkeypatch.setattr("starlette.requests.cookie_parser", lambda text: pytest.fail("it is unquoted"))
+        for more in ('a="' + "\\" * 8_000 + '"; {}', '{}; a="' + '\\"' * 4_000 + '"'):
+            told = await client.get("/signed-in", headers={"Cookie": more.format(cookie)})
+            assert told.status == 204
+        assert (await client.get("/signed-in", headers={"Cookie": f"x{cookie}"})).status == 401
+
+
+LINES = b"a:\r\n" * 200
+
+
+@pytest.mark.parametrize("request_", [HEAD + b"\r\n" + LINES, CHUNKED + LINES], ids=["head", "trailer"])
+async def test_heads_and_trailers_of_many_lines_are_refused(request_: bytes) -> None:
+    async with House().open() as client, asyncio.timeout(SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writer.write(request_.replace(b"{port}", b"%d" % client.port) + b"\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 400")
+        writer.close()
+
+
+async def test_an_answered_connection_keeps_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, begin = list[LimitedConnection](), LimitedConnection.connection_made
+
+    def note(self: LimitedConnection, transport: asyncio.Transport) -> None:
+        made.append(self)
+        begin(self, transport)
+
+    monkeypatch.setattr(LimitedConnection, "connection_made", note)
+    async with House().open() as client:
+        for _ in range(2):
+            assert (await client.get("/")).status == 200
+        (connection,) = made
+        assert not any((connection.scope, connection.headers, connection.cycle.scope))
 
 
 DEAF = """

@@ -44,6 +44,20 @@ async def test_token_lifetime_uses_service_clock(expires_on: Any, seconds: float
     assert person.seconds == seconds
 
 
+async def test_date_beyond_all_years_gives_the_usual_lifetime() -> None:
+    there = reply(200, {**FRED, "expires_on": "2026-11-20T10:15:00Z"}, {"date": f"Fri, 20 Nov {'9' * 20} 10:00:00 GMT"})
+    async with Service(there).client() as client:
+        person = await sign_in(client, "0001", {"user": "fred"}, "2468")
+    assert isinstance(person, SignedIn)
+    assert person.seconds == DEFAULT_TOKEN_S
+
+
+@pytest.mark.parametrize("token", ["freds\u00e9", "fr\ned", "\ud800", "x" * 4001])
+async def test_token_that_fits_in_no_header_is_an_error(token: str) -> None:
+    with pytest.raises(InvalidResponse, match="fits in no header"):
+        await signed(200, {**FRED, "token": token})
+
+
 @pytest.mark.parametrize(("role", "may"), [("staff", False), ("supervisor", True), ("admin", True)])
 async def test_who_is_a_supervisor(role: str, may: bool) -> None:
     person = await signed(200, {**FRED, "role": role})

@@ -101,6 +101,20 @@ async def test_early_expired_token_is_requested_again_without_duplicate(desk: Ho
     assert len([body for _, body in desk.fake.applied if body.get("is_rejected")]) == 1
 
 
+async def test_token_that_cannot_be_sent_is_removed_and_counts_as_no_try(desk: Host) -> None:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        courier.token_store.add("U6", "freds\u00e9", 900)
+        (mine,) = says_fred(desk, reject("O1"))
+        courier.wake()
+        await desk.time.until(lambda: courier.token_store.usable_principals == ("store",), 60)
+        await desk.time.pass_(120)
+        row = desk.desk.outbox.get(mine)
+        assert (row.state, row.attempts, desk.state()) == ("queued", 0, "live")
+        await prove(desk, courier)
+        await settled(desk, 1)
+
+
 async def test_a_token_is_used_as_long_as_the_service_says_and_no_longer(desk: Host) -> None:
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)

@@ -42,13 +42,14 @@ class Hand:
         self,
         *lines: dict[str, Any],
         verified: bool = False,
+        weight_tolerance: Decimal = Decimal(0),
         orders: dict[str, list[dict[str, Any]]] | None = None,
         **more: Any,
     ) -> None:
         """One order with these lines, or a round of `orders`; without lines their rows have still to be fed."""
         self.job = PickJob()
         self.state: PickState = self.job.begin()
-        self.context = CONTEXT._replace(policy=Policy(verified=verified))
+        self.context = CONTEXT._replace(policy=Policy(verified=verified, weight_tolerance=weight_tolerance))
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.books: dict[str, dict[str, Any]] = {}

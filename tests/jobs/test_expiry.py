@@ -71,6 +71,7 @@ class Hand:
         self.journal: list[Event] = []
         self.refused: list[Row] = []
         self.detail: Msg | None = None
+        self.verdict: Msg | None = None
         self.feed(Opened({}))
 
     def feed(self, *events: Event) -> str:
@@ -82,6 +83,7 @@ class Hand:
             turn = self.job.handle(self.state, event, self.context)
             self.state, said = turn.state, turn.verdict.text.id if turn.verdict else said
             self.detail = turn.verdict.detail if turn.verdict else self.detail
+            self.verdict = turn.verdict.text if turn.verdict else self.verdict
             self.effects += turn.effects
             queries = [each for each in turn.effects if isinstance(each, Query)]
             self._apply([each for each in turn.effects if isinstance(each, Operation)])
@@ -119,7 +121,7 @@ class Hand:
 
     def _dates(self, number: str) -> Row:
         days = parse_entry_values(self.rows[number])
-        return {"product_number": number, "due": days[CHECK], "expiry": days[EXPIRY]}
+        return {"product_number": number, "due": days[CHECK], "expiry": days.get(EXPIRY, "")}
 
     def _is_due(self, row: Row, day: str) -> bool:
         return bool(row["validate_expiry_datetime"]) and row["validate_expiry_datetime"][:10] <= day
@@ -339,6 +341,31 @@ def test_undo_takes_the_label_back_that_changed_nothing() -> None:
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-02"]
     assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"  # somebody else gave 27 December
     assert (hand.feed(Command("u")), hand.sent()) == ("expiry.label_undone", [])
+
+
+@pytest.mark.parametrize(
+    ("check", "now", "told", "undone"),
+    [
+        ("2026-12-24", "2026-12-27", "", "expiry.label_undone"),  # the date that stood
+        ("2026-11-30", "2026-12-05", "expiry.not_checked", "expiry.label_undone"),  # its check was undone
+        ("2026-11-30", "", "expiry.not_checked", "expiry.changed_since"),
+        ("2026-12-07", "2026-12-10", "", "expiry.label_undone"),  # a nearer date was given
+        ("2027-02-01", "2027-02-04", "expiry.other_date", "expiry.label_undone"),
+    ],
+)
+def test_who_scanned_a_label_is_told_once_when_no_nearer_date_stands(
+    check: str, now: str, told: str, undone: str
+) -> None:
+    hand = Hand()
+    assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"
+    assert hand.feed(Changed("product", "P3")) == ""
+    hand.rows["P3"] = stocked("P3", check, now)
+    assert [hand.feed(Changed("product", "P3")) for _ in range(2)] == [told, ""]
+    assert hand.feed(Command("u")) == undone
+    if now:
+        assert hand.verdict
+        assert dict(hand.verdict.args)["day"] == day_message(now)
+    assert hand.sent() == []
 
 
 @pytest.mark.parametrize(

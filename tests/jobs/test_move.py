@@ -237,6 +237,55 @@ def test_a_product_that_is_scanned_first_finds_its_place_or_asks() -> None:
     assert Hand().say("P8") == "move.no_known_location"
 
 
+@pytest.mark.parametrize(
+    ("product", "before", "quantity"),
+    [
+        ("P1", ("1",), "1"),  # one of two locations is chosen
+        ("P1", ("A-1",), "1"),
+        ("P1", ("A-1",), "3"),
+        ("P3", (), "1"),  # it lies at one location
+        ("P3", (), "1.25"),
+        ("P3", (), "0.5"),
+        ("P4", (), "1"),  # an order holds it
+        ("P6", (), "1"),  # it lies at no location
+        ("P6", (), "4"),
+    ],
+)
+def test_the_first_scan_of_a_named_product_is_the_piece_in_hand(
+    product: str, before: tuple[str, ...], quantity: str
+) -> None:
+    hand = Hand(product_number=product)
+    hand.say(*before)
+    hand.scan(product, quantity)
+    assert hand.held == {product: Decimal(quantity)}
+    hand.scan(product)
+    assert hand.held == {product: Decimal(quantity) + 1}
+
+
+def test_the_first_scan_of_a_named_product_while_its_location_is_asked_is_that_piece() -> None:
+    hand = Hand(product_number="P1")
+    assert hand.say("P1") == "move.where_from_quantity"
+    hand.say("A-1")
+    assert hand.held == {"P1": 1}
+    hand.say("P1")
+    assert hand.held == {"P1": 2}
+
+
+@pytest.mark.parametrize(("inputs", "held"), [(("=3",), 4), (("A-2", "A-1"), 1), (("u",), 1), (("P2",), 1)])
+def test_a_scan_of_a_named_product_is_one_more_after_anything_else(inputs: tuple[str, ...], held: int) -> None:
+    hand = Hand(product_number="P1")
+    hand.say("A-1", *inputs, "P1")
+    assert hand.held["P1"] == held
+
+
+def test_a_refused_scan_is_not_the_piece_in_hand() -> None:
+    hand = Hand(product_number="P1")
+    hand.say("A-1")
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    hand.say("P1")
+    assert hand.held == {"P1": 1}
+
+
 def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
     hand = Hand()
     hand.say("A-2")
@@ -323,6 +372,12 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand.say("A-1", "w", "A-2")
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
     assert hand.say("u") == "move.moved_on_many"
+    hand = Hand()
+    hand.say("A-1", "w", "A-2")
+    hand.store.goods["P3", "A-2", 1, "", 0] -= 1
+    assert hand.say("u") == "move.moved_on_many"
+    assert hand.verdict
+    assert "not all" in MessageWriter().write(hand.verdict.text)
     assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from aisle.jobs.job import Changed, Rows
 from aisle.jobs.view import WRONG
-from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Back
+from aisle.scan.grammar_and_meaning_types import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Back, Choice
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.move_runner import Hand, Store
 
@@ -102,6 +102,27 @@ def test_number_that_is_also_a_code_answers_open_quantity(other: tuple[str, ...]
     assert hand.say("=2") == "move.number_of"
     assert hand.say("y") == "move.taken"
     assert hand.held == {"P1": 2, **dict.fromkeys(other, 1)}
+
+
+@pytest.mark.parametrize("before", [("A-1", 7), ("A-2", 1)], ids=["too many", "not there"])
+@pytest.mark.parametrize("kind", [LOCATION, PRODUCT, ORDER, REFERENCE, DELIVERY, PERSON])
+@pytest.mark.parametrize("typed", ["=12", "=25"])
+def test_record_of_a_number_is_refused_while_goods_are_in_question(
+    before: tuple[str, int], kind: str, typed: str
+) -> None:
+    hand = Hand()
+    hand.say(before[0])
+    hand.scan("P1", str(before[1]))
+    hand.say(typed)
+    hand.state = hand.state._replace(looked_up_number=Decimal(12))
+    records = [{"kind": kind, "key": "12", "label": "Twelve"}, {"kind": LOCATION, "key": "12", "label": "12"}]
+    hand.feed(Rows("records_by_number", tuple(records[: 1 + (kind != LOCATION)]), 2))
+    number = next(at for at, each in enumerate(hand.state.choices, 1) if each.kind == f"is_{kind}")
+    assert hand.feed(Choice(number)) == "count.answer_first"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == WRONG
+    assert not hand.held
+    assert any(choice.kind == "over" for choice in hand.state.choices)
 
 
 def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:

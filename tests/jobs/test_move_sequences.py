@@ -34,7 +34,7 @@ from tests.run_once import shared
 PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", BAG)
 PLACES = ("A-1", "A-2", "B-1", "PU")
 ORDERS = ("4101", "4102", "4103", "4199")
-WALKS, STEPS = tries(140, 2500), 45
+WALKS, STEPS = tries(200, 2500), 45
 REACHED = tries(2, 100)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs.pick import unanswered_question
 from aisle.jobs.pick.pick_state import PickChoice
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
@@ -237,7 +238,6 @@ NUMBERS = [
     (PRODUCT, "999999"),
     (PRODUCT, SALT),
     (LOCATION, "20001"),
-    (LOCATION, "77"),
     (ORDER, "4102"),
     (DELIVERY, "7001"),
 ]
@@ -252,6 +252,42 @@ def test_the_number_of_something_else_leaves_the_question(question: Any, kind: s
     before = hand.state
     assert hand.feed(Quantity(Decimal(key))) == "pick.goods_first_scan"
     assert hand.state == before
+
+
+def total_too_many(hand: Hand) -> None:
+    """More than is needed, after one was picked."""
+    hand.scan(GOUDA)
+    too_many(hand)
+
+
+SHORT_NUMBERS = [(PRODUCT, "1"), (PRODUCT, "3"), (PRODUCT, "12"), (PRODUCT, "110"), (LOCATION, "77"), (ORDER, "12")]
+
+
+@pytest.mark.parametrize("question", [how_much, too_many, total_too_many, too_many_of_a_pack, closed_short])
+@pytest.mark.parametrize(("kind", "key"), SHORT_NUMBERS)
+def test_a_short_number_of_something_else_is_asked_in_every_question(question: Any, kind: str, key: str) -> None:
+    """Whether it fits or is too much, it may be the total."""
+    hand = one_scanned()
+    hand.numbers[key] = [(kind, key)]
+    question(hand)
+    goods, before = unanswered_question.goods_choices(hand.state), picked(hand)
+    told = hand.feed(Quantity(Decimal(key)))
+    assert told in ("count.number_of_other", "count.number_of_location")
+    assert hand.view.choice_letters[:2] == "yx"
+    hand.feed(Choice(2))
+    assert unanswered_question.goods_choices(hand.state) == goods, "the question about the goods is open again"
+    assert picked(hand) == before
+
+
+@pytest.mark.parametrize("ordered", [8, 12, 30])
+def test_the_confirmed_number_is_the_total(ordered: int) -> None:
+    hand = Hand(line(1, GOUDA, ordered), line(2, SALT, 2))
+    hand.numbers["12"] = [(PRODUCT, "12")]
+    hand.scan(GOUDA, "40")
+    assert hand.feed(Quantity(Decimal(12))) == "count.number_of_other"
+    told = hand.feed(Choice(1))
+    assert told == ("pick.total_more_than_ordered" if ordered < 12 else "pick.picked")
+    assert picked(hand)[1] == (0 if ordered < 12 else 12)
 
 
 @pytest.mark.parametrize("question", [how_much, too_many])

@@ -858,6 +858,27 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
     )
 
 
+@pytest.mark.parametrize(("letter", "review"), [("e", "approved"), ("r", "recount")])
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_a_letter_asks_for_its_action_also_for_a_difference_that_is_not_marked(
+    letter: str, review: str, is_marked: bool
+) -> None:
+    def asked() -> Hand:
+        keys = (CursorKey("down"), *((CursorKey("mark"),) if is_marked else ()))
+        return Hand("exceptions").does(Choice(2), *keys, Command(letter))
+
+    hand = asked()
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    many = "exceptions.approve_many" if letter == "e" else "exceptions.recount_many"
+    assert (hand.at, view.lines[0].text, len(view.lines)) == ("exceptions.many", msg(many, count=1), 2)
+    marked = hand.state.marked
+    assert hand.does(Back()).state.marked == marked
+    hand = asked().does(Choice(1))
+    assert [(note.topic, note.text) for note in hand.of(LocalNote)][:1] == [("review", review)]
+    assert len({note.key for note in hand.of(LocalNote) if note.topic == "review"}) == 1
+
+
 def test_the_question_about_many_differences_says_quantities_and_money() -> None:
     hand = Hand("exceptions").does(Choice(2), Command("a"), Command("e"))
     view = hand.job.view(hand.state)

@@ -209,3 +209,26 @@ def test_further_codes_are_stored_with_commas_between(between: str, note: str, w
     found = product(write, tmp_path, barcodes_array=between.join(("9520001100055", "9520001100062")))
     assert found.bodies[0]["barcodes_array"] == "9520001100055,9520001100062"
     assert found.notes == ([f"products.csv: changed in row 2: barcodes_array: {note}."] if note else [])
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "words"),
+    [
+        ("units", '[{"unit_quantity": 6, "unit_quantity": 7}]', "unit_quantity twice"),
+        ("units", f'[{{"unit_barcode": "{RIGHT}", "unit_quantity": 6, "unit_barcode": "x"}}]', "unit_barcode twice"),
+        ("free_fields", '[{"key": "bio", "value": "1", "value": "2"}]', "value twice"),
+        ("set_product", '[{"set_item_quantity": 1, "set_item_quantity": 2}]', "set_item_quantity twice"),
+        (
+            "units",
+            f'[{{"unit_barcode": "{RIGHT}", "unit_quantity": 6}}, {{"unit_barcode": "{RIGHT}", "unit_quantity": 12}}]',
+            f"unit_barcode {RIGHT} twice",
+        ),
+        ("units", f'[{{"unit_barcode": "{RIGHT}.0", "unit_quantity": 6}}]', f"write {RIGHT}"),
+        ("units", f'[{{"unit_barcode": "=\\"{RIGHT}\\"", "unit_quantity": 6}}]', f"write {RIGHT}"),
+        ("units", f'[{{"unit_barcode": " {RIGHT} ", "unit_quantity": 6}}]', f"write {RIGHT}"),
+    ],
+)
+def test_an_object_with_two_values_of_a_name_or_a_changed_code_is_refused(
+    column: str, cell: str, words: str, write: Write, tmp_path: Path
+) -> None:
+    assert words in product(write, tmp_path, **{column: cell}).bad[2]

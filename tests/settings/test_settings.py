@@ -61,6 +61,8 @@ def test_the_command_line_beats_variables_and_these_beat_the_file(home: Path) ->
         ("language = 'german'", "it takes en, nl, de, fr."),
         ("restricted_codes = 'x'", "it takes a list of texts"),
         ("store = ", "cannot be read"),
+        ("weight_tolerance = 51", "weight_tolerance in .* is 51; it takes a number from 0 to 50"),
+        ("recount_units = -1", "recount_units in .* is -1; it takes a number from 0 on"),
     ],
 )
 def test_a_wrong_settings_file_is_named_with_its_key(tmp_path: Path, text: str, says: str) -> None:

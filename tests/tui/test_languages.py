@@ -263,15 +263,32 @@ def test_a_frame_is_drawn_in_its_language() -> None:
     assert "Anmelden" in "".join(text for line in painted.lines for text, _ in line)
 
 
+FULL: dict[str, str | int | Decimal] = {"label": "Cola", "done": Decimal(1), "of": Decimal(1)}
+
 ONE = [
     ("de", "shortage.opened", {"rest": Decimal(1), "label": "Cola"}, "1 fehlt: Cola"),
     ("de", "shortage.missing", {"rest": Decimal(1), "of": Decimal(3)}, "Fehlt: 1 von 3"),
     ("de", "pick.picked_with_shortage", {"count": 1, "order": "7"}, "Fertig, 1 fehlt"),
     ("de", "pick.picked_with_shortage", {"count": 3, "order": "7"}, "Fertig, 3 fehlen"),
     ("de", "receive.differ_short", {"short": 1}, "1 fehlt"),
-    ("de", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: schon 1 von 1 kommissioniert. Zurücklegen."),
-    ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
-    ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
+    (
+        "de",
+        "pick.full",
+        {"label": "Cola", "done": Decimal(1), "of": Decimal(1)},
+        "Cola: schon 1 von 1 kommissioniert. Zurücklegen.",
+    ),
+    (
+        "en",
+        "pick.full",
+        {"label": "Cola", "done": Decimal(1), "of": Decimal(1)},
+        "Cola: 1 of 1 already picked. Put it back.",
+    ),
+    (
+        "nl",
+        "pick.full",
+        {"label": "Cola", "done": Decimal(1), "of": Decimal(1)},
+        "Cola: al 1 van 1 gepickt. Leg het terug.",
+    ),
     ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1 (1 there)"),
     ("nl", "pick.leave_batch", {"count": 1}, "Ronde stoppen? 1 order moet dan opnieuw worden toegevoegd."),
     ("fr", "count.note_left", {"count": 1}, "1 inchangé."),

@@ -40,6 +40,7 @@ MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 
 OPERATORS = {
     "courier/leader_process.py": "why a courier leaves, in its log",
+    "courier/operator_notices.py": "written into the courier's log",
     "courier/push/decide_arrival_from_lookup.py": "a table for whoever reads the code",
     "host/hung_courier.py": "written into the courier's log",
     "host/database_folder.py": "what aisle doctor says, and a StorageError",

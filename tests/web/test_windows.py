@@ -16,7 +16,7 @@ from aisle.page_addresses import PageAddress, parse_address
 from aisle.web import windows
 from aisle.web.app_process import Start
 from aisle.web.page_socket import ELSEWHERE, LEFT, PAGE_IS_GONE, SERVER_STOPS, TOO_MANY
-from aisle.web.windows import MAX_WINDOWS
+from aisle.web.windows import MAX_WINDOWS, Opening, _parse_message
 from tests.web.test_app import APP, House, Visitor, end, read, said, screen, sign_in
 
 CUT = 3000
@@ -97,6 +97,49 @@ async def test_windows_of_a_person_have_numbers_and_an_end(house: House) -> None
         assert await end(opened[0][0]) == ELSEWHERE
         await copy.send_json(["input", 1, "still"])
         assert await said(copy, "taken") == 1
+
+
+async def test_many_pages_at_once_are_no_more_windows(house: House) -> None:
+    start, started = house.start, list[int]()
+
+    def count(opening: Opening) -> Start:
+        started.append(opening.number)
+        return start(opening)
+
+    house.start = count  # type: ignore[method-assign]
+    async with house.open(keep_s=30) as client:
+        await sign_in(client)
+        opened = [await window(client, str(n)) for n in range(MAX_WINDOWS)]
+        await opened[2][0].close(code=CUT)
+        further = await asyncio.gather(*(screen(client, f"&window=further{n}") for n in range(12)))
+        ends = asyncio.as_completed([end(one) for one in further])
+        assert [await next(ends) for _ in range(11)] == [TOO_MANY] * 11
+        async with asyncio.timeout(30):
+            while len(started) <= MAX_WINDOWS:  # noqa: ASYNC110 - another process ends before
+                await asyncio.sleep(0.01)
+        assert started == [1, 2, 3, 4, 5, 6, 7, 8, 3]
+        await opened[0][0].send_json(["stdin", "x"])
+        assert await read(opened[0][0])
+
+
+@pytest.mark.parametrize("text", ["a" * 100_000, '"\\\n\u20ac' * 9_000, "[" * 9_000])
+@pytest.mark.parametrize("start", [["stdin"], ["input", 7]])
+def test_a_long_message_is_typed_text(start: list[object], text: str) -> None:
+    message = [*start, text]
+    for written in (json.dumps(message), json.dumps(message, separators=(",", ":"), ensure_ascii=False)):
+        assert _parse_message(written) == message
+        assert _parse_message(f"{written[:-1]},1]") is None
+        assert _parse_message(written[:-1]) is None
+
+
+def test_long_lists_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json, "loads", lambda text: pytest.fail("it is parsed"))
+    for text in (
+        "[" * 5_000 + "]" * 5_000,
+        '["stdin",' + "[]," * 5_000 + "1]",
+        '["input",1,{"a":"' + "b" * 5_000 + '"}]',
+    ):
+        assert _parse_message(text) is None
 
 
 async def test_an_app_that_does_not_answer_is_replaced(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -241,12 +241,12 @@ _MOST_INDENTED = 16 << 20
 
 
 def _to_json(value: object) -> str:
-    """Return JSON, indented unless that takes too much memory."""
-    text = StringIO()
-    for part in json.JSONEncoder(ensure_ascii=sys.stdout.isatty(), indent=2).iterencode(value):
+    """Return JSON, indented unless that takes too much memory. Raise ValueError for a number beyond a float."""
+    text, ascii_only = StringIO(), sys.stdout.isatty()
+    for part in json.JSONEncoder(ensure_ascii=ascii_only, indent=2, allow_nan=False).iterencode(value):
         text.write(part)
         if text.tell() > _MOST_INDENTED:
-            return json.dumps(value, ensure_ascii=sys.stdout.isatty())
+            return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)
     return text.getvalue()
 
 

@@ -16,6 +16,8 @@ WEB_CHANNEL = "web"
 """Value of the channel for sign-ins through the web. Wrong PINs there are counted apart and lock nobody out in the
 store.
 """
+_MAX_TOKEN = 4_000
+"""Characters of a token that is sent in a header."""
 DEFAULT_TOKEN_S = 900.0
 """Seconds that a token without an expiry is used."""
 
@@ -79,6 +81,8 @@ async def sign_in(
     if not all(isinstance(field, str) and field for field in fields):
         raise InvalidResponse("The answer to sign-in does not say who that is.")
     user, name, role, token = map(str, fields)
+    if not (token.isascii() and token.isprintable() and len(token) <= _MAX_TOKEN):
+        raise InvalidResponse("The answer to sign-in has a token that fits in no header.")
     return SignedIn(user, name, role, token, _seconds(body.get("expires_on"), response))
 
 
@@ -94,5 +98,5 @@ def _seconds(expires_on: Any, response: Response) -> float:
         date = response.headers.get("date")
         now = parsedate_to_datetime(date) if date else datetime.now(UTC)
         return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return DEFAULT_TOKEN_S

@@ -376,6 +376,9 @@ class Policy(NamedTuple):
     """True if goods are scanned before they are handed over."""
     pickup_days: Decimal = PICKUP_DAYS
     """Days that a picked order may wait for its customer; 0 for no limit."""
+    weight_tolerance: Decimal = Decimal(0)
+    """Per cent of the ordered quantity that a weighed line may lack when it is picked. Journals written before this
+    setting existed are replayed with 0."""
 
 
 class Context(NamedTuple):

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 import h11
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -44,6 +45,8 @@ _LOOKS = 32
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _LONGEST_HEAD = 16 << 10
 """Bytes of a head if the configuration names no limit."""
+_MAX_LINES = 100
+"""Maximum number of lines of a head or trailer. h11 takes 50 ms and a megabyte for thousands of short ones."""
 _SMALL_BODY = 1 << 20
 _READ_BYTES = 16 << 10
 """Bytes of a read, so that a client that sends many requests in a row buffers few here; `_READ_BODY_BYTES` for a body.
@@ -142,10 +145,25 @@ class HeldBytes:
         return self._sum > self.most
 
 
+class _FewLines(ReceiveBuffer):
+    """Received data whose heads and trailers have at most `_MAX_LINES`."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """See ReceiveBuffer."""
+        lines = super().maybe_extract_lines()
+        if lines is not None and len(lines) > _MAX_LINES:
+            raise h11.RemoteProtocolError("Too many lines", error_status_hint=431)
+        return lines
+
+
 class _Events(h11.Connection):
     """Parser that says after some events that it needs more data."""
 
     left = _EVENTS
+
+    def __init__(self, longest_head: int) -> None:
+        super().__init__(h11.SERVER, longest_head)
+        self._receive_buffer = _FewLines()
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """See h11.Connection."""
@@ -213,7 +231,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def __init__(self, config: Config, *args: Any, **options: Any) -> None:
         super().__init__(config, *args, **options)
-        self.conn = _Events(h11.SERVER, config.h11_max_incomplete_event_size or _LONGEST_HEAD)
+        self.conn = _Events(config.h11_max_incomplete_event_size or _LONGEST_HEAD)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection. Close another one that waits if there are too many."""
@@ -296,7 +314,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
             self.transport.close()
 
     def on_response_complete(self) -> None:
-        """Update the timers when an answer is complete."""
+        """Drop the head when its answer is complete, as the connection may stay open, and update the timers."""
+        self.scope = self.headers = self.cycle.scope = None  # type: ignore[assignment]
         super().on_response_complete()
         self._hold(len(self.conn.trailing_data[0]))
         self._look(heard=False)

@@ -17,6 +17,8 @@ _READ_BYTES: Final = 16 << 10
 _MAX_FRAGMENTS: Final = 1024
 """Maximum number of frames of a message: one without bytes does not count for its greatest size."""
 _MESSAGE_TOO_BIG: Final = 1009
+_MAX_AFTER_CLOSE: Final = 16 << 10
+"""Bytes that a client may send after the close was sent: its parser keeps those of an incomplete message."""
 
 _BAD_REQUEST: Final = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -27,6 +29,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol, asyncio.BufferedProtocol):
     on_lost: Callable[[], None] | None = None
     """Function that is called once at the end of the connection."""
     _heard_at = 0.0
+    _after_close = 0
+    """Bytes that were received since the close was sent."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -41,8 +45,10 @@ class LimitedWebSocket(WebSocketsSansIOProtocol, asyncio.BufferedProtocol):
         self.data_received(bytes(self._room[:nbytes]))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Report the end of the connection."""
+        """Drop the incomplete message at once, as the garbage collector takes long, and report the end."""
         super().connection_lost(exc)
+        self.frames, self._room = [], memoryview(b"")
+        self.conn.reader.discard()
         if self.on_lost is not None:
             self.on_lost()
 
@@ -68,6 +74,11 @@ class LimitedWebSocket(WebSocketsSansIOProtocol, asyncio.BufferedProtocol):
         The first data is a whole head. If it opens no websocket it is refused here, since uvicorn would wait for ever.
         """
         self._heard_at = self.loop.time()
+        if self.close_sent:
+            self._after_close += len(data)
+            if self._after_close > _MAX_AFTER_CLOSE:
+                self.transport.abort()
+                return
         super().data_received(data)
         if not (self.handshake_initiated or self.transport.is_closing()):
             self.transport.write(_BAD_REQUEST)

@@ -128,10 +128,11 @@ class MeaningResolver:
 
         That job gets no such number: the page that it would be meant for is not in sight.
         """
-        number, top = _without_multiplier(text), self._page.top
-        is_typed = not (self._is_scanned or self.has_scanned_end or top.job.keeps_next_scan(top.state))
-        is_number = number.isdecimal() and len(number) <= MAX_QUANTITY_DIGITS
-        return is_typed and is_number and is_above_open_job(self._page.stack.jobs)
+        top = self._page.top
+        if self._is_scanned or self.has_scanned_end or not is_above_open_job(self._page.stack.jobs):
+            return False
+        number = _without_multiplier(text)
+        return number.isdecimal() and len(number) <= MAX_QUANTITY_DIGITS and not top.job.keeps_next_scan(top.state)
 
     def _keep_from_job_below(self, text: str, meaning: Scan | Ambiguous, accepts: Accepts) -> Meaning:
         """Return that a number is no choice, or look it up if it is long enough for a code.

@@ -91,6 +91,7 @@ POLICY_SETTINGS = (
     "expiry_discount_days",
     "check_hand_over",
     "pickup_days",
+    "weight_tolerance",
 )
 """Settings of the fields of `Policy`, in their order."""
 

@@ -41,6 +41,13 @@ STUCK_MINUTES = Decimal(60)
 """Minutes without a change after which an order in progress is stuck."""
 
 
+WEIGHT_TOLERANCE = Decimal(5)
+"""Per cent of the ordered quantity that a weighed line may lack."""
+
+_GREATEST = {"weight_tolerance": 50}
+"""Greatest values of numbers that are limited."""
+
+
 EXPIRY_CHECK_DAYS, EXPIRY_FAR_DAYS = Decimal(3), Decimal(1096)
 """Days between a check and the expiry date, and days ahead from which that date has to be confirmed."""
 
@@ -122,6 +129,8 @@ class Settings(NamedTuple):
     """
     stuck_minutes: Decimal = STUCK_MINUTES
     """Minutes without a change after which an order in progress is stuck."""
+    weight_tolerance: Decimal = WEIGHT_TOLERANCE
+    """Per cent of the ordered quantity that a weighed line may lack when it is picked; 0 for nothing."""
     reasons: tuple[str, ...] = LOSS_REASONS
     """Reasons of losses and corrections: `code - text` subtracts from stock, `code + text` adds to it."""
     short_reasons: tuple[str, ...] = SHORTAGE_REASONS
@@ -229,12 +238,13 @@ def validate_setting(key: str, value: Any, where: str) -> Any:
         return value
     if kind is Decimal and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         number = Decimal(str(value))
-        if number.is_finite() and number >= 0:
+        if number.is_finite() and 0 <= number <= _GREATEST.get(key, number):
             return number
     plain = (str, bool, Decimal)
     if kind not in plain and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return _validate_texts(key, tuple(value), where)
-    expected = {str: "a text", bool: "true or false", Decimal: "a number from 0 on"}.get(kind, "a list of texts")
+    numbers = f"a number from 0 to {_GREATEST[key]}" if key in _GREATEST else "a number from 0 on"
+    expected = {str: "a text", bool: "true or false", Decimal: numbers}.get(kind, "a list of texts")
     raise SettingsError(f"{key} in {where} is {value!r}; it takes {expected}.")
 
 

@@ -127,6 +127,7 @@ class BrowserDriver(AisleDriver):
             case {"type": "open", "address": str(address)}:
                 self._reported_page = None  # the browser has another address until it is told of the page
                 self._queue_inputs([Key(f"{ADDRESS_KEY}{address}")], now)
+                self._wait_for_room()
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
 

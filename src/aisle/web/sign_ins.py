@@ -16,8 +16,8 @@ import os
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -200,7 +200,7 @@ class CheckTurns:
 
     def __init__(self) -> None:
         self._is_taken = False
-        self._waiting: list[tuple[int, int, str, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[int, int, str, asyncio.Future[bool]]] = []
         self._by_address = Counter[str]()
         self._paused: list[int] = []
         """Attempts of the callers that pause."""
@@ -208,47 +208,73 @@ class CheckTurns:
 
     @asynccontextmanager
     async def turn(self, address: str, attempts: int, pause: float = 0.0) -> AsyncIterator[bool]:
-        """Wait for a turn, after a pause. Yield False at once if too many callers wait.
+        """Wait for a turn, after a pause. Yield False if too many callers wait, of this address or with fewer attempts.
 
         Every failed or waiting attempt of an address delays its next one. Only callers with more attempts wait for one
         that pauses, since they would take what it pauses for.
         """
         if pause:
-            self._paused.append(attempts)
-            try:
-                await asyncio.sleep(pause)
-            except asyncio.CancelledError:
-                self._paused.remove(attempts)
-                self._give_turn()
-                raise
-            self._paused.remove(attempts)
-        elif len(self._waiting) >= _MAX_WAITING:
+            await self._pause(address, attempts, pause)
+        elif self._by_address[address] >= TRIES or not self._has_place(attempts + self._by_address[address]):
             yield False
             return
-        await self._wait(address, attempts)
+        if not await self._wait(address, attempts):
+            yield False
+            return
         try:
             yield True
         finally:
             self._is_taken = False
             self._give_turn()
 
-    async def _wait(self, address: str, attempts: int) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        self._count += 1
-        heapq.heappush(self._waiting, (attempts + self._by_address[address], self._count, address, turn))
-        self._by_address[address] += 1
-        self._give_turn()
+    async def _pause(self, address: str, attempts: int, seconds: float) -> None:
+        self._paused.append(attempts)
         try:
-            await turn
+            with self._counted(address):
+                await asyncio.sleep(seconds)
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._is_taken = False
-                self._give_turn()
+            self._paused.remove(attempts)
+            self._give_turn()
             raise
+        self._paused.remove(attempts)
+
+    def _has_place(self, attempts: int) -> bool:
+        """Return True if a caller may wait. When all places are taken, the caller with most attempts loses its own."""
+        if len(self._waiting) < _MAX_WAITING:
+            return True
+        last = max(self._waiting)
+        if last[0] <= attempts:
+            return False
+        self._waiting.remove(last)
+        heapq.heapify(self._waiting)
+        if not last[-1].done():
+            last[-1].set_result(False)
+        return True
+
+    @contextmanager
+    def _counted(self, address: str) -> Iterator[None]:
+        self._by_address[address] += 1
+        try:
+            yield
         finally:
             self._by_address[address] -= 1
             if not self._by_address[address]:
                 del self._by_address[address]
+
+    async def _wait(self, address: str, attempts: int) -> bool:
+        """Wait for a turn. Return False if the place was lost."""
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heapq.heappush(self._waiting, (attempts + self._by_address[address], self._count, address, turn))
+        try:
+            with self._counted(address):
+                self._give_turn()
+                return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.result():
+                self._is_taken = False
+                self._give_turn()
+            raise
 
     def _give_turn(self) -> None:
         """Give a free turn to the next caller, unless one with fewer attempts pauses."""
@@ -258,7 +284,7 @@ class CheckTurns:
             turn = heapq.heappop(self._waiting)[-1]
             if not turn.done():
                 self._is_taken = True
-                turn.set_result(None)
+                turn.set_result(True)
 
 
 def _hashed(value: str) -> str:

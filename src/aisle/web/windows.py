@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +25,10 @@ RESPONSE_S: Final = 5.0
 """Seconds in which a waiting app has to draw its screen for a page, before another one is started."""
 MAX_WINDOWS: Final = 8
 """Maximum number of windows of a person."""
+_SHORT_MESSAGE: Final = 4096
+"""Characters of a message that may have any content."""
+_TYPED: Final = re.compile(r'\["(?:stdin"|input", ?\d{1,15}), ?(?=")')
+"""Beginning of a message of typed text, before the text."""
 
 
 class Opening(NamedTuple):
@@ -236,6 +242,8 @@ class Windows:
         self._turns: dict[tuple[str, str], asyncio.Lock] = {}
         self._next: dict[tuple[str, str], PageSocket] = {}
         """Page that waits for each window. A further one takes its place."""
+        self._making_room = Counter[str]()
+        """Number of pages of a person that wait for the end of a window."""
 
     async def serve(self, page: PageSocket, request: PageRequest) -> None:
         """Show the window that a page asks for, until the page is gone."""
@@ -275,13 +283,9 @@ class Windows:
         return window or await self._new_window(slot, page, request)
 
     async def _new_window(self, slot: tuple[str, str], page: PageSocket, request: PageRequest) -> Window | None:
-        own = self._windows_of(slot[0])
-        if len(own) >= MAX_WINDOWS:
-            waiting = [window for window in own if not window.has_page]
-            if not waiting:
-                await page.close(TOO_MANY)
-                return None
-            await waiting[0].end_soon()
+        if not await self._make_room(slot[0]):
+            await page.close(TOO_MANY)
+            return None
         person = page.session.person
         number = _free_number({window.number for window in self._windows_of(slot[0])}, request.number)
         start = self._start(Opening(person, number, request.address))
@@ -289,6 +293,19 @@ class Windows:
         self._windows[slot] = window
         await window.start(page, start, request.size)
         return window
+
+    async def _make_room(self, user: str) -> bool:
+        """End a window without a page if the person has too many. Return False if other pages wait for all of those."""
+        while len(own := self._windows_of(user)) >= MAX_WINDOWS:
+            waiting = [window for window in own if not window.has_page][self._making_room[user] :]
+            if not waiting:
+                return False
+            self._making_room[user] += 1
+            try:
+                await waiting[0].end_soon()
+            finally:
+                self._making_room[user] -= 1
+        return True
 
     def _adopt(self, slot: tuple[str, str], page: PageSocket) -> Window | None:
         """Return the window of this sign-in whose page was closed last, under the key of the new page."""
@@ -336,8 +353,13 @@ def _free_number(taken: set[int], wished: int) -> int:
 
 
 def _parse_message(text: str) -> Any:
-    """Return a message of the browser, or None if it is invalid."""
+    """Return a message of the browser, or None if it is invalid. A long one must be typed text: lists take seconds."""
     try:
-        return json.loads(text)
+        if len(text) <= _SHORT_MESSAGE:
+            return json.loads(text)
+        if (head := _TYPED.match(text)) is None:
+            return None
+        typed, end = json.JSONDecoder().raw_decode(text, head.end())
+        return [*json.loads(f"{head[0]}null]")[:-1], typed] if text[end:].strip() == "]" else None
     except (ValueError, RecursionError):
         return None

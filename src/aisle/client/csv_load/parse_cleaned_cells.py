@@ -60,13 +60,28 @@ def parse_numbers(cell: str) -> list[int | Decimal]:
 
 
 def parse_objects(cell: str) -> list[Row]:
-    """Parse a JSON array of objects."""
+    """Parse a JSON array of objects. Raise ValueError if an object has a name twice."""
     try:
-        found = json.loads(parse_text(cell), parse_float=Decimal)
+        found = json.loads(parse_text(cell), parse_float=Decimal, object_pairs_hook=_object_of_pairs)
+    except _RepeatedNameError:
+        raise
     except (ValueError, RecursionError) as problem:
         raise ValueError(f"is no JSON ({problem}); write an array of objects") from None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise ValueError("is no array of objects in JSON")
+    return found
+
+
+class _RepeatedNameError(ValueError):
+    """A JSON object has two values of one name."""
+
+
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> Row:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise _RepeatedNameError(f"has {name} twice in one object; keep one of them, or write two objects")
     return found
 
 
@@ -83,14 +98,27 @@ def parse_free_fields(cell: str) -> list[Row]:
 
 
 def parse_units(cell: str) -> list[Row]:
-    """Parse a JSON array of objects. Raise ValueError for a barcode that was shortened or read as a number."""
+    """Parse a JSON array of objects. Raise ValueError for a barcode that stands twice, or not as a scanner sends it."""
     found = parse_objects(cell)
+    seen: set[str] = set()
     for unit in found:
         code = unit.get("unit_barcode")
-        clean = CLEANERS[BARCODE]
-        if isinstance(code, str) and code and clean(code, Notation()).further_codes:
-            raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
+        if not isinstance(code, str) or not code:
+            continue
+        _check_unit_barcode(code)
+        if (name := fold_code(code)) in seen:
+            raise ValueError(f"has the unit_barcode {code} twice; each unit needs a code of its own")
+        seen.add(name)
     return found
+
+
+def _check_unit_barcode(code: str) -> None:
+    """Raise ValueError for several codes in one, and for what a spreadsheet added to a code."""
+    cleaned = CLEANERS[BARCODE](code, Notation())
+    if cleaned.further_codes:
+        raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
+    if cleaned.value != code:
+        raise ValueError(f"has the unit_barcode {code}, which no scanner sends; write {cleaned.value}")
 
 
 def parse_pool(cell: str) -> int:

@@ -132,7 +132,9 @@ class SendDecider:
 
     async def decide(self, op: Operation, features: Features, result: RequestResult, token: str | None) -> None:
         """Record what the result of a send means for the operation."""
-        if token is not None and isinstance(result, Response) and result.status == 401:
+        if token is not None and (
+            isinstance(result, SettingsError) or (isinstance(result, Response) and result.status == 401)
+        ):
             self.token_store.remove(op.principal, token)  # this is about the user token only, and nothing was done
             self.outbox.retry_later(op.op_id, reason_of(result), 0, was_not_sent=True)
             return
@@ -216,7 +218,7 @@ class SendDecider:
         """Store the outcome. Nothing is awaited between the response and this."""
         if isinstance(result, SettingsError):
             self.link.record_refusal(reason_of(result))
-            self.outbox.retry_later(op.op_id, reason_of(result), 0)
+            self.outbox.retry_later(op.op_id, reason_of(result), 0, was_not_sent=True)
             return
         outcome = outcome_of(result)
         if outcome in (Outcome.ACCEPTED, Outcome.REFUSED) and lacks_service_mark(result, features):

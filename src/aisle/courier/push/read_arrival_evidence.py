@@ -55,6 +55,8 @@ Query = dict[str, QueryValue]
 MAX_LOG_PAGES = 40
 """Number of pages that an unfiltered log may have; a longer one cannot be searched."""
 _PAGE_SIZE = 500
+_MAX_FOUND_CHARACTERS = 8 << 20
+"""Characters of the log entries of one operation above which they are no answer."""
 _POOLS = range(1, 11)
 
 
@@ -107,10 +109,13 @@ class Lookup:
         elif from_id:
             query["from_id"] = from_id
         found: list[Row] = []
-        read = 0
+        read = characters = 0
         async with aclosing(pages_by_count(self.client, "list-store-product-logs", query=query)) as pages:
             async for rows, _ in pages:
-                found += [row for row in rows if carries_reference(row, entry_reference)]
+                found += (more := [row for row in rows if carries_reference(row, entry_reference)])
+                characters += sum(len(str(row)) for row in more)
+                if characters > _MAX_FOUND_CHARACTERS:
+                    raise InvalidResponse("The log has too many entries of one operation.")
                 if filtered and entry_reference.is_ours and _ignores_filter(rows, entry_reference.reference):
                     self.observations.record(REFERENCE_FILTER, IGNORED)
                     return await self._read_log_entries(entry_reference, historic=historic, from_id=from_id)

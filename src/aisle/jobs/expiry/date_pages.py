@@ -11,6 +11,7 @@ from decimal import Decimal
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
 from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, query_again
 from aisle.jobs.expiry.expiry_state import (
+    CHECK,
     CONFIRM,
     DATE,
     EXPIRY,
@@ -172,7 +173,8 @@ def _take_nearest(state: ExpiryState, day: date, context: Context) -> Result:
         asking = state._replace(is_later_asked=True)
         return _ask_if_right(asking, day, "expiry.is_later")
     count, product = max(2, state.last_labels.labels), in_hand(state)
-    label = SentCheck(product.number, product.label, (), ((EXPIRY, standing),), label_day=day.isoformat())
+    stands = ((EXPIRY, standing), (CHECK, product.value(CHECK)))
+    label = SentCheck(product.number, product.label, (), stands, label_day=day.isoformat())
     kept = back_to_list(state)._replace(sent=(*state.sent, label)[-MAX_UNDO:])
     return reply(kept, GOOD, "expiry.nearest_of", count=count, day=day_message(standing), label=product.label)
 

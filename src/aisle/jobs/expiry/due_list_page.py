@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from aisle.jobs.expiry.expiry_state import EXPIRY, ExpiryState, day_message, today_of, uncount_label
+from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
 from aisle.jobs.expiry.send_and_undo_check import query_undo
 from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, refuse
 from aisle.jobs.row_types.products import ExpiryCheckRow
-from aisle.jobs.view import WRONG, Msg, msg, raw, undo_verdict
+from aisle.jobs.view import WRONG, Msg, msg, raw
 
 Result = Turn[ExpiryState]
 
@@ -87,10 +87,6 @@ def ask_undo(state: ExpiryState, context: Context) -> Result:
     if last.loss:
         undone = state._replace(sent=earlier, found_expired="")
         return Turn(undone, (Start("adjust", {"undo": last.loss}),))
-    if last.label_day:
-        undone = uncount_label(state._replace(sent=earlier), last.product)
-        days = {"undone": day_message(last.label_day), "day": day_message(dict(last.after)[EXPIRY])}
-        return Turn(undone, (), undo_verdict(msg("expiry.label_undone", label=last.label, **days)))
     return Turn(state, (query_undo(state, context),))
 
 

@@ -21,10 +21,12 @@ from aisle.jobs.expiry.expiry_state import (
     ExpiryState,
     SentCheck,
     back_to_list,
+    day_message,
     in_hand,
     is_discount_due,
     next_check,
     parse_checked_product,
+    uncount_label,
 )
 from aisle.jobs.expiry.report_refused_checks import find_refusal, refusal_message
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
@@ -107,6 +109,8 @@ def undo_check(state: ExpiryState, row: StoreProductRow | None, context: Context
         return Turn(state)
     sent, state = state.sent[-1], state._replace(sent=state.sent[:-1])
     product = parse_checked_product(row) if row else None
+    if sent.label_day:
+        return _undo_label(state, sent, product)
     if row and (why := find_refusal(row.get("said") or (), sent)) is not None:
         return Turn(state, (), Verdict(WRONG, refusal_message(why, sent)))
     if product is None or product.number != sent.product or _is_changed(product, sent):
@@ -118,6 +122,17 @@ def undo_check(state: ExpiryState, row: StoreProductRow | None, context: Context
     text = msg("expiry.undone" if is_whole else "expiry.undone_partly", label=sent.label)
     now = {name: product.value(name) for name in values}
     return Turn(state, setting_writes(sent.product, values, now, context), undo_verdict(text))
+
+
+def _undo_label(state: ExpiryState, sent: SentCheck, product: CheckedProduct | None) -> Result:
+    """Undo a label that changed nothing, and name the date that stands now."""
+    undone = uncount_label(state, sent.product)
+    is_known = product is not None and product.keeps_all
+    day = product.known_expiry if product and is_known else dict(sent.after)[EXPIRY]
+    if not day:
+        return Turn(undone, (), Verdict(WRONG, msg("expiry.changed_since", label=sent.label)))
+    days = {"undone": day_message(sent.label_day), "day": day_message(day)}
+    return Turn(undone, (), undo_verdict(msg("expiry.label_undone", label=sent.label, **days)))
 
 
 def _is_changed(product: CheckedProduct, sent: SentCheck) -> bool:

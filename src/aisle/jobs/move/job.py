@@ -139,7 +139,7 @@ class MoveJob(Job[MoveState]):
     """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
-    version = 2
+    version = 3
     state_type = MoveState
     steps: tuple[str, ...] = (
         "move.from",
@@ -232,12 +232,14 @@ class MoveJob(Job[MoveState]):
                 return _go_back(state)
             case Choice(choice):
                 return _handle_choice(state, choice, context)
+            case Scan(matches) if state.named_product:
+                return _scan_with_named_piece(state, matches, context)
             case Scan(matches):
                 return _handle_scan(state, matches, context)
             case Quantity(value, code):
-                return _enter_quantity(state, value, code)
+                return _enter_quantity(state._replace(named_product=""), value, code)
             case Command(letter):
-                return _handle_command(state, letter, context)
+                return _handle_command(state._replace(named_product=""), letter, context)
             case UnknownCode(code) if quantity_or_record.is_too_short_for_code(code) and state.phase in (
                 "from",
                 "take",
@@ -262,6 +264,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         turn = take_goods.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
         product = str(args["product_number"])
+        state = state._replace(named_product=product)
         turn = take_goods.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
     else:
         return Turn(state, queries)
@@ -311,6 +314,18 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
 
 
 # Inputs
+
+
+def _scan_with_named_piece(state: MoveState, matches: tuple[Match, ...], context: Context) -> Result:
+    """Handle a scan while one piece is in hand that was not scanned: the first scan of its product is this piece."""
+    named = state.named_product
+    is_in_hand = any(part.product == named for part in state.in_hand) or bool(state.pending_scan)
+    if not any((each.kind, each.key) == (PRODUCT, named) for each in matches) or not is_in_hand:
+        return _handle_scan(state, matches, context)
+    more = tuple(each._replace(quantity=each.quantity - 1) if each.key == named else each for each in matches)
+    turn = _handle_scan(state._replace(named_product=""), more, context)
+    is_refused = turn.verdict is not None and turn.verdict.kind == WRONG
+    return turn._replace(state=turn.state._replace(named_product=named)) if is_refused else turn
 
 
 def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context) -> Result:
@@ -505,7 +520,7 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
     if choice.kind in quantity_or_record.RECORD_CHOICES and state.pending_scan:
-        return take_goods.ask_again(state, state.pending_scan)
+        return _ask_before_record(state, state.pending_scan, choice)
     before, state = state, state._replace(choices=())
     match choice.kind:
         case implausible_quantities.DROP_QUANTITY:
@@ -537,6 +552,15 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "drop":
             return _drop_goods(state)
     return Turn(state)
+
+
+def _ask_before_record(state: MoveState, scan: Match, choice: MoveChoice) -> Result:
+    """Ask about the goods again. The record that digits were meant for is refused as a scan of it is."""
+    turn = take_goods.ask_again(state, scan)
+    if not turn.state.choices:
+        return turn
+    what = name_of(Match(choice.kind.removeprefix("is_"), choice.key, choice.label, code=choice.key))
+    return turn._replace(verdict=Verdict(WRONG, msg("count.answer_first", what=what)))
 
 
 def _drop_goods(state: MoveState) -> Result:

@@ -264,6 +264,8 @@ class MoveState(NamedTuple):
     """Quantity that has to be confirmed where the stock is unknown."""
     are_locations_unknown: bool = False
     """True if the service has reported no stock locations at all."""
+    named_product: str = ""
+    """Product that the job was opened for, until it is scanned: one piece of it is in hand without a scan."""
 
     @property
     def is_on_cart(self) -> bool:

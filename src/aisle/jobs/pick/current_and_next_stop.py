@@ -82,7 +82,7 @@ def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:
         return ()
     product, stop = state.lines[index].product, state.lines[index].stop_key
     of_product = ((each, take) for each, take in enumerate(state.lines) if take.product == product)
-    return tuple(each for each, take in of_product if take.stop_key == stop and not take.is_closed)
+    return tuple(each for each, take in of_product if take.stop_key == stop and not take.is_short)
 
 
 def current_stop_lines(state: PickState) -> list[PickLine]:

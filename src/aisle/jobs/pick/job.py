@@ -476,7 +476,8 @@ def _is_record(
     """Return True if digits are the number of the record found, and no quantity."""
     if quantity_or_record.is_likely_number(rows, value) or _is_label(state, rows, value, code, found):
         return True
-    if unanswered_question.is_about_goods(state) and value > current_and_next_stop.ordered_at_stop(state):
+    is_long = not quantity_or_record.is_too_short_for_code(f"{value:f}")
+    if is_long and unanswered_question.is_about_goods(state) and value > current_and_next_stop.ordered_at_stop(state):
         return True  # it is refused by name, because the question about scanned goods would be lost
     return (
         value > quantity_or_record.MAX_LIKELY_QUANTITY

@@ -254,7 +254,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
         return remove_order(state, tote, "rejected" if row.get("is_rejected") else "finished")
     if is_reassigned(tote, row, context):
         return remove_order(state, tote, "assigned", str(row.get("assigned_name") or row["assigned_to"]))
-    row_lines = parse_lines(row.get("lines") or (), order)
+    row_lines = parse_lines(row.get("lines") or (), order, context.policy.weight_tolerance)
     if _waits_for_customer(state, tote, row_lines):
         return Turn(state, (Close(start=Start("hand_over", {"order_number": order})),))
     if not tote.has_lines and _is_done(state, row_lines):

@@ -93,11 +93,23 @@ class PickLine(NamedTuple):
     """Orders that goods of the product at locations are held for, and how much."""
     held_at: tuple[HeldAt, ...] = ()
     """The same by location."""
+    tolerance: Decimal = Decimal(0)
+    """Quantity that it may lack when it is picked; 0 for goods that are not weighed."""
 
     @property
     def is_open(self) -> bool:
         """True while something is still to be picked."""
         return not self.is_closed and self.picked < self.ordered
+
+    @property
+    def is_within_tolerance(self) -> bool:
+        """True if it lacks something, but no more than weighed goods may: then it is picked."""
+        return 0 < self.ordered - self.picked <= self.tolerance
+
+    @property
+    def is_short(self) -> bool:
+        """True if the line counts as picked although it lacks more than its tolerance."""
+        return self.is_closed and not self.is_within_tolerance
 
     @property
     def remaining(self) -> Decimal:
@@ -177,9 +189,16 @@ class PickLine(NamedTuple):
         return self.location.casefold() or f" {self.product}"
 
 
-def parse_lines(lines: Iterable[OrderLineRow], order: str = "") -> tuple[PickLine, ...]:
-    """Return the lines of an order (rows of the read `order`) as stops in walking order."""
-    return sort_stops((_parse_line(line, order) for line in lines), {order: 0})
+def parse_lines(
+    lines: Iterable[OrderLineRow], order: str = "", tolerance: Decimal = Decimal(0)
+) -> tuple[PickLine, ...]:
+    """Return the lines of an order (rows of the read `order`) as stops in walking order. Weighed lines may lack
+    `tolerance` per cent."""
+    parsed = (_parse_line(line, order) for line in lines)
+    return sort_stops(
+        (take._replace(tolerance=take.ordered * tolerance / 100) if take.allows_decimals else take for take in parsed),
+        {order: 0},
+    )
 
 
 def is_nothing_picked(lines: Collection[PickLine]) -> bool:

@@ -106,14 +106,14 @@ def handle_location_answer(state: PickState, row: StockAtLocationRow, context: C
 
 
 def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Result:
-    closed = [state.lines[index] for index in indexes if state.lines[index].is_closed]
+    closed = [state.lines[index] for index in indexes if state.lines[index].is_short]
     label = match.label or match.key
     if closed:
         picked, of, _ = current_and_next_stop.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
         return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
-    _, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in indexes)
-    return reject_input(state, "pick.full", label=label, of=of)
+    picked, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in indexes)
+    return reject_input(state, "pick.full", label=label, done=picked, of=of)
 
 
 def _for_tote(state: PickState, order: str, message: Msg) -> Msg:
@@ -168,7 +168,7 @@ def _picked_message(
     done, of, _ = current_and_next_stop.sum_lines(after.lines[index] for index in stop)
     label = after.lines[max(changes)].label
     if not after.is_batch and after.is_done:
-        lacking = sum(take.is_closed for take in after.lines)
+        lacking = sum(take.is_short for take in after.lines)
         return (
             msg("pick.picked_with_shortage", order=after.order, count=lacking)
             if lacking
@@ -202,7 +202,7 @@ def _picked_message(
             "pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added)
         )
     if after.is_done:
-        lacking = sum(take.is_closed for take in after.lines)
+        lacking = sum(take.is_short for take in after.lines)
         id_ = "pick.batch_picked_with_shortage" if lacking else "pick.batch_all_picked"
         return msg(id_, count=len(after.totes), what=text, **({"lacking": lacking} if lacking else {}))
     letters = " ".join(pick_state.tote_letter(after, order) for order in full)
@@ -215,7 +215,7 @@ def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
     indexes = [
         index
         for index in set_and_restore_picked_quantities.lines_with_product(state, match.key)
-        if state.lines[index].is_closed
+        if state.lines[index].is_short
     ]
     if not indexes:
         return Turn(state)

@@ -68,13 +68,15 @@ def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> 
 
 
 def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: bool = False) -> PickState:
-    """Set the picked quantities of these lines, optionally closing them; add the step to the history."""
+    """Set the picked quantities of these lines, optionally closing them; add the step to the history. A weighed line
+    that lacks no more than its tolerance is closed too."""
     takes = list(state.lines)
     before = []
     for index, picked in changes.items():
         take = takes[index]
         before.append(LineBefore(take.order, take.line, take.picked, take.is_closed))
-        takes[index] = take.with_picked(picked)._replace(is_closed=is_closed and picked < take.ordered)
+        take = take.with_picked(picked)
+        takes[index] = take._replace(is_closed=take.is_within_tolerance or (is_closed and picked < take.ordered))
     state = state._replace(lines=tuple(takes), choices=(), is_pack_asked=False)
     return add_undo_step(state, UndoStep(tuple(before)))
 

@@ -73,6 +73,8 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
         unanswered_question.goods_choices(state),
         state._replace(untaken=Decimal(0)),
     )  # the last number counts
+    if matches and unanswered_question.is_about_goods(state):  # else the question about scanned goods would be lost
+        return _ask_quantity_or_record(state, value, matches, goods)
     if too_many := rejected_scans_and_quantities.reject_too_many(state, value, *others):
         return too_many
     if matches:

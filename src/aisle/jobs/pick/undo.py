@@ -109,7 +109,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
     where = at_location(_undone_location(state, restored, touched[-1]))
     text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
-    if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
+    if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
         text = msg("pick.closed_again", label=take.label, done=done, of=of)
     elif was == now:
@@ -135,7 +135,7 @@ def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
     return [
         index
         for index, line in enumerate(state.lines)
-        if (line.order, line.line) in keys or ((line.order, line.stop_key) in stops and not line.is_closed)
+        if (line.order, line.line) in keys or ((line.order, line.stop_key) in stops and not line.is_short)
     ]
 
 

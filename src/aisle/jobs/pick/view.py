@@ -346,7 +346,7 @@ def _done_lines(state: PickState) -> list[Line]:
     quantity, total = map(goods_text, goods_of_lines(state.lines))
     in_hand = goods_in_hand.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
-    full = sum(not take.is_closed for take in state.lines)
+    full = sum(not take.is_short for take in state.lines)
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:

@@ -53,7 +53,8 @@ class ExceptionsState(NamedTuple):
     question: str = ""
     """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
     opened: tuple[DifferencesRow, ...] = ()
-    """Opened difference, if it is not among the rows: others are before it, or it is settled."""
+    """Opened difference, if it is not among the rows: others are before it, or it is settled. In a question for all
+    marked rows: the one in focus, if none is marked."""
     is_settled: bool = False
     """True if the opened difference is not to be decided any more."""
     approved: tuple[DifferencesRow, ...] = ()
@@ -184,19 +185,24 @@ MAX_NAMED = 5
 
 
 class ManyQuestion(DecisionQuestion):
-    """Question whether all marked differences are approved or counted again."""
+    """Question whether all marked differences, or the one in focus, are approved or counted again."""
 
     name = "exceptions.many"
 
     def lines(self, state: ExceptionsState) -> tuple[Line, ...]:
         many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
-        named = [_named_difference(row) for row in state.rows if row["key"] in state.marked]
-        if len(state.marked) > MAX_NAMED:
+        keys = _asked_keys(state)
+        named = [_named_difference(row) for row in state.rows if row["key"] in keys]
+        if len(keys) > MAX_NAMED:
             named[MAX_NAMED:] = [raw("…")]
-        return (Line("product", msg(many, count=len(state.marked))), *(Line("note", text) for text in named))
+        return (Line("product", msg(many, count=len(keys))), *(Line("note", text) for text in named))
 
     def actions(self, state: ExceptionsState) -> Actions:
         return (Action(msg("order_actions.yes"), _query_marked), Action(msg("order_actions.no"), self.go_back))
+
+
+def _asked_keys(state: ExceptionsState) -> tuple[str, ...]:
+    return state.marked or tuple(row["key"] for row in state.opened)
 
 
 def _named_difference(row: DifferencesRow) -> Msg:
@@ -217,7 +223,7 @@ def value_message(row: DifferencesRow) -> Msg:
 
 
 def _query_marked(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (Query("marked", "differences", {"keys": list(state.marked)}, is_live=True),))
+    return Turn(state, (Query("marked", "differences", {"keys": list(_asked_keys(state))}, is_live=True),))
 
 
 class OneQuestion(DecisionQuestion):

@@ -404,12 +404,13 @@ def mark_scanned(state: ExceptionsState, rows: tuple[DifferencesRow, ...], match
 
 
 def _ask_decision(state: ExceptionsState, decision: str) -> Result:
+    """Ask whether this is done with all marked differences, else with the one in focus."""
     if state.marked:
         return Turn(state._replace(question=decision))
     is_desk = state.options.is_desk
     row = list_cursor_and_search.row_in_focus(state) if is_desk else list_cursor_and_search.row_at_cursor(state)
     if row:
-        return Turn(state._replace(question=row["key"]))
+        return Turn(state._replace(question=decision, opened=(row,)))
     return reply(state, ASK, "exceptions.mark_first")
 
 
