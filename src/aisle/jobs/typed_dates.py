@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+from aisle.barcode_numbers import are_digits, has_check_digit
+
 _MONTHS = (
     "january januari januar janvier janner",
     "february februari februar fevrier",
@@ -31,6 +33,9 @@ _MONTHS = (
 _DAYS_AHEAD = re.compile(r"\+\s*(\d{1,4})", re.ASCII)
 _PART = re.compile(r"\d+|[a-z]+", re.ASCII)
 _DATE = re.compile(r"[\da-z]+(?:[-./, ]+[\da-z]+)*[-./, ]*", re.ASCII)
+
+_DATE_LENGTHS = (4, 6, 8)
+"""Digits of a date without signs."""
 
 Parts = tuple[int, ...]
 """Day, month and, if it was typed, the year; the day is `LAST_DAY` if only month and year were."""
@@ -57,6 +62,11 @@ def parse_date(text: str, today: date, *, past_days: int = 0) -> date | None:
 def is_date(text: str) -> bool:
     """Return True if a text is a date, on whatever day."""
     return parse_date(text, date(2000, 1, 1)) is not None
+
+
+def has_length_of_date(text: str) -> bool:
+    """Return True if a text is as many digits as a date without signs has, and no barcode."""
+    return are_digits(text) and len(text) in _DATE_LENGTHS and not has_check_digit(text)
 
 
 def _without_accents(text: str) -> str:
@@ -105,7 +115,7 @@ def _split_digits(digits: str) -> Parts:
     """Return the date of digits without signs: `0712`, `071226`, `07122026`, `20261207`."""
     if len(digits) == 8 and digits.startswith("20") and int(digits[2:4]) > 12:
         return int(digits[6:]), int(digits[4:6]), int(digits[:4])
-    if len(digits) not in (4, 6, 8):
+    if len(digits) not in _DATE_LENGTHS:
         return ()
     year = (_year(digits[4:]),) if digits[4:] else ()
     return int(digits[:2]), int(digits[2:4]), *year

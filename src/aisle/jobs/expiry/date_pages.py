@@ -35,7 +35,7 @@ from aisle.jobs.expiry.expiry_state import (
 from aisle.jobs.expiry.send_and_undo_check import send_check
 from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
-from aisle.jobs.typed_dates import parse_date
+from aisle.jobs.typed_dates import has_length_of_date, parse_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, Text, UnknownCode
 from aisle.scan.gs1 import nearest_century, parse_expiry_label
@@ -182,6 +182,8 @@ def _take_nearest(state: ExpiryState, day: date, context: Context) -> Result:
 def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:
     """Ask whether an unknown code is the date of the product in hand; refuse it if it is none."""
     day = parse_typed(code, context)
+    if day is None and has_length_of_date(code):
+        return refuse(state, msg("expiry.no_date", text=code))
     if day is None:
         return refuse(state, msg("count.unknown", code=code))
     asking = state._replace(phase=CONFIRM, day=day.isoformat(), other=Match("", code, code=code))
