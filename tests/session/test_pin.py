@@ -400,7 +400,6 @@ def test_what_gets_no_answer_can_be_noted_and_loses_nothing(desk: Desk) -> None:
         ("idempotency=30d, people", {"has_pin": True, "role": "supervisor"}),
         ("", {"has_pin": True, "role": "supervisor"}),
         (FEATURES, {"has_pin": False, "role": "supervisor"}),
-        (FEATURES, {"has_pin": True, "role": "staff"}),
     ],
 )
 def test_where_nobody_gives_a_token_for_a_pin_all_goes_as_ever(
