@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Required, get_args, get_origin, get_type_hints
 
 from aisle.client.csv_load import clean_cells_by_column_kind as kinds
 from aisle.client.csv_load.parse_cleaned_cells import (
     Parser,
     parse_boolean,
-    parse_free_fields,
+    parse_fields,
     parse_list,
     parse_number,
     parse_numbers,
     parse_objects,
+    parse_part_quantity,
     parse_pin,
     parse_pool,
     parse_pool_text,
     parse_role,
     parse_text,
-    parse_units,
 )
 from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
@@ -53,6 +54,8 @@ class Column(NamedTuple):
     parse: Parser
     required: bool = False
     kind: str = kinds.TEXT
+    fields: Mapping[str, Column] = MappingProxyType({})
+    """Fields of the objects of a JSON column, by name."""
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""
@@ -164,6 +167,7 @@ _KINDS: dict[Parser, str] = {
     parse_role: kinds.ROLE,
     parse_pin: kinds.CODE,
     parse_pool_text: kinds.POOL,
+    parse_part_quantity: kinds.NUMBER,
 }
 _CODE_FIELDS = frozenset(
     {
@@ -196,11 +200,30 @@ def _value_kinds(annotation: Any) -> Iterable[Any]:
 
 def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
     parse = parse_pool if parse is parse_number and name.endswith("stock_pool") else parse
-    kind = _cell_kind(name, parse)
-    return Column(name, _OBJECT_PARSERS.get(name, parse) if parse is parse_objects else parse, required, kind)
+    parse = parse_part_quantity if name == "set_item_quantity" else parse
+    return Column(name, parse, required, _cell_kind(name, parse))
 
 
-_OBJECT_PARSERS: dict[str, Parser] = {"free_fields": parse_free_fields, "units": parse_units}
+def _column_of_field(name: str, annotation: Any, required: bool) -> Column:
+    """Return the column of a field of a body; of a list of objects, with their fields."""
+    column = _create_column(name, _parser_for(annotation), required)
+    if column.kind != kinds.JSON:
+        return column
+    (item,) = get_args(annotation)
+    hints = get_type_hints(item, include_extras=True)
+    needed = {one for one, hint in hints.items() if get_origin(hint) is Required}
+    unique, *more = _NEEDED_IN_OBJECTS.get(name, ("",))
+    fields = _body_columns(item, {*needed, *more})
+    return column._replace(parse=partial(parse_fields, fields=fields, unique=unique), fields=fields)
+
+
+_NEEDED_IN_OBJECTS: Mapping[str, tuple[str, ...]] = {
+    "free_fields": ("key", "key"),
+    "opening_hours": ("key", "key", "value"),
+    "set_product": ("set_product_number", "set_product_number", "set_item_quantity"),
+    "units": ("unit_barcode",),
+}
+"""Field that two objects of a column never share, and those without which an object says nothing."""
 
 
 def _columns(*columns: Column) -> dict[str, Column]:
@@ -211,7 +234,7 @@ def _body_columns(body: type, required: Iterable[str], *more: Column) -> dict[st
     """Return a column for each field of a body."""
     needed = set(required)
     fields = get_type_hints(body).items()
-    return _columns(*(_create_column(name, _parser_for(kind), name in needed) for name, kind in fields), *more)
+    return _columns(*(_column_of_field(name, kind, name in needed) for name, kind in fields), *more)
 
 
 def _layout_with_lines(layout: FileLayout, line: type, required: Iterable[str], *key: str) -> FileLayout:
