@@ -16,6 +16,7 @@ from textual.app import App
 from aisle.scan.inputs import DecodedInput, Key, Line
 from aisle.terminal_packets import PRELUDE, encode_packet
 from aisle.tui.browser_driver import BrowserDriver
+from aisle.tui.driver import BATCH_S
 from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
 from tests.run_length import tries
 from tests.service.serve_process import until
@@ -117,6 +118,55 @@ async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:
         calls.pop(0)()
     assert [item for batch in taken for item in batch] == [*sent, *pressed]
     assert [len(batch) for batch in taken] == [250, 250, 115, 25, 20]
+
+
+class SlowApp:
+    """An app that takes 30 ms for each input, by its own clock."""
+
+    ready_for_input = True
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self.sizes: list[int] = []
+        self.ended_after: int | None = None
+        self.calls: list[Callable[[], None]] = []
+        monkeypatch.setattr("aisle.tui.driver.time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def take(self, items: list[DecodedInput], read_at: float) -> None:
+        self.sizes.append(len(items))
+        self.now += 0.03 * len(items)
+
+    def hang_up(self) -> None:
+        self.ended_after = len(self.sizes)
+
+    def flooded(self) -> BrowserDriver:
+        """A driver in which lines of a paste wait for this app."""
+        driver = BrowserDriver(App[None]())
+        driver._receiver = self  # type: ignore[assignment]
+        driver._call_on_loop = self.calls.append  # type: ignore[assignment, method-assign]
+        for _ in range(20):
+            driver._queue_inputs([Line("110022", "cr", 0.0, 0.0, 0.0)] * 100, 0.0)
+        return driver
+
+
+async def test_a_flood_does_not_keep_a_program_from_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = SlowApp(monkeypatch)
+    driver = app.flooded()
+    app.calls.pop(0)()
+    driver._leave()
+    taken = len(app.sizes)
+    while app.calls:
+        app.calls.pop(0)()
+    assert app.ended_after == taken == len(app.sizes), "nothing is taken after the end"
+
+
+async def test_parts_of_a_slow_flood_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = SlowApp(monkeypatch)
+    app.flooded()
+    while app.calls:
+        app.calls.pop(0)()
+    assert sum(app.sizes) == 2_000
+    assert 0.03 * max(app.sizes[1:]) <= BATCH_S
 
 
 @pytest.mark.parametrize("rig", ["hasty"], indirect=True)
