@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from textual.app import App
 from aisle.scan.inputs import DecodedInput, Key, Line
 from aisle.terminal_packets import PRELUDE, encode_packet
 from aisle.tui.browser_driver import BrowserDriver
-from aisle.tui.driver import BATCH_S
+from aisle.tui.driver import BATCH_S, MAX_PENDING
 from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
 from tests.run_length import tries
 from tests.service.serve_process import until
@@ -60,6 +61,20 @@ def test_scans_faster_than_the_app_takes_them_wait_and_none_is_lost(rig: Rig) ->
     rig.output()
     lines = [entry[1] for entry in rig.entries() if entry[0] == "Line"]
     assert lines == sent.decode().split()
+
+
+def test_opened_addresses_wait_as_scans_do(rig: Rig) -> None:
+    packets = [
+        encode_packet(b"M", json.dumps({"type": "open", "address": f"/{n:<4000}"}).encode()) for n in range(2_000)
+    ]
+    left = fill(rig, b"".join(packets))
+    assert len(b"".join(packets)) - len(left) < (MAX_PENDING + 40) * len(packets[0]) < len(b"".join(packets))
+    rig.log.with_suffix(".go").touch()
+    assert rig.process.stdin is not None
+    rig.process.stdin.write(left)
+    rig.tell(type="quit")
+    rig.output()
+    assert sum(entry[0] == "Key" for entry in rig.entries()) == len(packets)
 
 
 def test_a_program_whose_app_takes_nothing_still_ends(rig: Rig) -> None:

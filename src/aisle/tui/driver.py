@@ -194,8 +194,9 @@ class AisleDriver(Driver):
     def report_page(self, address: str, title: str) -> None:
         """Report the address and title of the page on the screen, if `reports_pages`."""
 
-    def offer_file(self, name: str, content: bytes) -> None:
-        """Offer a file as a download to whoever shows the terminal; only a browser takes it."""
+    def offer_file(self, name: str, content: bytes) -> bool:
+        """Offer a file as a download to whoever shows the terminal. Return True if it is taken, as by a browser."""
+        return False
 
     def close(self) -> None:
         """Write the last bytes."""
