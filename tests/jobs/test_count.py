@@ -482,6 +482,17 @@ def test_a_large_difference_is_counted_again_before_anything_is_sent(policy: Pol
     assert hand.entries[0]["stock_pool_1"] == (2 if again else counted)
 
 
+@pytest.mark.parametrize(("now", "is_asked"), [(27, False), (26, True), (7, True)])
+def test_a_count_that_the_stock_agrees_with_meanwhile_is_not_counted_again(now: int, is_asked: bool) -> None:
+    hand = Hand({"A-1": [product("P1", 7)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(27)
+    hand.places["A-1"] = [product("P1", now)]
+    hand.feed(Changed("location", "A-1"))
+    assert (hand.say("d") == "count.recount_needed") == is_asked
+
+
 def test_the_first_count_may_be_kept_and_is_not_asked_for_again() -> None:
     hand = Hand({"A-1": [product("P1", 7)]}, policy=Policy())
     hand.place("A-1")
