@@ -286,6 +286,22 @@ def test_count_after_which_another_was_made_says_so(desk: Desk, later: dict[str,
     assert row["later_count"] == count
 
 
+@pytest.mark.parametrize("is_confirmed", [True, False])
+@pytest.mark.parametrize(
+    ("change", "later"),
+    [({}, 8), ({"location_code": "A-2"}, None), ({"scanned_datetime": "2026-11-20T11:50:00Z"}, None)],
+)
+def test_count_has_a_later_one_that_is_not_sent_yet(
+    desk: Desk, change: dict[str, Any], later: int | None, is_confirmed: bool
+) -> None:
+    op_id = desk.note(count("P1", 9, 6))
+    if is_confirmed:
+        desk.confirm(op_id, "{}")
+    desk.note(count("P1", 8, 6, **{"scanned_datetime": "2026-11-20T12:10:00Z", **change}))
+    [row] = [row for row in desk.rows() if row["counted_quantity"] == 9]
+    assert row["later_count"] == later
+
+
 def test_count_after_which_an_undone_one_was_made_stands(desk: Desk) -> None:
     fields = {"counted_quantity": 9, "expected_quantity": 6, "stock_pool": "1", "quantity": 3}
     first = logged(8, "P1", **fields, moved_on="2026-11-20T11:59:00Z", created_on="2026-11-20T12:00:00Z")

@@ -20,6 +20,7 @@ from aisle.jobs.adjust_state_and_reasons import (
     Reason,
     SentAdjustment,
     parse_reasons,
+    with_expiry_first,
 )
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -73,6 +74,7 @@ from aisle.scan.grammar_and_meaning_types import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.log import ReasonsRow
 
 
 Result = Turn[AdjustState]
@@ -214,12 +216,11 @@ def _handle_opened(args: Args, context: Context) -> Result:
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
         location=place,
-        reasons=parse_reasons(context.policy.adjustment_reasons),
         page_size=size,
         closes_after_send=bool(place or product),
         expired_on=str(args.get("expired_on") or ""),
     )
-    state = state._replace(large_quantity=context.policy.large_quantity)
+    state = _with_reasons(state, (), context)._replace(large_quantity=context.policy.large_quantity)
     effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
@@ -230,9 +231,15 @@ def _handle_opened(args: Args, context: Context) -> Result:
     return Turn(state, effects)  # answers come in reverse order: the location's pool comes before the product
 
 
+def _with_reasons(state: AdjustState, logged: tuple[ReasonsRow, ...], context: Context) -> AdjustState:
+    """Set the reasons; for expired goods those that name it come first, so that a habit chooses no other one."""
+    reasons = parse_reasons(context.policy.adjustment_reasons, logged)
+    return state._replace(reasons=with_expiry_first(reasons) if state.expired_on else reasons)
+
+
 def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == "reasons":
-        return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
+        return Turn(_with_reasons(state, rows, context))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == find_and_report_refusals.REFUSED_QUERY:

@@ -36,7 +36,8 @@ def ask_undo(state: AdjustState, context: Context) -> Result:
 
 
 def _stock_change(sent: SentAdjustment) -> StockChange:
-    return StockChange(sent.line.product, sent.line.location, sent.line.pool, sent.quantity, sent.at)
+    line = sent.line
+    return StockChange(line.product, line.location, line.pool, sent.quantity, sent.at, line.label, line.measure)
 
 
 def check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Result:
@@ -44,10 +45,11 @@ def check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Res
     if not state.sent:
         return Turn(state)
     sent = state.sent[-1]
-    entry = undo_sent_count.entry_of(_stock_change(sent), rows)
+    change = _stock_change(sent)
+    entry = undo_sent_count.entry_of(change, rows)
     if entry and entry["later_count"] is not None:
-        verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
-        return _end_undo(state, verdict)
+        counted = undo_sent_count.with_later_quantity(change, entry)
+        return _end_undo(state, Verdict(WRONG, undo_sent_count.counted_since_message(counted)))
     return Turn(state, (find_and_report_refusals.query_refused_since([sent.at]),))
 
 

@@ -117,7 +117,7 @@ def _format_amount(entry: Entry) -> Msg:
 def _state_message(entry: Entry) -> Msg:
     if entry.is_undone:
         return msg("operation_state.undone")
-    if entry.later_count is not None:
+    if entry.later_count is not None and entry.state == "confirmed":
         return msg("my_entries.counted_again")
     return msg("my_entries.not_used" if entry.is_not_used else STATE_WORDS[entry.state])
 
@@ -225,7 +225,7 @@ class EntryPage(FormPage[MyEntriesState]):
         if entry.why:
             lines.append(Line("note", read_message(entry.why)))
         if entry.later_count is not None:
-            lines.append(Line("note", msg("my_entries.later_count", counted=entry.later_count)))
+            lines.append(Line("note", msg("my_entries.later_count", label=entry.label, counted=entry.later_count)))
         return tuple(lines)
 
     def step(self, state: MyEntriesState) -> Step:

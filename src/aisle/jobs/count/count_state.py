@@ -257,6 +257,8 @@ class CountState(NamedTuple):
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
     """Return True if the difference is so large that a recount is needed; a threshold of 0 is not applied."""
+    if line.latest and line.latest.expected == line.counted:
+        return False  # the stock is known to be as counted since
     units, value = abs(line.difference), abs(line.value)
     share = policy.recount_percent
     return bool(
@@ -264,15 +266,3 @@ def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
         or (share and line.expected and units * 100 > share * abs(line.expected))
         or (policy.recount_value and value > policy.recount_value)
     )
-
-
-# Stock
-
-
-# Lines in questions
-
-
-# Entries
-
-
-# Operations

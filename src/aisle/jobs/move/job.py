@@ -546,7 +546,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "fit_order":
             return put_goods.limit_to_order(state, choice, context)
         case "undo_rest":
-            return undo.undo_rest(state, choice, context)
+            return undo.undo_rest(state, context)
         case "forget":
             return take_goods.drop_current_goods(state)
         case "drop":

@@ -249,6 +249,8 @@ class MoveState(NamedTuple):
     looked_up_number: Decimal = ZERO
     """Digits that are being looked up: a quantity or a record's number."""
     is_undoing: bool = False
+    undo_rest: UndoStep | None = None
+    """What is left of the move that is undone, while it is asked whether to move that back."""
     is_undone: bool = False
     """True if the last step was an undone move: the goods are in stock at their source, in hand or not."""
     choices: tuple[MoveChoice, ...] = ()

@@ -81,7 +81,8 @@ def _next_on_cart(state: MoveState, write: Any, quantity: Decimal | Msg, label: 
         state = state._replace(phase="load")
         return reply(state, GOOD, "move.cart_empty", write, label=label, quantity=quantity, target=where)
     state = state._replace(current_index=max(0, state.current_index))
-    return reply(state, GOOD, "move.put", write, label=label, quantity=quantity, target=where, left=len(state.in_hand))
+    left = goods_in_hand.count_products(state)
+    return reply(state, GOOD, "move.put", write, label=label, quantity=quantity, target=where, left=left)
 
 
 def _destination_text(location: str, order: str, state: MoveState) -> Msg:

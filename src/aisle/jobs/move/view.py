@@ -142,6 +142,8 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.amount, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
         return msg("move.choice_from_unknown", place=choice.key)
+    if choice.kind == "undo_rest" and state.undo_rest:
+        return msg(CHOICE_TEXTS[choice.kind], quantity=goods_in_hand.name_goods(state.undo_rest.goods))
     names = {"place": choice.key, "label": choice.key, "order": choice.key}
     return msg(CHOICE_TEXTS[choice.kind], line=choice.line, quantity=choice.amount, **names)
 
