@@ -84,8 +84,8 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         (
             "deliveries.csv",
             [f"{DELIVERY},supplier_code,supplier_name", "1,D,1,1,P,1,,S1,Sup", "1,E,1,1,P,1,,S1,Other"],
-            "deliveries.csv:3: warning: supplier_code has another supplier_name in an earlier row: S1 is Other here, Sup"
-            " in row 2",
+            "deliveries.csv:3: warning: supplier_code has another supplier_name in an earlier row: S1 is Other here,"
+            " Sup in row 2",
         ),
         (
             "products.csv",
