@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from aisle.client.csv_load import LoadError
 from aisle.client.csv_load import clean_cells_by_column_kind as kinds
-from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
+from aisle.client.csv_load.columns import Column
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
 from aisle.contract.request_encoding import encode_json
 
 _KIND_TEXTS = {

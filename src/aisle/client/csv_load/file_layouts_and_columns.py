@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Required, get_args, get_origin, get_type_hints
 
 from aisle.client.csv_load import clean_cells_by_column_kind as kinds
+from aisle.client.csv_load.columns import Column, parse_fields
 from aisle.client.csv_load.parse_cleaned_cells import (
     Parser,
     parse_boolean,
-    parse_fields,
     parse_list,
     parse_number,
     parse_numbers,
@@ -39,35 +39,6 @@ from aisle.contract.request_bodies.products import (
 from aisle.contract.request_bodies.store_products_logs_movements import StoreProductCreate
 from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.contract.request_encoding import QueryValue
-
-REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
-"""Prices that 0 takes away."""
-
-
-class Column(NamedTuple):
-    """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
-
-    `kind` determines how its cells are cleaned before that (`clean_cells_by_column_kind.CLEANERS`).
-    """
-
-    name: str
-    parse: Parser
-    required: bool = False
-    kind: str = kinds.TEXT
-    fields: Mapping[str, Column] = MappingProxyType({})
-    """Fields of the objects of a JSON column, by name."""
-
-    def empty_value(self, cell: str) -> Any:
-        """Return the value that deletes the present one. Raise ValueError if the interface has none."""
-        if self.name in REMOVABLE_PRICES:
-            return 0
-        if self.required:
-            raise ValueError(f"is {cell}, but every row needs it")
-        if self.kind in (kinds.LIST, kinds.NUMBERS, kinds.JSON):
-            return []
-        if self.kind in (kinds.NUMBER, kinds.WHOLE, kinds.MONEY, kinds.POOL, kinds.FLAG):
-            raise ValueError(f"is {cell}, and a figure or flag cannot be emptied; write the value that it is to have")
-        return ""
 
 
 class LoadTarget(NamedTuple):

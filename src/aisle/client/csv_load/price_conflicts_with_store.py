@@ -8,7 +8,8 @@ from decimal import Decimal
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
-from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, REMOVABLE_PRICES, price_of
+from aisle.client.csv_load.columns import REMOVABLE_PRICES
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, price_of
 from aisle.client.csv_load.report import FROM_PRICE, FROM_PRICE_BEFORE
 from aisle.client.csv_load.service_reads import (
     MAX_SINGLE_READS,

@@ -19,8 +19,8 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     DOTTED_CODE,
     TEXT,
 )
+from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.date_cells import MONTH_NAMES
-from aisle.client.csv_load.file_layouts_and_columns import Column
 from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.report import FileNotes
