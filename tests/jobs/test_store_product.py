@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from decimal import Decimal
 from random import Random
@@ -543,6 +544,30 @@ def test_the_last_change_is_undone_while_its_values_stand() -> None:
     for changed in (row(min=6, said=[said("confirmed")]), row(min=5, said=[said("refused")]), row(min=5)):
         hand = Hand(changed)
         assert "u" not in hand.job.accepts(hand.state).command_letters
+
+
+@pytest.mark.parametrize(
+    ("values", "now", "back"),
+    [
+        ("4 5 6", "6", "5"),
+        ("4 5 6 5", "5", "4"),
+        ("4 5 6 5 7", "7", "5"),
+        ("4 5 4 5", "5", "4"),
+        ("4 5 6 5 4", "4", ""),
+        ("4 5 6 5", "9", ""),
+    ],
+)
+def test_undo_goes_on_to_the_change_before(values: str, now: str, back: str) -> None:
+    """Each of the values was set here; `now` is the one that the product has."""
+    steps = values.split()
+    changes = [
+        said("confirmed", str(at)) | {"fields": [("min", before, after)]}
+        for at, (before, after) in enumerate(itertools.pairwise(steps))
+    ]
+    hand = Hand(row(min=int(now), said=changes[::-1]))
+    assert ("u" in hand.job.accepts(hand.state).command_letters) == bool(back)
+    if back:
+        assert hand.sent(Command("u"))["min"] == Decimal(back)
 
 
 def test_a_desk_shows_sales_and_forecast_on_one_axis_with_orders_and_the_log() -> None:

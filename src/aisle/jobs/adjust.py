@@ -55,6 +55,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
@@ -372,7 +373,11 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
     taken = reply(
-        _with_quantity(state, value), GOOD, "adjust.how_many", label=state.line.label, quantity=state.line.amount(value)
+        _with_quantity(state, value),
+        GOOD,
+        "adjust.how_many",
+        label=state.line.label,
+        quantity=amount_of(state.line, value),
     )
     return _ask_if_plausible(state, value, added or value) or taken
 
@@ -456,7 +461,7 @@ def _label(state: AdjustState) -> str:
 
 def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
     """Return a quantity of the product in hand, with its unit."""
-    return state.line.amount(quantity) if state.line else quantity
+    return amount_of(state.line, quantity) if state.line else quantity
 
 
 def _drop_quantity(state: AdjustState) -> Result:

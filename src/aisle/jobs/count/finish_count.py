@@ -11,7 +11,7 @@ from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockC
 from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_window
 from aisle.jobs.log_writes import log_writes, new_log_entry
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
 from aisle.scan.inputs import SCROLL_KEYS
 
@@ -177,7 +177,7 @@ def ask_summary(state: CountState) -> Result:
     id_ = "count.differ_value" if value else "count.differ"
     if len({item.unit.strip().casefold() for item in state.differing_lines}) > 1:  # kg and pieces have no sum
         id_ = "count.differ_several_units_value" if value else "count.differ_several_units"
-    units = measured(difference, next((item.measure for item in state.differing_lines), ""))
+    units = measured(difference, next((unit_of(item) for item in state.differing_lines), ""))
     return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=round(value, 2))
 
 
@@ -222,7 +222,7 @@ def undo_recount(state: CountState) -> Result | None:
     index = back.current_index
     line = back.lines[index]._replace(needs_recount=True)
     label = count_lines.name_with_pool(back, index)
-    was, now = (line.amount(each.counted or Decimal(0)) for each in (item, line))
+    was, now = (amount_of(line, each.counted or Decimal(0)) for each in (item, line))
     back = count_lines.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
 
@@ -242,7 +242,7 @@ def undo_missing_quantity(state: CountState) -> Result | None:
     back, item = count_lines.undo_entry(state)
     if item is None or back.lines[back.current_index].counted is not None:
         return None
-    label, was = count_lines.name_with_pool(back, back.current_index), item.amount(item.counted or Decimal(0))
+    label, was = count_lines.name_with_pool(back, back.current_index), amount_of(item, item.counted or Decimal(0))
     back = back._replace(phase="missing", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
 
@@ -318,7 +318,7 @@ def _sent_count(label: str, state: CountState) -> SentCount:
     """Return the stock changes of this count, for undo after it is sent; a count without a difference is undone too."""
     changes = tuple(
         StockChange(
-            item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label, item.measure
+            item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label, unit_of(item)
         )
         for item in _store_total_last(state.counted_lines)
         if not item.is_expected_unknown

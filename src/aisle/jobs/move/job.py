@@ -38,6 +38,7 @@ from aisle.jobs.move import (
     view,
 )
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -400,12 +401,12 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return _handle_scan(state, (found,), context)
     named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
     records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
-    choices = (MoveChoice("amount", part.product, value, part.line, unit=part.measure), *records)
+    choices = (MoveChoice("amount", part.product, value, part.line, unit=unit_of(part)), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):
         state = state._replace(covered_choices=state.choices if keeps_scan else ())
     return reply(
-        state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=part.amount(value)
+        state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=amount_of(part, value)
     )
 
 
@@ -431,12 +432,12 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
             WRONG,
             "move.not_so_many",
             label=goods.label,
-            quantity=goods.amount(value),
-            there=goods.amount(goods.quantity),
+            quantity=amount_of(goods, value),
+            there=amount_of(goods, goods.quantity),
         )
     portion = value or goods.quantity
     return reply(
-        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=goods.amount(portion)
+        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=amount_of(goods, portion)
     )
 
 
