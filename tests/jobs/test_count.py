@@ -1288,6 +1288,7 @@ def test_who_opened_a_count_for_itself_learns_what_was_sent() -> None:
     assert answer is not None
     assert answer["what"] == "A-1"
     assert [(each[0], each[3]) for each in answer["changes"]] == [("P1", -2)]
+    assert answer["unknown_count"] == 0
     hand = Hand({"A-1": [product("P1", 20)]}, policy=LOOSE, location_code="A-1", product_number="P1", empty=True)
     hand.feed(Back())
     assert [effect.answer for effect in hand.effects if isinstance(effect, Close)] == [None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
-from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
+from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_window
 from aisle.jobs.log_writes import log_writes, new_log_entry
 from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
@@ -79,9 +79,15 @@ def end_count(state: CountState, verdict: Verdict) -> Result:
     """End this count; close the job with the sent changes if it was opened for one target."""
     if state.closes_after_send:
         sent = state.last_sent if state.sent else None
-        answer = {"what": sent.label, "changes": [tuple(each) for each in sent.changes]} if sent else None
+        answer = _answer(sent) if sent else None
         return Turn(state, (Close(verdict, answer=answer),), verdict)
     return Turn(reset_count(state)._replace(sent=None, phase="list" if state.plan else "start"), (), verdict)
+
+
+def _answer(sent: SentCount) -> Args:
+    """Return what the job below needs to undo the count."""
+    changes = [tuple(each) for each in sent.changes]
+    return {"what": sent.label, "changes": changes, "unknown_count": sent.unknown_count}
 
 
 def back_to_plan(state: CountState) -> CountState:
