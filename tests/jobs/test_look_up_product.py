@@ -688,7 +688,7 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
     """Each step and each answer is met often; `hypothesis` below looks for the rare."""
     pick = random.Random(7).choice
     reached: Counter[str] = Counter()
-    for _ in range(tries(60, 900)):
+    for _ in range(tries(60, 1100)):
         job, args = pick((LookUpJob(), LocationsJob())), pick(OPENINGS)
         hand = Hand(job, **args)
         for _ in range(20):

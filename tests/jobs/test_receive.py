@@ -264,7 +264,7 @@ NOWHERE = CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")
         (("P5", "g"), "receive.put_nowhere", ""),
         (("b", "1"), "receive.put_nowhere", ""),
         (("d", "1"), "receive.put_nowhere", ""),
-        (("A-1",), "", ""),
+        (("A-2",), "", ""),
         (("A-1", "u"), "", ""),
         (("P1",), "", ""),
         (("C-2",), "", ""),

@@ -42,7 +42,7 @@ TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"} | {
     "receive.taken_more",
     "receive.taken_extra_more",
 }
-WALKS, STEPS = tries(95, 1150), 40
+WALKS, STEPS = tries(95, 1700), 40
 REACHED = tries(4, 100)
 
 
