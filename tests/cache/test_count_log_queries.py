@@ -413,3 +413,19 @@ def test_count_that_the_service_does_not_use_is_known(desk: Desk, name: str) -> 
     assert days[Decimal(49)]["is_not_used"] is bool(found)
     assert days[Decimal(48)]["unused_before"] == (49 if found else None)
     assert ("6" in [row["key"] for row in desk.reads.query("differences", {})[0]]) is not bool(found)
+
+
+def test_recount_made_here_is_left_to_the_service_once_it_was_read_back(desk: Desk) -> None:
+    ordered = {"id": 1, "product_number": "P1", "location_code": "A-1", "ordered_on": "2026-11-20T11:00:00Z"}
+    desk.cache.write_recounts([ordered])
+
+    def listed() -> int:
+        return desk.reads.query("recounts", {"size": 9})[1]
+
+    assert listed() == 1
+    op_id = desk.note(count("P1", 9, 6))
+    assert listed() == 0
+    desk.confirm(op_id, "{}")
+    assert listed() == 0
+    desk.outbox.mark_read_back(op_id)
+    assert listed() == 1

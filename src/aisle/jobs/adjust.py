@@ -29,10 +29,10 @@ from aisle.jobs.adjust_view import (
     fill_last_page,
     location_name,
     name_of_pool,
-    next_page_start,
     number_choices,
     number_matches,
     question_choices,
+    scroll,
     visible_rows,
 )
 from aisle.jobs.count import count_lines, count_state, undo_sent_count
@@ -55,6 +55,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
@@ -65,6 +66,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Back,
     Choice,
     Command,
+    CursorKey,
     Match,
     Quantity,
     Scan,
@@ -90,7 +92,7 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
-    version = 3
+    version = 4
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
 
@@ -185,7 +187,9 @@ class AdjustJob(Job[AdjustState]):
             case Command("d") if state.phase == "quantity":
                 return _set_quantity(_clear_question(state), state.quantity, context)
             case Command("n") if visible_rows(state):
-                return Turn(state._replace(first_row=next_page_start(state)))
+                return Turn(scroll(state, "pagedown"))
+            case CursorKey(key) if visible_rows(state):
+                return Turn(scroll(state, key))
             case Command("u") if state.phase == "product":
                 return undo_adjustment.ask_undo(state, context)
             case Command("u"):
@@ -372,7 +376,11 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
     taken = reply(
-        _with_quantity(state, value), GOOD, "adjust.how_many", label=state.line.label, quantity=state.line.amount(value)
+        _with_quantity(state, value),
+        GOOD,
+        "adjust.how_many",
+        label=state.line.label,
+        quantity=amount_of(state.line, value),
     )
     return _ask_if_plausible(state, value, added or value) or taken
 
@@ -456,7 +464,7 @@ def _label(state: AdjustState) -> str:
 
 def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
     """Return a quantity of the product in hand, with its unit."""
-    return state.line.amount(quantity) if state.line else quantity
+    return amount_of(state.line, quantity) if state.line else quantity
 
 
 def _drop_quantity(state: AdjustState) -> Result:

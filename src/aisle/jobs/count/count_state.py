@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Policy
-from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.stock_pool_names import Pools
-from aisle.jobs.view import Msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
 
@@ -92,15 +90,6 @@ class CountLine(NamedTuple):
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
     later: LaterCount | None = None
     """Count that somebody made of these goods since; None without one."""
-
-    def amount(self, quantity: Decimal) -> Decimal | Msg:
-        """Return a quantity of it, with the unit if it is measured."""
-        return measured(quantity, self.measure)
-
-    @property
-    def measure(self) -> str:
-        """Unit of goods that are measured; empty for pieces."""
-        return self.unit if self.allows_decimals else ""
 
     @property
     def difference(self) -> Decimal:

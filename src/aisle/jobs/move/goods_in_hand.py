@@ -333,7 +333,7 @@ def is_goods_question_open(state: MoveState) -> bool:
 def goods_amounts(goods: Iterable[Goods]) -> list[name_goods_and_locations.GoodsAmount]:
     return [
         name_goods_and_locations.GoodsAmount(
-            part.product, part.label, part.quantity, part.unit if part.allows_decimals else ""
+            part.product, part.label, part.quantity, name_goods_and_locations.unit_of(part)
         )
         for part in goods
     ]

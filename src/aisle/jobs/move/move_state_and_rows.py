@@ -65,11 +65,6 @@ class StockLine(NamedTuple):
     allows_decimals: bool = False
     unit: str = ""
 
-    @property
-    def measure(self) -> str:
-        """Unit of goods that are measured; empty for pieces."""
-        return self.unit if self.allows_decimals else ""
-
 
 class Take(NamedTuple):
     """Quantity that was taken at once."""
@@ -111,15 +106,6 @@ class Goods(NamedTuple):
     largest_stock_at: str = ""
     """Location with the most stock apart from their own; empty if unknown."""
     largest_stock: Decimal = ZERO
-
-    def amount(self, quantity: Decimal) -> Decimal | Msg:
-        """Return a quantity of them, with the unit if they are measured."""
-        return measured(quantity, self.measure)
-
-    @property
-    def measure(self) -> str:
-        """Unit of goods that are measured; empty for pieces."""
-        return self.unit if self.allows_decimals else ""
 
     @property
     def taken_before_count(self) -> Decimal:
@@ -195,10 +181,6 @@ class ClearanceTask(NamedTuple):
     quantity: Decimal
     allows_decimals: bool = False
     unit: str = ""
-
-    def amount(self, quantity: Decimal) -> Decimal | Msg:
-        """Return a quantity of its goods, with the unit if they are measured."""
-        return measured(quantity, self.unit if self.allows_decimals else "")
 
     @property
     def stock_line(self) -> StockLine:

@@ -21,6 +21,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_stock_lines,
 )
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def take_back_portion(state: MoveState) -> Result:
     part = state.current_goods
     if part is None:
         return Turn(state._replace(portion=ZERO))
-    text = msg("move.current_goods", label=part.label, quantity=part.amount(part.quantity))
+    text = msg("move.current_goods", label=part.label, quantity=amount_of(part, part.quantity))
     return Turn(state._replace(portion=ZERO), (), undo_verdict(text))
 
 
@@ -99,7 +100,7 @@ def drop_selection(state: MoveState) -> Result:
     """Select again the goods before; what was booked stays."""
     state = state._replace(current_index=state.selection[0], selection=(-1, -1, -1), portion=ZERO)
     part = state.in_hand[state.current_index]
-    text = msg("move.current_goods", label=part.label, quantity=part.amount(part.quantity))
+    text = msg("move.current_goods", label=part.label, quantity=amount_of(part, part.quantity))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -169,10 +170,10 @@ def _ask_if_rest(state: MoveState, rest: UndoStep, label: str, where: str) -> Re
     """Ask whether to move back what is still there."""
     moved, part = state.history[-1].goods, rest.goods[0]
     left, quantity = (sum((each.quantity for each in goods), ZERO) for goods in (rest.goods, moved))
-    state = state._replace(choices=(MoveChoice("undo_rest", where, left, unit=part.measure),), undo_rest=rest)
+    state = state._replace(choices=(MoveChoice("undo_rest", where, left, unit=unit_of(part)),), undo_rest=rest)
     if len({each.product for each in moved}) > 1:
         return reply(state, ASK, "move.partly_moved_on_many", label=label, place=where)
-    args = {"left": part.amount(left), "quantity": part.amount(quantity)}
+    args = {"left": amount_of(part, left), "quantity": amount_of(part, quantity)}
     return reply(state, ASK, "move.partly_moved_on", label=label, place=where, **args)
 
 
@@ -268,7 +269,7 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
     """Ask about a location scanned after an undo: were the goods put back there, or do they go there now?"""
     quantity = sum((each.quantity for each in state.in_hand), ZERO)
     has_several = len({each.product for each in state.in_hand}) > 1
-    put = MoveChoice("put", location, quantity, unit=state.in_hand[0].measure)
+    put = MoveChoice("put", location, quantity, unit=unit_of(state.in_hand[0]))
     if has_several:
         put = MoveChoice("put_all", location, Decimal(len(state.in_hand)))
     state = state._replace(choices=(MoveChoice("put_down_there", location), put))

@@ -8,6 +8,7 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
 from aisle.scan.grammar_and_meaning_types import Match
@@ -188,7 +189,7 @@ def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     quantity = state.portion or goods.quantity
     text = _measured_text("", goods, quantity)
     if 0 < state.portion < goods.quantity:
-        text = msg("move.portion_of", quantity=state.portion, of=goods.amount(goods.quantity))
+        text = msg("move.portion_of", quantity=state.portion, of=amount_of(goods, goods.quantity))
     return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
 
 
@@ -278,7 +279,7 @@ def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...
         values.append(
             LabelledValue(
                 msg("label.also_at"),
-                msg("move.also_at", place=goods.largest_stock_at, quantity=goods.amount(goods.largest_stock)),
+                msg("move.also_at", place=goods.largest_stock_at, quantity=amount_of(goods, goods.largest_stock)),
             )
         )
     if state.phase == "put" and goods.location:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs import choice_letters, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message
+from aisle.jobs.name_goods_and_locations import unit_of
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
     current_and_next_stop,
@@ -34,6 +35,7 @@ from aisle.jobs.view import (
     Step,
     UpcomingStop,
     Verdict,
+    join_messages,
     msg,
     raw,
 )
@@ -193,7 +195,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
     is shown only for weighed or measured products."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
-    unit = stop[0].unit if stop[0].allows_decimals else ""
+    unit = unit_of(stop[0])
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
         if unit:
@@ -207,7 +209,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
-    unit = stop[0].unit if stop[0].allows_decimals else ""
+    unit = unit_of(stop[0])
     taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
     if not state.is_batch:
         return (msg("pick.bar_take_measure", of=of, unit=unit) if unit else msg("pick.bar_take", of=of)), taken
@@ -381,10 +383,7 @@ def _tote_locations(state: PickState) -> Msg:
         for tote in state.totes
         if (locations := set_and_restore_picked_quantities.put_down_locations(state, tote.order))
     ]
-    whole = parts[-1]
-    for part in reversed(parts[:-1]):
-        whole = msg("orders.join", one=part, other=whole)
-    return whole
+    return join_messages(parts)
 
 
 def _nothing_picked(state: PickState) -> Msg:
