@@ -40,6 +40,7 @@ from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.expiry.expiry_state import label_date, today_of
 from aisle.jobs.job import (
     Args,
+    Changed,
     Close,
     Closed,
     Context,
@@ -83,6 +84,8 @@ Result = Turn[AdjustState]
 
 QUERY_STOCK_NOW = "stock_now"
 """Query of the product's stock when its loss is about to be sent."""
+QUERY_CANDIDATES = "candidates"
+"""Query of the product's stock while its location is chosen."""
 
 QUANTITY_FIELDS = ("locations", "pools", "most_likely_quantity")
 """Fields of a product's row that hold quantities."""
@@ -152,6 +155,8 @@ class AdjustJob(Job[AdjustState]):
                 return Turn(state, (Query("product", "product", {"product_number": state.pending_scan.key}),))
             case Resumed() | Closed():
                 return Turn(fill_last_page(state._replace(page_size=max(1, min(MAX_CHOICES, context.window_rows)))))
+            case Changed("product" | "outbox") if state.phase == "location" and state.line:
+                return Turn(state, (Query(QUERY_CANDIDATES, "product", {"product_number": state.line.product}),))
             case Choice(number) if state.asked_quantity is not None and number <= len(number_choices(state)):
                 return _answer_quantity(state, state.asked_quantity, number, context)
             case Choice(number) if state.chosen_reason:
@@ -254,6 +259,8 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return _handle_records_by_number(state, rows, context)
     if id_ == QUERY_STOCK_NOW:
         return _handle_stock_now(state, rows, context)
+    if id_ == QUERY_CANDIDATES:
+        return Turn(_with_stock_of_candidates(state, rows))
     if id_ == "location":
         return Turn(state._replace(default_pool=count_lines.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
@@ -285,6 +292,13 @@ def _parse_stock(rows: tuple[Json, ...]) -> tuple[CountLine, ...]:
     """Return the locations and pools that have the product."""
     known = count_lines.parse_product_lines(rows[0]) if rows else ()
     return tuple(item for item in known if item.location or item.expected)
+
+
+def _with_stock_of_candidates(state: AdjustState, rows: tuple[Json, ...]) -> AdjustState:
+    """Set the quantities expected now at the locations that can be chosen; their numbers stay the same."""
+    now = {count_lines.line_key(each): each for each in _parse_stock(rows)}
+    none_left = (each._replace(expected=Decimal(0)) for each in state.candidates)
+    return state._replace(candidates=tuple(now.get(count_lines.line_key(each), each) for each in none_left))
 
 
 def _has_figures(rows: tuple[Json, ...]) -> bool:

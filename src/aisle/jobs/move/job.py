@@ -98,7 +98,7 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
 
 
 def refresh(state: MoveState) -> Turn[MoveState]:
-    """Query refused movements and the stock here again."""
+    """Query refused movements and the goods at the source again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
     if counted := counts_since_take.query_counts(state):
@@ -107,6 +107,8 @@ def refresh(state: MoveState) -> Turn[MoveState]:
         effects.append(query_stock_here.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
         state = state._replace(source_stock=())
+    if state.order and not state.task:
+        effects.append(Query("source_again", "order", {"order_number": state.order}))
     return Turn(state, tuple(effects))
 
 
@@ -297,6 +299,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return take_goods.handle_product(state, row)
         case "source":
             return take_goods.take_from_order(state, row)
+        case "source_again":
+            return Turn(query_stock_here.refresh_goods_of_order(state, row))
         case "locations_of_products":
             return Turn(with_suggested_locations(state, rows))
         case "target":
