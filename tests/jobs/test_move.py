@@ -508,6 +508,22 @@ def test_a_refusal_is_told_once() -> None:
     assert hand.say("u") == "pick.nothing_to_undo"
 
 
+@pytest.mark.parametrize("refused", [0, 1, 2])
+def test_a_refused_move_leaves_the_undo_of_the_others(refused: int) -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "B-1", "P3", "A-2", "P2", "A-2")
+    body = hand.sent[refused].body
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P", "body": body}
+    assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
+    products = [write.body[0]["product_number"] for write in hand.sent]
+    told = [hand.say("u") for _ in range(6)]
+    assert told.count("move.undone") == 2
+    undone = [write.body[0]["product_number"] for write in hand.sent[3:]]
+    assert undone == [each for each in reversed(products) if each != products[refused]]
+    assert told[-1] == "pick.nothing_to_undo"
+    assert not hand.held
+
+
 def test_refusal_during_question_leaves_question_open() -> None:
     """Its answer would be a quantity else."""
     hand = Hand()

@@ -37,7 +37,15 @@ from aisle.jobs.move import (
     undo,
     view,
 )
-from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.move.move_state_and_rows import (
+    ASSIGNMENT_PREFIX,
+    ZERO,
+    Goods,
+    MoveChoice,
+    MoveState,
+    UndoStep,
+    at_source,
+)
 from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
@@ -113,21 +121,25 @@ def refresh(state: MoveState) -> Turn[MoveState]:
 
 
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
-    """Report this person's refused movements; they and earlier steps can no longer be undone. An open question stays,
-    because a number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
+    """Report this person's refused movements; they and what was taken before them can no longer be undone. An open
+    question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
     new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
     if not new_rows:
         return Turn(state)
     bodies = [row["body"] for row in new_rows]
-    history = state.history
-    for index, step in enumerate(state.history):
-        items = movement_write.movement_write(step.items, context.store, context.user).body
-        if any(body and all(item in items for item in body) for body in bodies):
-            history = state.history[index + 1 :]
+    refused = [_is_refused(step, bodies, context) for step in state.history]
+    later = len(refused) - refused[::-1].index(True) if any(refused) else 0
+    earlier = (step for step, is_refused in zip(state.history[:later], refused, strict=False) if not is_refused)
+    history = (*(step for step in earlier if step.items), *state.history[later:])
     reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
     return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1]))
+
+
+def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
+    items = movement_write.movement_write(step.items, context.store, context.user).body
+    return any(body and all(item in items for item in body) for body in bodies)
 
 
 Result = Turn[MoveState]
