@@ -118,7 +118,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: ClearanceTasksState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
     def open_row(self, state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
         """Open the move of a task; confirm first if another user works on it."""

@@ -81,9 +81,6 @@ class FiguresPage(PagedPage[StoreProductState]):
             key_hints=self.key_hints(state),
         )
 
-    def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
-
     def go_back(self, state: StoreProductState, context: Context) -> Result:
         return Turn(state._replace(phase=PAGE, field="", page=0))
 
