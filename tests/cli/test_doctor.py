@@ -719,12 +719,12 @@ def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.Capture
     assert next(iter(host_and_terminal.check_scanner(loaded))).verdict == NOTE
     lines = [
         {"job": "scanner_test", "verdict": "scanner_test.good"},
-        {"job": "scanner_test", "verdict": "scanner_test.no_gs"},
+        {"job": "scanner_test", "verdict": "input.no_gs"},
         {"job": "pick", "verdict": "pick.picked"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
     (found,) = host_and_terminal.check_scanner(loaded)
-    assert (found.verdict, found.facts["finding"]) == (NOTE, "scanner_test.no_gs")
+    assert (found.verdict, found.facts["finding"]) == (NOTE, "input.no_gs")
     assert "FNC1" in found.what
     trace.write_text(json.dumps(lines[0]))
     (found,) = host_and_terminal.check_scanner(loaded)

@@ -354,7 +354,7 @@ def test_move_refused_after_job_end_is_reported_to_its_author(page: str) -> None
 def test_where_nothing_can_be_listed_it_is_said() -> None:
     hand = Hand("clearance_tasks", clearance_permission=[{**WHO, "listed": False}], assignments=[])
     assert hand.page.empty.id == "clearance_tasks.unlisted"
-    assert Hand("clearance_tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
+    assert Hand("clearance_tasks", assignments=[]).page.empty.id == "list.empty"
 
 
 def moving() -> Hand:

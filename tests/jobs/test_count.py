@@ -359,7 +359,7 @@ def test_a_refused_scan_leaves_the_page_and_its_location(keys: str) -> None:
     for key in keys:
         hand.say(key)
     step, line = hand.step, hand.state.current_line
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     assert (hand.step, hand.state.current_line, hand.state.location) == (step, line, "A-1")
 
 
@@ -374,7 +374,7 @@ def test_scans_add_digits_set_and_stars_multiply() -> None:
     hand.type(6)
     hand.scan("P5")
     assert hand.state.current_line.counted == 7
-    assert hand.scan("P5", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P5", "0.5") == "input.whole_number_only"
     assert hand.state.current_line.counted == 7
 
 
@@ -422,7 +422,7 @@ def test_unscanned_products_are_asked_singly_and_never_zeroed() -> None:
     assert hand.step == "count.missing"
     hand.say("n")
     hand.say("k")
-    assert hand.say("c") == "count.count_it"
+    assert hand.say("c") == "goods.how_many"
     hand.type(5)
     assert hand.say("d") == "count.missing"
     hand.scan("P5")
@@ -791,7 +791,7 @@ def test_pools_are_counted_apart() -> None:
     assert hand.say("k") == "count.which_pool"
     assert hand.step == "count.pool"
     assert hand.type(2) == "count.no_pool"
-    assert hand.say("u") == "count.go_on"
+    assert hand.say("u") == "move.go_on"
     assert hand.step == "count.product"
     hand.say("k")
     assert hand.type(3) == "count.pool_chosen"
@@ -877,7 +877,7 @@ def test_recount_of_single_product_asks_its_quantity() -> None:
     hand.feed(Changed("product", ""))
     assert [item.product for item in hand.state.lines] == ["P3"]
     assert hand.type(0) == "count.differ_value"
-    assert hand.type(3) == "count.go_on"
+    assert hand.type(3) == "move.go_on"
     assert hand.type(0) == "count.differ_value"
     assert hand.type(1) == "count.sent_differing"
     (entry,) = hand.entries
@@ -901,7 +901,7 @@ def test_leaving_with_counts_in_hand_is_asked() -> None:
     hand.scan("P1")
     assert hand.feed(Back()) == "count.leave"
     assert hand.scan("P2") == "count.answer_first"
-    assert hand.say("k") == "count.go_on"
+    assert hand.say("k") == "move.go_on"
     hand.feed(Back())
     assert hand.say("x") == "count.thrown_away"
     assert not hand.writes
@@ -924,8 +924,8 @@ def test_opened_for_one_place_it_closes_when_that_is_sent() -> None:
 def test_things_that_cannot_be_counted_say_why() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")
-    assert hand.scan("1042", kind=ORDER) == "move.not_this"
-    assert hand.scan("bob", kind=PERSON) == "move.not_this"
+    assert hand.scan("1042", kind=ORDER) == "page.not_this"
+    assert hand.scan("bob", kind=PERSON) == "page.not_this"
     assert hand.feed(UnknownCode("4711")) == "count.unknown"
     assert hand.place("a-1") == "count.this_location"
     assert hand.say("k") == "count.one_pool"
@@ -999,7 +999,7 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     assert hand.state.location == "A-1"
     assert hand.say("n") == "count.at_location"
     assert (hand.state.location, [each.key for each in hand.state.plan]) == ("A-2", ["A-3", "A-1"])
-    assert hand.feed(Back()) == "count.left"
+    assert hand.feed(Back()) == "count.closed"
     assert (hand.step, [each.key for each in hand.state.plan]) == ("count.list", ["A-2", "A-3", "A-1"])
     hand.say("d")
     hand.scan("P2")
@@ -1221,16 +1221,16 @@ VERDICTS = {
     "count.removed_from_list", "count.scan_location_first", "count.all_stops",
     "count.answer_first",
     "count.at_empty_location",
-    "count.at_location", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
-    "count.differ_value", "session.dropped", "count.go_on", "count.has_locations", "count.last_stop", "count.later",
+    "count.at_location", "count.at_stop", "goods.how_many", "count.counted", "count.counted_of", "count.differ",
+    "count.differ_value", "session.dropped", "move.go_on", "count.has_locations", "count.last_stop", "count.later",
     "count.later_without_location",
-    "count.leave", "count.left", "count.missing", "count.new_stop", "move.not_this", "count.nothing",
+    "count.leave", "count.closed", "count.missing", "count.new_stop", "page.not_this", "count.nothing",
     "count.no_pool", "pick.nothing_to_undo", "count.other_product", "count.pool_chosen",
     "count.recount_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
     "count.this_location",
     "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown",
     "count.which_pool",
-    "pick.whole_number_only",
+    "input.whole_number_only",
 }  # fmt: skip
 """All answers of the job, but for those to stores with one pool, to products opened without a scan, and the last."""
 
@@ -1584,7 +1584,7 @@ def test_undo_drops_the_question_of_a_line(question: str) -> None:
         hand.scan("P1")
         assert hand.say("u") == "count.not_so_many"
         assert (hand.step, hand.state.recount_quantity) == ("count.recount", None)
-        assert hand.say("u") == "count.go_on"
+        assert hand.say("u") == "move.go_on"
         return
     hand.say("d")
     hand.type(6)

@@ -64,7 +64,7 @@ def test_scan_counts_in_the_pool_that_is_asked(answer: str, quantity: str) -> No
     assert hand.say("d") == "count.missing"
     assert "Backroom" in told(hand)
     if answer:
-        assert hand.say(answer) == "count.count_it"
+        assert hand.say(answer) == "goods.how_many"
         assert "Backroom" in told(hand)
     hand.scan("P1", quantity)
     assert "Backroom" in told(hand)

@@ -220,9 +220,9 @@ def test_reads_that_go_on_after_the_hand_over_open_nothing(key: str, kind: str) 
 @pytest.mark.parametrize(
     ("key", "kind", "said"),
     [
-        ("A-1", LOCATION, "pick.left_waiting_at"),
-        ("P9", PRODUCT, "hand_over.not_of_order"),
-        ("P4", PRODUCT, "hand_over.not_of_order"),
+        ("A-1", LOCATION, "pick.put_down"),
+        ("P9", PRODUCT, "pick.not_here"),
+        ("P4", PRODUCT, "pick.not_here"),
         ("O2", ORDER, "hand_over.left"),
     ],
 )

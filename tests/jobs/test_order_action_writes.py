@@ -141,7 +141,7 @@ def test_an_order_goes_first_until_it_does_not() -> None:
         decide("O1", now, OrderAction(kind), "0001").why
         for now, kind in ((row(is_priority=True), PRIORITY), (row(), REMOVE_PRIORITY))
     ]
-    assert [each and each.id for each in why] == ["order_actions.already_priority", "order_actions.not_priority"]
+    assert [each and each.id for each in why] == ["order_actions.already_priority", "pick.no_priority"]
 
 
 def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
@@ -163,7 +163,7 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
     [
         ({}, "order_actions.not_in_batch"),
         ({"picker": "U2"}, "order_actions.already_claimed"),
-        ({"is_picked": True}, "batch.picked"),
+        ({"is_picked": True}, "pick.left_done"),
     ],
 )
 def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:

@@ -50,7 +50,7 @@ def test_another_product_after_the_scan_of_another_place_is_asked(verified: bool
     assert hand.scan(NUTS, "0.25") == "pick.which_location"
     assert not booked(hand)
     assert places(hand) == ["X-01", "X-02"]
-    assert hand.feed(Choice(choice)) == "pick.from_location"
+    assert hand.feed(Choice(choice)) == "pair"
     assert booked(hand) == [(2, Decimal("0.25"), ("X-01", "X-02")[choice - 1])]
 
 
@@ -59,7 +59,7 @@ def test_another_product_of_a_third_place_is_asked_too() -> None:
     assert hand.scan("X-02", kind=LOCATION) == "pick.wrong_location"
     assert hand.scan(NUTS, "0.25") == "pick.which_location"
     assert places(hand) == ["X-05", "X-02"]
-    assert hand.scan("X-02", kind=LOCATION) == "pick.from_location"
+    assert hand.scan("X-02", kind=LOCATION) == "pair"
     assert booked(hand) == [(2, Decimal("0.25"), "X-02")]
 
 

@@ -71,7 +71,7 @@ def test_what_was_put_down_just_now_is_shown_and_said() -> None:
     hand.scan("PU-3", kind=LOCATION)
     assert "PU-3" in screen(hand)
     assert hand.choices() == ["pick.choice_hand_over_order"]
-    assert left(hand) == (GOOD, "Order 1042 is at PU-3")
+    assert left(hand) == (GOOD, "Order 1042 is put down at PU-3")
 
 
 def test_what_is_taken_up_again_is_at_no_place() -> None:

@@ -370,7 +370,7 @@ def test_goods_reported_elsewhere_are_not_put_back() -> None:
     first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, put_down=kept, preferred_location_code="A-3")
     assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.put_down_by_other_at"
     news(hand, "4101", is_rejected=True)
-    assert hand.choices() == ["pick.choice_put_back_all"]
+    assert hand.choices() == ["pick.choice_put_back"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
     assert hand.choices() == ["pick.choice_is_put_down"]

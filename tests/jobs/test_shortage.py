@@ -214,7 +214,7 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
 
 def test_one_digit_takes_the_rest_elsewhere() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.say(Choice(2)) == "shortage.other_location"
+    assert hand.say(Choice(2)) == "pick.elsewhere"
     assert hand.answer == {"kind": "elsewhere", "location": "A-2", "pool": 1, "label": "Tea"}
 
 
@@ -279,7 +279,7 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
 
 def test_a_place_with_stock_is_as_good_as_its_number() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.scan("a-2") == "shortage.other_location"
+    assert hand.scan("a-2") == "pick.elsewhere"
     assert hand.answer["location"] == "A-2"
 
 
@@ -292,7 +292,7 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     assert hand.view.blocks[0].numbered_rows == len(hand.ways)
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
-    assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "pick.elsewhere"
     assert hand.answer == {"kind": "elsewhere", "location": "Z-9", "pool": 1, "label": "Tea"}
     assert hand.scan("A-3") == "shortage.same_location"
 
@@ -354,7 +354,7 @@ def test_numbers_stay_where_they_are_while_the_page_is_open() -> None:
     assert sorted(hand.ways[len(before) :]) == [("location", "A-1"), ("location", "A-2"), ("reason", "31")]
     assert "shortage.none_there" in said(hand.view)
     assert hand.say(Choice(1)) == "shortage.no_stock_there"
-    assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "pick.elsewhere"
     assert hand.answer["location"] == "A-4"
 
 
@@ -405,7 +405,7 @@ def test_many_places_leave_the_reasons_their_digits() -> None:
     hand.say(Command("p"))
     hand.say(CursorKey("pagedown"))
     assert hand.view.page == 1
-    assert hand.say(Choice(18)) == "shortage.other_location"
+    assert hand.say(Choice(18)) == "pick.elsewhere"
     assert hand.answer["location"] == "B-11"
 
 
@@ -486,7 +486,7 @@ EVENTS: tuple[Event, ...] = (
 VERDICTS = {
     *(
         "shortage.opened",
-        "shortage.other_location",
+        "pick.elsewhere",
         "shortage.closed",
         "shortage.closed_on_host",
         "shortage.rejected",

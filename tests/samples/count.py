@@ -201,7 +201,7 @@ def _adjust_location(text: str) -> Frame:
 
 
 def _adjust_quantity(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("adjust.how_many", label=text or EXPECTED[0][1], quantity=Decimal(2)))
+    verdict = Verdict(GOOD, msg("count.counted", label=text or EXPECTED[0][1], counted=Decimal(2)))
     return _frame(AdjustJob().view(_adjust_state(text, "quantity", 2)), verdict, LinkState("live", 4.0), 26)
 
 
@@ -217,7 +217,7 @@ def _adjust_exceeded(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 500)._replace(
         chosen_reason=parse_reasons(LOSS_REASONS)[0], has_expected=True
     )
-    books, place = {"books": Decimal(12), "result": Decimal(-488)}, msg("count.location", place=text or "A-03-12")
+    books, place = {"books": Decimal(12), "result": Decimal(-488)}, msg("raw", text=text or "A-03-12")
     label = text or EXPECTED[0][1]
     verdict = Verdict(ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=label, place=place, **books))
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)

@@ -166,9 +166,7 @@ def _pick_returned(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = GoodsToReturn("A", "rejected", number, text or label, Decimal(of), place, order=text or "100042")
     state = PickState((), phase="done", history=(UndoStep(returned=(back,)),))
-    return _frame(
-        PickJob().view(state), Verdict(GOOD, msg("pick.choice_put_back_all")), LinkState("live", 1.0), serial=9
-    )
+    return _frame(PickJob().view(state), Verdict(GOOD, msg("pick.choice_put_back")), LinkState("live", 1.0), serial=9)
 
 
 def _batch_wait(text: str) -> Frame:

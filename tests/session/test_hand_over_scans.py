@@ -55,7 +55,7 @@ def checked(session: Session) -> list[tuple[int, Decimal]]:
 
 
 def test_a_label_without_its_weight_is_asked_about(session: Session) -> None:
-    assert told(say(session, CHEESE)) == (ASK, "session.no_net_quantity_in")
+    assert told(say(session, CHEESE)) == (ASK, "session.type_in")
     assert told(say(session, "700 g")) == (GOOD, "hand_over.checked")
     assert told(say(session, f"01{CHEESE.zfill(14)}3103000800")) == (GOOD, "hand_over.checked")
     assert checked(session) == [(1, Decimal("0.7")), (1, Decimal("0.8"))]

@@ -474,8 +474,7 @@ def test_nothing_is_called_unknown_before_all_is_here(young: StoreFolder, job: s
         assert Journal(open_outbox(young.folder)).last_events(1)[0].verdict in ("session.unknown_yet", "")
         with _writer(young) as cache:
             sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
-        unknown = "count.unknown" if job == "pick" else "home.not_found"
-        assert told(say(session, asked))[1] == unknown
+        assert told(say(session, asked))[1] == "count.unknown"
 
 
 def test_people_are_not_here_yet(young: StoreFolder) -> None:

@@ -255,7 +255,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     quantity = meaning.quantity
     if quantity % 1 and not fresh.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=quantity)
     candidates = _parse_stock(rows)
     figures = _has_figures(rows)
     return _choose_location(
@@ -310,7 +310,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     if scanned:
         return _add_scanned(state, scanned)
     if not state.expired_on:
-        return reply(state, ASK, "adjust.how_many_first", label=item.label)
+        return reply(state, ASK, "goods.how_many", label=item.label)
     day = msg("store_product.day", at=state.expired_on)
     return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
 
@@ -318,7 +318,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(matches[0]))
     if meaning.kind == LOCATION:
         return _scan_location(state, meaning)
     item = state.line
@@ -331,7 +331,7 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     if state.phase != "quantity":
         return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=item.label, quantity=meaning.quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
@@ -365,7 +365,7 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
     taken = reply(
-        _with_quantity(state, value), GOOD, "adjust.how_many", label=state.line.label, quantity=state.line.amount(value)
+        _with_quantity(state, value), GOOD, "count.counted", label=state.line.label, counted=state.line.amount(value)
     )
     return _ask_if_plausible(state, value, added or value) or taken
 

@@ -111,7 +111,7 @@ def number_question(match: Match, value: Decimal, *others: Match) -> Msg:
 def other_choice_text(match: Match) -> Msg:
     """Return the text of the choice that digits name a record this page cannot use. They then have no effect."""
     if match.kind == ORDER:
-        return msg("count.choice_order", label=match.key)
+        return msg("count.choice_other", what=match.key)
     return msg("count.choice_other", what=name_of(match))
 
 
@@ -135,7 +135,7 @@ def is_other_kind(match: Match, other: Match) -> bool:
 
 def not_an_order(match: Match) -> Msg:
     """Return the refusal of a record where an order is scanned."""
-    return msg("batch.not_this", what=name_of(match))
+    return msg("page.not_this", what=name_of(match))
 
 
 def distinct_labels(label: str, product: str, scanned: Match) -> dict[str, str]:

@@ -57,7 +57,7 @@ def goods_text(goods: GoodsSum) -> Decimal | Msg:
     """Return "15 pieces, 1.5 kg"; only the number if all goods are in pieces."""
     if not goods.measured:
         return goods.pieces
-    parts = [msg("clearance_tasks.measure", quantity=quantity, unit=unit) for unit, quantity in goods.measured]
+    parts = [msg("beside", one=quantity, other=unit) for unit, quantity in goods.measured]
     text = parts[-1]
     for part in reversed(parts[:-1]):
         text = msg("orders.join", one=part, other=text)

@@ -144,7 +144,7 @@ class EntryList(ListPage[MyEntriesState, Entry]):
 
     def empty_text(self, state: MyEntriesState) -> Msg:
         text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("my_entries.empty")
+        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def key(self, row: Entry) -> str:
         return row.key
@@ -220,7 +220,7 @@ class EntryPage(FormPage[MyEntriesState]):
 
     def lines(self, state: MyEntriesState) -> tuple[Line, ...]:
         entry = _entry_of(state)
-        place = msg("count.location", place=entry.location) if entry.location else msg("count.without_location")
+        place = msg("raw", text=entry.location) if entry.location else msg("count.without_location")
         lines = [Line("location", place), Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
         if entry.why:
             lines.append(Line("note", read_message(entry.why)))
@@ -241,7 +241,7 @@ class EntryPage(FormPage[MyEntriesState]):
         return super().step(state)._replace(labelled_values=tuple(LabelledValue(*fact) for fact in facts))
 
     def actions(self, state: MyEntriesState) -> Actions:
-        return (Action(msg("my_entries.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
+        return (Action(msg("hint.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
 
     def handle_other_input(self, state: MyEntriesState, event: Event, context: Context) -> Result:
         return Turn(state)
@@ -345,6 +345,6 @@ class MyEntriesJob(PageJob[MyEntriesState]):
         if state.entry is not None:
             return Turn(state)
         if match.kind != PRODUCT:
-            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
+            return refuse(state, msg("page.not_this", what=name_of(match)))
         filtered = state._replace(product=match.key, label=match.label or match.key, search="")
         return LIST.restart(filtered, context)

@@ -257,7 +257,7 @@ class PendingQuestion(NamedTuple):
             return view
         choices, keys = tuple(map(_choice_text, self._shown_scans)), self._keys(accepts)
         if self.is_serial_asked:
-            choices = *choices, msg("session.choice_not_taken")
+            choices = *choices, msg("order_actions.no")
         if self._is_paged:
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)

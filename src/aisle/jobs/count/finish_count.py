@@ -196,7 +196,7 @@ def answer_missing(state: CountState, number: int, context: Context) -> Result:
         return next_question(count_lines.leave_as_is(state, missing), context)
     state = resume_counting(state)
     state = go_to_stop(state, index) if state.mode == "product" else state._replace(current_index=index)
-    return reply(state, INFO, "count.count_it", label=count_lines.label_with_pools(state, index), place=item.location)
+    return reply(state, INFO, "goods.how_many", label=count_lines.label_with_pools(state, index), place=item.location)
 
 
 def set_missing_quantity(state: CountState, counted: Decimal, context: Context) -> Result:
@@ -264,7 +264,7 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
         query = later_counts.query_later(state, later_counts.QUERY_BEFORE_SENDING)
         return Turn(state, query) if query else send_count(state, context)
     if number == 3:
-        return reply(resume_counting(state), INFO, "count.go_on")
+        return reply(resume_counting(state), INFO, "move.go_on")
     items = tuple(item._replace(needs_recount=bool(item.difference), is_recounted=False) for item in state.lines)
     return next_question(state._replace(lines=items), context)
 

@@ -154,15 +154,15 @@ def go_back(state: CountState) -> Result:
     if state.phase == "list":
         return reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
-        return reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+        return reply(state._replace(phase="count", first_row=0), INFO, "move.go_on")
     resumed = finish_count.resume_counting(state)._replace(next_target=None)
     if state.phase == "recount" and state.recount_quantity is not None:
         return Turn(resumed, (), Verdict(INFO, _recount_dropped(state)))
     if state.phase != "count":
-        return reply(resumed, INFO, "count.go_on")
+        return reply(resumed, INFO, "move.go_on")
     if state.counted_lines:
         return reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
-    return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.left")))
+    return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.closed")))
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -185,4 +185,4 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
     if number == 2:
         gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted_lines)))
         return finish_count.end_count(finish_count.back_to_plan(state), gone)
-    return reply(state._replace(phase="count"), INFO, "count.go_on")
+    return reply(state._replace(phase="count"), INFO, "move.go_on")

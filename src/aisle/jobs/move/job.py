@@ -331,7 +331,7 @@ def _scan_with_named_piece(state: MoveState, matches: tuple[Match, ...], context
 def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context) -> Result:
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if match is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(matches[0]))
     if goods_in_hand.is_goods_question_open(state) and (state.phase != "put" or match.kind != PRODUCT):
         return take_goods.repeat_question(state, match)
     if more := take_goods.add_to_question(state, match):

@@ -137,7 +137,7 @@ def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> R
         line_needs = [needed for needed in needs if needed.product == part.product]
         needed = part.quantity if own_needs else sum((each.needed for each in line_needs), ZERO)
         if not line_needs:
-            return reply(state, WRONG, "move.not_on_order", label=part.label, order=order)
+            return reply(state, WRONG, "pick.not_here", label=part.label, order=order)
         if needed < sum((each.quantity for each in state.goods_to_put_down if each.product == part.product), ZERO):
             return _ask_order_full(state, part, order, needed)
         if own_needs:

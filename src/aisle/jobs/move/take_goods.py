@@ -285,7 +285,7 @@ def set_quantity(
     """Set the quantity of these goods in hand; `added` is the quantity of a scan. Ask first if it exceeds the stock, or
     if it is implausibly large and not confirmed."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=quantity)
     index = goods_in_hand.find_goods(state.in_hand, goods)
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:

@@ -39,8 +39,8 @@ LETTER_TEXTS = {
 CHOICE_TEXTS = {
     "from": "move.choice_from",
     "nowhere": "move.choice_without_location",
-    "fit": "move.choice_expected_quantity",
-    "over": "move.choice_whole_quantity",
+    "fit": "goods.only",
+    "over": "goods.all_anyway",
     "count": "move.choice_count",
     "held": "move.choice_held",
     "drop": "move.put_back",
@@ -48,12 +48,12 @@ CHOICE_TEXTS = {
     "put": "move.choice_put",
     "put_all": "move.choice_put_all",
     "forget": "move.choice_drop_product",
-    "fit_order": "move.choice_needed_quantity",
+    "fit_order": "goods.only",
     "undo_rest": "move.choice_undo_rest",
     "amount": "count.choice_quantity",
-    "not_so_many": "count.choice_not_so_many",
+    "not_so_many": "order_actions.no",
     "is_product": "count.choice_product",
-    "is_location": "count.choice_location",
+    "is_location": "locations.title_location",
     "is_order": "order.title",
     "is_reference": "order.title",
 }
@@ -152,7 +152,7 @@ def _title(state: MoveState) -> Msg:
         return msg("move.title_cart", count=count) if count else msg("move.title_cart_empty")
     if state.phase == "pool":
         return msg("move.title_pool")
-    return msg("move.title_hand", count=count) if count > 1 else msg("move.title")
+    return msg("move.title_hand", count=count) if count > 1 else msg("home.move")
 
 
 def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:

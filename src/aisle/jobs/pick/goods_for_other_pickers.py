@@ -47,7 +47,7 @@ def returned_message(state: PickState) -> Msg:
     """Return the message about the last goods in hand when no order is left."""
     last = state.history[-1] if state.history else None
     if last is None or not last.returned or not last.location:
-        return msg("pick.choice_put_back_all")
+        return msg("pick.choice_put_back")
     return msg("pick.put_down", order=_order_numbers(last.returned), place=last.location)
 
 

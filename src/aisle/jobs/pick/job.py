@@ -108,7 +108,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         return _scan_order(state, first)
     if first.kind == PERSON:
         return reject_input(state, "pick.person", name=first.label or first.key)
-    return reply(state._replace(choices=()), WRONG, "my_entries.not_this", what=name_of(first))
+    return reply(state._replace(choices=()), WRONG, "page.not_this", what=name_of(first))
 
 
 def _product_choice(match: Match) -> PickChoice:
@@ -178,7 +178,7 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key}), not_done=in_hand),))
     choices = rejected_scans_and_quantities.other_order_choices(state, match.key)
     if state.is_batch:
-        return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
+        return reject_input(state, "pick.not_in_batch", *choices, label=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
 
 

@@ -349,7 +349,7 @@ def start_when_ready(state: PickState) -> Result:
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
     else:
-        text = msg("batch.picked", order=state.order)
+        text = msg("pick.left_done", order=state.order)
     return Turn(start, (), Verdict(GOOD if open_ else INFO, text))
 
 

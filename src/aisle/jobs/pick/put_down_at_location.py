@@ -196,7 +196,7 @@ def return_goods(state: PickState, context: Context) -> Result:
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
-    verdict = Verdict(GOOD, msg("pick.is_put_down" if put_down and not kept else "pick.choice_put_back_all"))
+    verdict = Verdict(GOOD, msg("pick.is_put_down" if put_down and not kept else "pick.choice_put_back"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))

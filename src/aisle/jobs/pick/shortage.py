@@ -284,7 +284,7 @@ def _order_row(need: OrderShortage) -> Cells:
 
 
 def _order_text(need: OrderShortage) -> Msg:
-    return msg("shortage.tote", order=need.order, tote=need.tote) if need.tote else raw(need.order)
+    return msg("pick.tote_plain", order=need.order, tote=need.tote) if need.tote else raw(need.order)
 
 
 def _question_block(state: ShortageState) -> Block:
@@ -544,7 +544,7 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
     answer = {"kind": "elsewhere", "location": location, "pool": pool, "label": state.label}
-    return reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
+    return reply(state, GOOD, "pick.elsewhere", Close(answer=answer), place=location, label=state.label)
 
 
 def _scanned_location_answer(state: ShortageState) -> Args | None:

@@ -46,7 +46,7 @@ CHOICE_TEXTS = {
     "take_here": "pick.choice_pick_here",
     "put_here": "pick.choice_put_down_here",
     "put_others": "pick.choice_put_down_others",
-    "count": "pick.choice_count",
+    "count": "move.choice_count",
     "reopen": "pick.choice_reopen",
     "this_one": "pick.choice_this_one",
     "leave_for": "pick.choice_leave_for",
@@ -113,7 +113,7 @@ def _wait_step(state: PickState) -> Step:
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = current_and_next_stop.current_stop_lines(state)
-    lines = [Line("location", msg("count.location", place=line.location))] if line.location else []
+    lines = [Line("location", msg("raw", text=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
@@ -174,7 +174,7 @@ def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]
         if names and tote.order in orders:
             known = ", ".join(filter(None, names))
             note = msg("pick.note_other_pickers", who=known) if known else msg("pick.note_other_pickers_unknown")
-            lines.append(Line("note", msg("pick.for_tote", tote=tote.letter, what=note) if state.is_batch else note))
+            lines.append(Line("note", msg("pair", name=tote.letter, value=note) if state.is_batch else note))
     return lines
 
 
@@ -201,7 +201,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
         if done:
             return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
         return msg("pick.quantity_totes", rest=rest, totes=totes)
-    return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("pick.quantity", done=done, of=of)
+    return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("progress.of", done=done, total=of)
 
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
@@ -295,7 +295,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
         return msg("pick.choice_is_put_down")
     if choice.kind == "put_back" and len(state.to_return) > 1:
-        return msg("pick.choice_put_back_all")
+        return msg("pick.choice_put_back")
     if choice.kind == "leave" and state.to_return:
         return msg("pick.choice_leave_with_goods")
     if choice.kind == "amount":
@@ -306,14 +306,15 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind in quantity_or_record.RECORD_CHOICES:
         return msg(
-            "count.choice_location" if choice.kind == "is_location" else "count.choice_product",
+            "locations.title_location" if choice.kind == "is_location" else "count.choice_product",
             label=choice.label or choice.key,
         )
     if choice.kind == location_questions.PICKED_FROM:
         return msg("move.from_location", place=choice.key)
     if choice.kind == "set":
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
-    return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)
+    key = choice.label or choice.key
+    return msg(CHOICE_TEXTS[choice.kind], key=key, place=key)
 
 
 def _progress(state: PickState) -> Msg | None:
@@ -401,7 +402,7 @@ def leave_verdict(state: PickState) -> Verdict:
         )
         return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
-        return Verdict(INFO, msg("pick.left_unopened", order=state.order))
+        return Verdict(INFO, msg("pick.left_viewed", order=state.order))
     if state.phase != "done":
         return Verdict(INFO, msg("pick.left_batch") if state.is_batch else msg("pick.left", order=state.order))
     if is_nothing_picked(state.lines):
@@ -427,7 +428,7 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     ):
         return Verdict(
             GOOD if was_changed else INFO,
-            msg("pick.left_waiting_at", order=state.order, place=name_goods_and_locations.list_locations(locations)),
+            msg("pick.put_down", order=state.order, place=name_goods_and_locations.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
@@ -465,7 +466,7 @@ def _return_step(state: PickState) -> Step:
     first, goods = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
-        lines.insert(0, Line("location", msg("count.location", place=first.location)))
+        lines.insert(0, Line("location", msg("raw", text=first.location)))
     quantity = goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"

@@ -336,7 +336,7 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
         return _scan_before_delivery(state, match)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if match is None:
-        return reply(before, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(before, WRONG, "page.not_this", what=name_of(matches[0]))
     if match.kind == DELIVERY:
         return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
     if state.delivery_number:
@@ -562,7 +562,7 @@ def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
     if choice == 2:
         quantity, label = state.in_hand.quantity, state.in_hand.label
         listed = _return_to_list(state._replace(in_hand=None), context)
-        return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
+        return reply(listed.state, INFO, "receive.dropped", *listed.effects, quantity=quantity, label=label)
     if asked := handle_scans_and_quantities.ask_received_meanwhile(state):
         return asked
     booked = handle_scans_and_quantities.book_goods(state, state.receiving_location, context)

@@ -150,7 +150,7 @@ def handle_found(state: ReceiveState, rows: tuple[DeliveriesRow, ...], total: in
     if not total:
         code, state = state.search, state._replace(search="")
         return reply(state, WRONG, "count.unknown", query_deliveries(state), code=code)
-    return reply(state, ASK, "receive.found", query_deliveries(state), text=state.search, count=total)
+    return reply(state, ASK, "list.found", query_deliveries(state), text=state.search, count=total)
 
 
 def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Result:

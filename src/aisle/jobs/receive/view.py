@@ -56,14 +56,14 @@ CHOICE_TEXTS = {
     "go_on": "move.go_on",
     "other": "receive.choice_other",
     "extra": "receive.choice_accept",
-    "fit": "receive.choice_announced_quantity",
-    "over": "receive.choice_whole_quantity",
+    "fit": "goods.only",
+    "over": "goods.all_anyway",
     "aside": "receive.choice_set_aside",
     "find": "receive.choice_find",
     "amount": "count.choice_quantity",
-    "not_so_many": "count.choice_not_so_many",
+    "not_so_many": "order_actions.no",
     "is_product": "count.choice_product",
-    "is_location": "count.choice_location",
+    "is_location": "locations.title_location",
     "is_delivery": "receive.choice_open",
 }
 
@@ -437,7 +437,7 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     if received or is_received_unknown(state, goods.product):
         all_ = None if is_received_unknown(state, goods.product) else goods.quantity + received
         return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=announced_text)
-    return msg("pick.quantity", done=goods.quantity, of=announced_text)
+    return msg("progress.of", done=goods.quantity, total=announced_text)
 
 
 def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:

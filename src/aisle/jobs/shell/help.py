@@ -153,7 +153,7 @@ class HelpPage(DetailPage[HelpState]):
             (msg("help.palette_key", key=keys.get(".", ".")),),
             (msg("help.back", key=keys.get("b", "b")),),
         )
-        letters = tuple((msg("help.letter", letter=hint.letter, text=hint.text),) for hint in state.letters)
+        letters = tuple((msg("pair", name=hint.letter, value=hint.text),) for hint in state.letters)
         return (
             Block(msg("help.purpose"), ((help_text(state.step, keys),),)),
             Block(msg("help.accepts"), tuple((Msg(id_),) for id_ in state.inputs)),

@@ -444,14 +444,14 @@ class HomeJob(Job[HomeState]):
             found = "home.found_picked" if listed[0].is_picked else "home.found_one"
             return reply(state, ASK, found, text=state.search, order=listed[0].number)
         if total:
-            found = "home.found_more" if state.may_have_more else "home.found"
+            found = "list.found_more" if state.may_have_more else "list.found"
             return reply(state, ASK, found, text=state.search, count=total)
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, is_live=True),))
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
         if not answer.total:
             verdict = Verdict(
-                WRONG, list_cursor_and_search.not_found_message("home.not_found", state.search, answer.may_have_more)
+                WRONG, list_cursor_and_search.not_found_message("count.unknown", state.search, answer.may_have_more)
             )
             # The list shows all open orders again; 1 picks the first one.
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(

@@ -302,7 +302,7 @@ class EntryPage(DetailPage[LogState]):
         return (*PAGE_HINTS, *own, BACK)
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return Turn(state, (Close(),)) if state.is_alone else close_page(state, context)
@@ -374,7 +374,7 @@ class LossesPage(PagedPage[LogState]):
             series=tuple(self._series(state, row) for row in state.losses),
             axis=(*ago, msg("log.now")) if count else (),
             page=state.page,
-            empty=msg("log.no_losses"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
 
@@ -383,7 +383,7 @@ class LossesPage(PagedPage[LogState]):
         return Series(raw(reason), tuple(row["weeks"]), row["total"])
 
     def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return close_page(state, context)
@@ -462,7 +462,7 @@ class LogJob(PageJob[LogState]):
         if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):
             return set_filter(state, state.field, code, context)
         if first is None:
-            return refuse(state, msg("log.not_this", what=name_of(matches[0])))
+            return refuse(state, msg("page.not_this", what=name_of(matches[0])))
         if is_code(state.search):
             state = state._replace(search="")  # an unknown scan, of which this one takes the place
         return set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)

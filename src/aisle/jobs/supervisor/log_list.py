@@ -248,7 +248,7 @@ def _join(texts: Sequence[Msg]) -> Msg:
 def field_text(state: LogState, field: str) -> Msg:
     """Return a filter field with its value."""
     value = value_name(state, field, state.filter.value(field))
-    return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value)
+    return msg("pair", name=msg(FIELD_NAMES[field]), value=value)
 
 
 def value_name(state: LogState, field: str, value: str) -> Msg:

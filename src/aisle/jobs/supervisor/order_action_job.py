@@ -460,7 +460,7 @@ def _confirm_message(state: OrderActionState) -> Msg:
     name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
         what = msg("order_actions.split_to" if state.kind == SPLIT else "order_actions.for_person", name=name)
-    return msg("order_actions.confirm_action", what=what, which=_orders_message(state))
+    return msg("pair", name=what, value=_orders_message(state))
 
 
 def _hand_over_warning(missing: GoodsSum) -> Msg:

@@ -76,7 +76,7 @@ class FilterPage(ChoicePage):
         return (*fields, Action(msg("log.clear"), _reset_filter))
 
     def _field_text(self, state: OrdersState, field: str) -> Msg:
-        return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value_text(state.filter, field))
+        return msg("pair", name=msg(FIELD_NAMES[field]), value=value_text(state.filter, field))
 
 
 def _edit_field(field: str, state: OrdersState, context: Context) -> Result:

@@ -465,7 +465,7 @@ def _task_block(state: ClearanceRequestState) -> Block:
         for each in state.tasks
     )
     title = msg("clearance_request.to_move", count=state.total)
-    return Block(title, rows or ((msg("clearance_tasks.empty"),),))
+    return Block(title, rows or ((msg("list.empty"),),))
 
 
 def _show_tasks(state: ClearanceRequestState, context: Context) -> RequestResult:

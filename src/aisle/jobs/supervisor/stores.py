@@ -66,9 +66,9 @@ class Subset(NamedTuple):
 
 SUBSETS = {
     "all": Subset(msg("stores.title_all"), msg("stores.loading")),
-    "near": Subset(msg("look_up.nearby"), msg("stores.empty_near")),
-    "warehouse": Subset(msg("stores.title_warehouse"), msg("stores.empty_warehouse")),
-    "visited": Subset(msg("stores.title_visited"), msg("stores.empty_visited")),
+    "near": Subset(msg("look_up.nearby"), msg("list.empty")),
+    "warehouse": Subset(msg("stores.title_warehouse"), msg("list.empty")),
+    "visited": Subset(msg("stores.title_visited"), msg("list.empty")),
 }
 """Subsets of the list, in the order in which `v` shows them."""
 
@@ -234,7 +234,7 @@ def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
     missing: tuple[Cells, ...] = ()
     if store["details"] != "yes":
         is_refused = store["details"] == "refused"
-        missing = ((msg("stores.details_refused" if is_refused else "stores.details_not_requested"),),)
+        missing = ((msg("look_up.nearby_refused" if is_refused else "stores.details_not_requested"),),)
     pools = tuple((raw(str(pool)), raw(format_field(name))) for pool, name in store["pools"].items())
     return (
         Block(msg("order.address"), field_rows(store, ADDRESS, _field_message)),

@@ -316,7 +316,7 @@ class HoursPage(PagedPage[TodayState]):
             axis=_hour_names(span, state.now),
             lines=(Line("note", msg("today.totals", picks=picks, counts=counts)),) if busy else (),
             page=state.page,
-            empty=msg("today.no_work"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
 
@@ -388,7 +388,7 @@ class MapPage(PagedPage[TodayState]):
             axis=(),
             lines=lines,
             page=state.page,
-            empty=msg("today.no_work"),
+            empty=msg("list.empty"),
             choices=self.choices(state),
             key_hints=self.key_hints(state),
             is_heat_map=True,
