@@ -357,7 +357,7 @@ def test_a_location_scanned_while_goods_are_to_be_put_back_changes_no_stop(locat
     hand.feed(refused("OP", 2))
     before, moves = hand.view.choices, hand.moves()
     hand.feed(order(line(1, "P1", 3, preferred_location_code="A-1")))
-    assert hand.scan(location, kind=LOCATION) == "pick.put_back_first"
+    assert hand.scan(location, kind=LOCATION) == "pick.prompt_return"
     assert hand.verdict is not None
     assert hand.verdict.kind == (INFO if location == "A-1" else WRONG)
     assert (hand.view.choices, hand.moves()) == (before, moves)
@@ -387,7 +387,7 @@ def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
     assert asked[-1].args["ops"] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.view.name == "pick.return"
-    assert hand.feed(Rows(EXCESS_QUERY, (), 0)) == "pick.return_resolved"
+    assert hand.feed(Rows(EXCESS_QUERY, (), 0)) == "unconfirmed.resolved_meanwhile"
     assert hand.view.name == "pick.product"
     assert not [effect for effect in hand.effects if isinstance(effect, Resolve)]
 
@@ -424,7 +424,7 @@ def test_undo_gives_back_no_excess(scans: tuple[int, ...], excess: int, undone: 
     hand.feed(order(line(1, "P1", 4, picked_quantity=4)))
     before = len(hand.updates)
     hand.feed(refused("OP", excess))
-    assert hand.feed(Command("u")) == "pick.put_back_first"
+    assert hand.feed(Command("u")) == "pick.prompt_return"
     assert hand.feed(Choice(1)) == "pick.choice_put_back"
     for _ in scans:
         hand.feed(Command("u"))

@@ -838,7 +838,7 @@ def test_a_sent_count_is_taken_back_by_the_opposite_of_what_it_changed() -> None
     hand.type(1)
     hand.context = hand.context._replace(now="2026-11-20T10:05:00Z")
     assert "u" in {hint.letter for hint in hand.job.view(hand.state).key_hints}
-    assert hand.say("u") == "count.sent_undone_many"
+    assert hand.say("u") == "count.sent_undone"
     write = hand.writes[-1]
     assert write.query["is_counted_quantity"] is False
     undone = {each["product_number"]: each["stock_pool_1"] for each in write.body["storeproductlog"]}
@@ -1194,9 +1194,7 @@ def test_any_sequence_loses_no_unit_and_reaches_every_step() -> None:
         hand = Hand(PLACES, PRODUCTS, random.choice(POLICIES), pools={"1": "Shop", "3": "Web"})
         hand.numbers = [(LOCATION, "3"), (PRODUCT, "305"), (ORDER, "4101")]
         for _ in range(80):
-            reached[
-                one_step(hand, anything(hand, random)).replace("undone_many", "undone").replace("undone_same", "undone")
-            ] += 1
+            reached[one_step(hand, anything(hand, random)).replace("undone_same", "undone")] += 1
             reached[hand.step] += 1
         assert named_tuple_json.from_text(CountState, named_tuple_json.to_text(hand.state)) == hand.state
         leave(hand)
@@ -1216,8 +1214,7 @@ def leave(hand: Hand) -> None:
 VERDICTS = {
     "count.recount_needed", "count.sent_undone",
     "count.list_empty", "count.list_kept", "count.listed", "count.listed_before",
-    "count.to_list", "count.missing_at", "count.missing_without_location", "count.number_of_location",
-    "count.number_of_other",
+    "count.to_list", "count.missing_at", "count.missing_without_location", "count.number_of_other",
     "count.removed_from_list", "count.scan_location_first", "count.all_stops",
     "count.answer_first",
     "count.at_empty_location",
@@ -1333,7 +1330,7 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         gone = [{"storeproductlog": [{**entry, "scanned_datetime": CONTEXT.now}]} for entry in hand.entries[-2:]]
         hand.refused = tuple({"body": body, "why": "No such place", "label": "P1"} for body in gone[:refused])
         before = len(hand.entries)
-        assert hand.say("u") in (("count.sent_undone", "count.sent_undone_many") if entries else ("receive.refused",))
+        assert hand.say("u") in (("count.sent_undone", "count.sent_undone") if entries else ("receive.refused",))
         assert len(hand.entries) == before + entries
         assert hand.say("u") == "pick.nothing_to_undo"
 
@@ -1392,7 +1389,7 @@ UNDONE_AT_SERVICES = [
     (False, "queued", (0, 0), "count.sent_undone_same", [0, 0], None),
     (True, "confirmed", (0, 0), "count.nothing_sent_to_undo", [], msg("count.date_stays")),
     (True, "confirmed", (-2, 0), "count.sent_undone", [2], msg("count.date_stays")),
-    (True, "confirmed", (-2, -2), "count.sent_undone_many", [2, 2], msg("count.date_stays")),
+    (True, "confirmed", (-2, -2), "count.sent_undone", [2, 2], msg("count.date_stays")),
     (True, "queued", (0, 0), "count.sent_undone_same", [0, 0], None),
 ]
 """Whether the service keeps the date, what became of the count, its differences, and what is told and written."""

@@ -214,7 +214,7 @@ def test_reads_that_go_on_after_the_hand_over_open_nothing(key: str, kind: str) 
     hand.scan(key, kind)
     for _ in range(3):
         hand.after(2)
-        assert (hand.scan(key, kind), hand.step) == ("hand_over.read_again", "hand_over")
+        assert (hand.scan(key, kind), hand.step) == ("pick.handed_over_now", "hand_over")
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_who_has_the_order_open_is_told_that_somebody_else_gave_it_away() -> Non
     hand = Hand()
     hand.scan("O1", ORDER)
     hand.world.order["is_active"] = False
-    assert hand.feed(Changed("order", "O1")) == "order_actions.order_finished"
+    assert hand.feed(Changed("order", "O1")) == "pick.handed_over_now"
     assert hand.feed(Changed("order", "O1")) == ""
 
 

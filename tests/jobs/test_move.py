@@ -210,7 +210,7 @@ def test_a_store_without_places_moves_between_pools_and_orders() -> None:
     hand = Hand(Store(goods, {("4101", 1): ("P1", 3)}, ()))
     assert hand.view.name == "move.take"
     hand.say("P1", "=3")
-    assert hand.say("d") == "move.which_from_pool"
+    assert hand.say("d") == "move.note_from_pool"
     hand.say("1", "2", "d")
     assert hand.items == [("P1", 3, ("", 1, "", 0), ("", 2, "", 0))]
     hand.say("P1", "4101")
@@ -401,7 +401,7 @@ def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand.feed(Rows("locations", (), 0))
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
-    assert hand.say("u") == "move.order_loading"
+    assert hand.say("u") == "pick.waiting"
     assert hand.effects[-1] == Refresh("order", "4101")
     assert hand.say("u") == "move.undone"
     assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
@@ -592,7 +592,7 @@ def test_undo_of_pool_change_reverts_each_location() -> None:
         ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
         ("P7", 1, ("B-1", 1, "", 0), ("B-1", 2, "", 0)),
     ]
-    assert hand.say("u") == "move.undone_many"
+    assert hand.say("u") == "move.undone"
     assert hand.items == [
         ("P1", 1, ("A-1", 2, "", 0), ("A-1", 1, "", 0)),
         ("P7", 1, ("B-1", 2, "", 0), ("B-1", 1, "", 0)),

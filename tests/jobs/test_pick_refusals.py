@@ -99,7 +99,7 @@ def test_a_product_of_another_order_of_the_round_is_just_taken() -> None:
         (
             {"deprecation_date": "20261101", "referral": "P10", "referral_label": "New"},
             "pick.replaced",
-            ["pick.choice_look_up_this", "look_up.title"],
+            ["shortage.choice_product", "look_up.title"],
         ),
         (
             {"wholes": [{"product_number": "P2", "label": "Gift box"}]},

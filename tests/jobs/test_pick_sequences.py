@@ -96,7 +96,7 @@ class World:
             turn = self.job.handle(self.state, waiting.pop(0), self.context)
             self.state = turn.state
             if turn.verdict:
-                VERDICTS[turn.verdict.text.id.replace("undone_many", "undone")] += 1
+                VERDICTS[turn.verdict.text.id] += 1
             for effect in turn.effects:
                 if isinstance(effect, Write):
                     self.write(effect)
@@ -340,8 +340,8 @@ WORDS = """
     nothing_to_undo reopened short elsewhere not_here not_in_batch template ended replaced not_sold
     part_of is_set for_other other_order this_order joined which_product person
     no_quantity leave_batch left left_batch waiting left_done left_batch_done left_not_put_down
-    left_not_put_down_batch changed removed_rejected removed_handed_over removed_with_goods
-    put_back_first choice_put_back put_down put_down_totes put_down_undone put_down_at_source
+    left_not_put_down_batch changed removed_with_goods
+    prompt_return choice_put_back put_down put_down_totes put_down_undone put_down_at_source
     put_down_at_stock nothing_in_hand rejected handed_over_now
     comes_later fewer_than_picked picked_with_shortage batch_picked_with_shortage
 """

@@ -269,7 +269,7 @@ def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
 def test_putting_down_at_source_or_sales_location_asks_first() -> None:
     hand = given_away()
     assert hand.scan("A-1", kind=LOCATION) == "pick.put_down_at_source"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "pick.choice_put_down_here"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "hand_over.choice_location"]
     hand.books["location_use B-7"] = {"goods": 3}
     assert hand.scan("B-7", kind=LOCATION) == "pick.put_down_at_stock"
     assert hand.moves() == []

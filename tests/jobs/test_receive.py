@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine
 from aisle.jobs.receive.view import line_progress
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
@@ -80,7 +81,7 @@ def test_lines_of_the_container_that_is_unpacked_come_first() -> None:
 
 def test_shared_container_and_product_before_delivery_ask_which_delivery() -> None:
     hand = Hand()
-    assert hand.say("C-3") == "receive.which_of"
+    assert hand.say("C-3") == "receive.which"
     assert hand.say("2") == "receive.container"
     assert hand.state.delivery_number == "D-3"
     hand = Hand()
@@ -615,9 +616,9 @@ def test_a_scanned_place_is_no_configured_one() -> None:
 
 def test_quantities_of_measured_goods_have_their_unit() -> None:
     line = DeliveryLine(1, "P3", "Cheese", Decimal(10), Decimal(4), allows_decimals=True, unit="lb")
-    assert line_progress(line) == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")
+    assert line_progress(line) == msg("progress.of", done=Decimal(4), total=measured(Decimal(10), "lb"))
     assert line_progress(line._replace(allows_decimals=False)).id == "progress.of"
     row = line_row(1, "P3", "Cheese", 10, 4, allow_decimal=True, unit="lb")
     details: Any = {"lines": [row], "lines_known": True, "order_number": "4101"}
     blocks = OrderPage().blocks(OrderState("4101", BoardOrder("4101"), details))
-    assert blocks[0].rows[0][1] == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")
+    assert blocks[0].rows[0][1] == msg("progress.of", done=Decimal(4), total=measured(Decimal(10), "lb"))

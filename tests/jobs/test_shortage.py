@@ -420,7 +420,7 @@ def test_without_places_and_with_nothing_known_reasons_are_left() -> None:
 
 
 def test_what_is_measured_is_said_with_its_unit() -> None:
-    assert "shortage.missing_measure" in said(Hand(Shop(), decimal=True, unit="kg", rest=Decimal("0.250")).view)
+    assert "shortage.missing" in said(Hand(Shop(), decimal=True, unit="kg", rest=Decimal("0.250")).view)
 
 
 def test_the_table_of_reasons() -> None:

@@ -752,7 +752,7 @@ def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: st
     row.update(claimed_by="U2", claimed_name="Ben Okafor")
     assert hand.does(Changed("outbox", "")).told == ""
     row.update(claimed_by="U6", claimed_name="Fred Harper")
-    assert hand.does(Changed("order", "O1")).told == "order_actions.claim_lost"
+    assert hand.does(Changed("order", "O1")).told == "pick.claimed_now"
     assert "Fred Harper" in str(hand.verdict)
     hand.verdict = None
     assert hand.does(Changed("order", "O1")).told == "", "once"

@@ -65,4 +65,8 @@ def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str
 
 
 def test_counts_are_not_headed_as_numbers() -> None:
-    assert [message_lengths("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == ["Zahl", "Aant.", "Nb"]
+    assert [message_lengths("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == [
+        "Zahl",
+        "Aant.",
+        "Nb",
+    ]

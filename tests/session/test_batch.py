@@ -116,7 +116,7 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
     with at(home) as session:
         say(session, "6", "4102", "4101")
         assert told(say(session, "0")) == (WRONG, "count.unknown"), "scanned, it is no way back"
-        assert told(by_hand("B")) == (ASK, "session.tote_letter_message")
+        assert told(by_hand("B")) == (ASK, "shortage.join")
         asked = session.frames.build().verdict
         assert asked
         assert msg("batch.leave", count=2) in dict(asked.text.args).values()
@@ -137,7 +137,7 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
         assert state(session).only_order == "4102"
         assert told(by_hand("1*B")) == (GOOD, "pick.choice_tote"), "typed, its letter names it too"
         assert state(session).only_order == "4101"
-        assert told(by_hand("B")) == (INFO, "session.tote_letter_message")
+        assert told(by_hand("B")) == (INFO, "shortage.join")
         assert by_hand("B").view.name == "home"
 
 
@@ -226,7 +226,7 @@ def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: Sto
         assert frame is not None
         assert frame.view.name == "pick.return"
         assert frame.typed == ""
-        assert told(frame) == (WRONG, "session.typed_dropped_message")
+        assert told(frame) == (WRONG, "shortage.join")
         assert say(session, "1").view.name == "pick.return"
         assert session.take([OpenLine("y")], 0.0).typed == "y"
         assert told(say(session, "y")) == (GOOD, "pick.choice_put_back")

@@ -76,5 +76,5 @@ def test_goods_to_put_back_are_chosen_by_a_label_without_weight(session: Session
 def test_a_read_that_goes_on_leaves_home_alone(session: Session) -> None:
     say(session, "1")
     assert session.stack.top.job.name == "home"
-    assert told(say(session, "4105")) == (INFO, "hand_over.read_again")
+    assert told(say(session, "4105")) == (INFO, "pick.handed_over_now")
     assert session.stack.top.job.name == "home"

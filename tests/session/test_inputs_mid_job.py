@@ -135,7 +135,7 @@ def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: 
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = left(session, f"n{BARCODES[0]}", 1)
-        assert told(frame) == (GOOD, "session.typed_dropped_message")
+        assert told(frame) == (GOOD, "shortage.join")
         assert frame.verdict
         assert "“n” was typed too early: ignored" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.lines[0].picked == 1

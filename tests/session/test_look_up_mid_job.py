@@ -351,14 +351,14 @@ def test_a_tail_of_a_barcode_is_enough(home: StoreFolder) -> None:
 def test_from_place_to_product_and_back(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         place = say(session, "A-2").view
-        assert (place.name, place.title.args) == ("locations.location", (("place", "A-2"),))
+        assert (place.name, place.title.args) == ("locations.location", (("label", "A-2"),))
         assert told(say(session, BARCODES[1])) == (ASK, "locations.product_here")
         assert say(session, "1").view.name == "look_up.product"
         assert session.take(BACK, 0.0).view == place
         assert told(say(session, ELSEWHERE)) == (ASK, "locations.not_here")
-        assert say(session, "n").view.title.args == (("place", "A-3"),)
+        assert say(session, "n").view.title.args == (("label", "A-3"),)
         assert told(say(session, "n")) == (INFO, "locations.last_location")
-        assert say(session, "p").view.title.args == (("place", "A-2"),)
+        assert say(session, "p").view.title.args == (("label", "A-2"),)
         assert say(session, "1").view.title.args == (("number", "P2"),)
 
 
@@ -368,7 +368,7 @@ def test_a_place_of_the_list_is_found_again_after_a_kill(home: StoreFolder) -> N
         assert [row.key for row in getattr(listed, "rows", ())] == ["A-1", "A-2", "A-3"]
         session.take([Key("down"), Key("down")], 0.0)
         page = session.take([Key("enter")], 0.0).view
-        assert page.title.args == (("place", "A-2"),)
+        assert page.title.args == (("label", "A-2"),)
     with at(home, user="U1") as session:
         assert session.frames.build().view == page
         frame = session.take(BACK, 0.0)

@@ -199,7 +199,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     assert polled is not None
     assert polled.verdict is not None
     assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == (
-        "order_actions.claim_lost",
+        "pick.claimed_now",
         "Anna Kovac",
     )
 

@@ -388,7 +388,7 @@ def test_the_multiplier_is_taken_back_or_goes_with_its_page(home: StoreFolder, d
         assert told(frame)[1] in (
             "session.dropped",
             "session.times_dropped",
-            "session.times_dropped_message",
+            "shortage.join",
             "input.no_multiplier",
         )
         if drop.startswith("?"):
@@ -409,7 +409,7 @@ def test_unused_multiplier_on_detail_page_is_reported(home: StoreFolder, said: s
     with at(home, user="U1") as session:
         say(session, "2", f"?{BARCODES[1]}", "12*")
         frame = say(session, said)
-        gone = [(id_, "") for id_ in ("session.times_dropped", "session.times_dropped_message")]
+        gone = [(id_, "") for id_ in ("session.times_dropped", "shortage.join")]
         assert (told(frame)[1], frame.typed) in [*gone, ("session.times_kept", "12*")]
 
 
@@ -546,7 +546,7 @@ def test_a_part_of_a_name_waits_for_the_people_and_signs_nobody_in_unasked(
             cache.write_people([service_rows.person("U3", "Joanna Berg"), service_rows.person("U4", "Jo Ann")])
         frame = session.poll(notified=True)
         assert frame is not None
-        assert (frame.view.name, told(frame)) == ("sign_in", (ASK, "session.typed_dropped_message"))
+        assert (frame.view.name, told(frame)) == ("sign_in", (ASK, "shortage.join"))
         assert isinstance(frame.view, Step)
         assert [[*dict(choice.args).values()] for choice in frame.view.choices] == [["Joanna Berg"]]
 

@@ -54,7 +54,7 @@ LAID = ("pick.put_down", "session.dropped", "pick.nothing_in_hand")
 """What is said where nothing is to be put down any more."""
 
 WORDS = """
-    taken_over join reassigned removed_reassigned removed_with_goods rejected removed_rejected priority
+    taken_over join reassigned removed_with_goods rejected priority
     priority_batch no_priority released
 """
 

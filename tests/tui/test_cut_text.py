@@ -207,9 +207,9 @@ def test_warning_before_yes_is_shown_on_few_rows() -> None:
         choices=(msg("order_actions.yes"), msg("order_actions.no")),
     )
     view = view._replace(key_hints=(BACK,))
-    whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No   b Back"]
+    whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes   2 No   b Back"]
     assert drawn(view, FEW) == whole
-    assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes, do it   2 No"]
+    assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes   2 No"]
 
 
 def test_a_blank_row_has_the_second_of_what_comes() -> None:

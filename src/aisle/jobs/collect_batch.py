@@ -128,7 +128,7 @@ def batch_view(state: BatchState) -> DetailView:
     """Return the page with the totes and their totals."""
     return DetailView(
         name="batch",
-        title=msg("batch.title"),
+        title=msg("home.batch"),
         prompt=_prompt(state),
         lines=_lines(state),
         blocks=(_tote_block(state),) if state.orders else (),

@@ -278,12 +278,12 @@ def _label(row: ProductHereRow) -> str:
 
 def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, ...]:
     if location is None:
-        return (Line("location", raw(state.code)), Line("note", msg("locations.unknown")))
+        return (Line("location", raw(state.code)), Line("note", msg("scanner_test.means_unknown")))
     count, shown = max(location["total"], len(state.products)), len(state.products)
     if count:
         count_text = msg("locations.products", count=count)
     else:
-        count_text = msg("locations.locations_unknown" if location["unnamed"] else "locations.nothing")
+        count_text = msg("locations.locations_unknown" if location["unnamed"] else "list.empty")
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
         about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))

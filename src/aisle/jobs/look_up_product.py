@@ -26,6 +26,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
@@ -156,7 +157,7 @@ def _choice_actions(state: LookUpState) -> Actions:
 def _choice_text(choice: OfferedChoice) -> Msg:
     if choice.kind == "order":
         return msg("look_up.choice_order", key=choice.key)
-    return msg("pick.choice_look_up_this", label=choice.key)
+    return msg("shortage.choice_product", key=choice.key)
 
 
 def _follow_choice(choice: OfferedChoice, state: LookUpState, context: Context) -> Result:
@@ -333,7 +334,8 @@ def _lines(product: Product) -> list[Line]:
     if product.is_discontinued:
         lines.append(
             Line(
-                "note", msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+                "note",
+                msg("look_up.replaced", referral=product.referral) if product.referral else msg("products.title_ended"),
             )
         )
     elif product.discontinued_since:
@@ -345,9 +347,7 @@ def _lines(product: Product) -> list[Line]:
 
 def _stock_text(product: Product) -> Msg:
     """Return the stock. The unit is named only for measured goods."""
-    if product.allows_decimals and product.unit:
-        return msg("look_up.measure", stock=product.stock, unit=product.unit)
-    return msg("look_up.stock", stock=product.stock)
+    return msg("look_up.stock", stock=measured(product.stock, product.unit if product.allows_decimals else ""))
 
 
 def estimate(quantity: Decimal | None) -> Msg:

@@ -100,18 +100,11 @@ def number_question(match: Match, value: Decimal, *others: Match) -> Msg:
     """Return the question whether digits are a quantity or name this record, or one of several."""
     if others:
         return msg("move.number_of", quantity=value)
-    if match.kind == ORDER:
-        return msg("count.number_of_other", value=value, what=match.key)
-    if match.kind in (PRODUCT, LOCATION):
-        id_ = "count.number_of_other" if match.kind == PRODUCT else "count.number_of_location"
-        return msg(id_, value=value, what=match.label or match.key)
     return msg("count.number_of_other", value=value, what=name_of(match))
 
 
 def other_choice_text(match: Match) -> Msg:
     """Return the text of the choice that digits name a record this page cannot use. They then have no effect."""
-    if match.kind == ORDER:
-        return msg("count.choice_other", what=match.key)
     return msg("count.choice_other", what=name_of(match))
 
 

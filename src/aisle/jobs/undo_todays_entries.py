@@ -216,7 +216,7 @@ class EntryPage(FormPage[MyEntriesState]):
     title_text = msg("my_entries.title_entry")
 
     def prompt(self, state: MyEntriesState) -> Msg:
-        return msg("unconfirmed.choose" if self.choices(state) else "my_entries.prompt_entry")
+        return msg("unconfirmed.choose" if self.choices(state) else "order.prompt_read")
 
     def lines(self, state: MyEntriesState) -> tuple[Line, ...]:
         entry = _entry_of(state)

@@ -231,7 +231,9 @@ class PendingQuestion(NamedTuple):
         if verdict is None:
             return Verdict(INFO, msg("session.times_dropped", times=self.multiplier))
         kind = INFO if verdict.kind == GOOD else verdict.kind
-        return Verdict(kind, msg("session.times_dropped_message", times=self.multiplier, said=verdict.text))
+        return Verdict(
+            kind, msg("shortage.join", one=verdict.text, other=msg("session.times_dropped", times=self.multiplier))
+        )
 
     def with_multiplier(self, text: str) -> str:
         """Return the typed text with the multiplier before it."""

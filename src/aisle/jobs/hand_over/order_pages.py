@@ -186,7 +186,7 @@ def _why_not(state: HandOverState) -> Msg:
 
 _REFUSALS = {
     "": "order.unknown",
-    "finished": "order_actions.order_finished",
+    "finished": "pick.handed_over_now",
     "rejected": "order_actions.order_rejected",
 }
 """Refusals by the state of the order."""

@@ -90,7 +90,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         Column(msg("head.product"), lambda row: raw(row.task.label)),
         Column(msg("clearance_tasks.head_quantity"), _quantity_text),
         Column(msg("head.order"), lambda row: raw(row.task.order)),
-        Column(msg("clearance_tasks.head_worker"), lambda row: raw(row.worker_name)),
+        Column(msg("unconfirmed.head_user"), lambda row: raw(row.worker_name)),
     )
 
     def title(self, state: ClearanceTasksState) -> Msg:

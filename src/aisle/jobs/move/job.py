@@ -467,7 +467,7 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
             return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
             state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
-            return reply(state_asked, ASK, "move.which_from_pool")
+            return reply(state_asked, ASK, "move.note_from_pool")
         case "u" if state.phase == "put" and state.portion:
             return undo.take_back_portion(state)
         case "u" if state.phase == "put" and undo.is_selection_last(state):

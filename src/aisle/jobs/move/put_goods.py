@@ -95,7 +95,7 @@ def _destination_text(location: str, order: str, state: MoveState) -> Msg:
 def put_without_location(state: MoveState, context: Context) -> Result:
     """Finish without a location: the goods change their pool, or return from an order to stock."""
     if not state.in_hand:
-        return reply(state, WRONG, "move.scan_first")
+        return reply(state, WRONG, "receive.scan_first")
     if state.to_pool:
         # Each part keeps its location; parts from several locations still go in one movement.
         return _change_pool(state, context)
@@ -103,7 +103,7 @@ def put_without_location(state: MoveState, context: Context) -> Result:
         return put_at_location(state, "", context)
     if not state.uses_locations:
         state = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
-        return reply(state, ASK, "move.which_from_pool")
+        return reply(state, ASK, "move.note_from_pool")
     return reply(state, WRONG, "move.scan_target")
 
 

@@ -90,7 +90,7 @@ def refuse_order(state: MoveState, row: OrderRow | None) -> Result | None:
     if row is None or not row.get("is_active", True) or row.get("is_rejected"):
         return reply(state, WRONG, "pick.no_order", order=order)
     if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
+        return reply(state, WRONG, "pick.waiting", Refresh("order", order), order=order)
     return None
 
 
@@ -559,7 +559,7 @@ def take_all_of_product(state: MoveState) -> Result:
     """Take all stock of the product on the screen."""
     part = state.current_goods
     if part is None:
-        return reply(state, WRONG, "move.scan_first")
+        return reply(state, WRONG, "receive.scan_first")
     if part.available < 0:
         return reply(state, WRONG, "move.stock_unknown", label=part.label)
     if part.available < part.quantity:

@@ -57,9 +57,7 @@ def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context)
     amounts = [
         name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
     ]
-    text = name_goods_and_locations.goods_message(
-        "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
-    )
+    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=step.location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

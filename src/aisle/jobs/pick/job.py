@@ -143,7 +143,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         return put_down_at_location.put_down_at(state, match, context)
     if is_excess_asked:
         is_right = excess_and_refused_put_downs.is_location_of_excess(state, match.key)
-        return reply(state, INFO if is_right else WRONG, "pick.put_back_first")
+        return reply(state, INFO if is_right else WRONG, "pick.prompt_return")
     if choice := location_questions.choice_for_location(state, match.key):
         if location_questions.is_read_again(state, choice, context.now):
             return location_questions.ask_with_location(state, choice, context.now)

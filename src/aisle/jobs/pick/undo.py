@@ -82,9 +82,7 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
     if not writes:
         return None
     restored = restored._replace(choices=(), only_order="")
-    text = goods_message(
-        "pick.put_down_undone", "pick.put_down_undone_many", _goods_in_hand_again(state, restored), place=step.location
-    )
+    text = goods_message("pick.put_down_undone", _goods_in_hand_again(state, restored), place=step.location)
     if state.is_batch:
         orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]
         text = msg("pair", name=_tote_letters(state, orders), value=text)

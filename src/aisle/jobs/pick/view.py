@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs import choice_letters, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
     current_and_next_stop,
@@ -44,7 +45,7 @@ MAX_UPCOMING = 12
 
 CHOICE_TEXTS = {
     "take_here": "pick.choice_pick_here",
-    "put_here": "pick.choice_put_down_here",
+    "put_here": "hand_over.choice_location",
     "put_others": "pick.choice_put_down_others",
     "count": "move.choice_count",
     "reopen": "pick.choice_reopen",
@@ -62,7 +63,7 @@ CHOICE_TEXTS = {
     "go_on": "pick.choice_go_on",
     "both": "pick.choice_both_pick",
     "hand_over": "pick.choice_leave_to_picker",
-    "finish": "pick.choice_hand_over_order",
+    "finish": "order_actions.hand_over",
 }
 """Message ids of choices with a fixed text."""
 
@@ -100,7 +101,7 @@ def _title(state: PickState) -> Msg:
 
 
 def _wait_step(state: PickState) -> Step:
-    note = msg("pick.note_answer" if state.choices else "stores.loading")
+    note = msg("pick.answer_first" if state.choices else "stores.loading")
     return Step(
         state.step_name,
         _title(state),
@@ -196,21 +197,19 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     unit = stop[0].unit if stop[0].allows_decimals else ""
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
-        if unit:
-            return msg("pick.measure_totes", rest=rest, totes=totes, unit=unit)
-        if done:
+        if done and not unit:
             return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
-        return msg("pick.quantity_totes", rest=rest, totes=totes)
-    return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("progress.of", done=done, total=of)
+        return msg("pick.quantity_totes", rest=msg("beside", one=rest, other=unit) if unit else rest, totes=totes)
+    return msg("progress.of", done=done, total=measured(of, unit))
 
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
-    taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
+    taken = msg("pick.bar_taken", done=measured(done, unit))
     if not state.is_batch:
-        return (msg("pick.bar_take_measure", of=of, unit=unit) if unit else msg("pick.bar_take", of=of)), taken
+        return msg("pick.bar_take", of=measured(of, unit)), taken
     totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
     return msg("pick.bar_take_totes", rest=rest, totes=totes), taken
 
@@ -285,7 +284,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         )
         return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
-        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("look_up.title")
+        return msg("shortage.choice_product", key=choice.label) if choice.label else msg("look_up.title")
     if choice.kind == "tote":
         return msg("pick.choice_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":

@@ -196,7 +196,7 @@ def scan_delivery(state: ReceiveState, matches: list[Match], context: Context) -
     if len(keys) == 1:
         return open_delivery(state, keys[0], code, context)
     choices = tuple(ReceiveChoice("open", key, label=code) for key in keys[:MAX_DELIVERY_CHOICES])
-    return reply(state._replace(choices=choices), ASK, "receive.which_of", code=code)
+    return reply(state._replace(choices=choices), ASK, "receive.which", label=code)
 
 
 def _open_container(state: ReceiveState, code: str) -> Result:

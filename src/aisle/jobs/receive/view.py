@@ -7,6 +7,7 @@ from decimal import Decimal
 from aisle.jobs import list_cursor_and_search, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page_base_class import Column
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.receive import handle_scans_and_quantities
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
@@ -136,7 +137,7 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
         return choice_texts(state)
     match state.phase:
         case "check":
-            return (msg("receive.choice_close"), msg("move.go_on"))
+            return (msg("order_actions.yes"), msg("move.go_on"))
         case "leave":
             return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("move.go_on"))
     return ()
@@ -173,7 +174,7 @@ def _list_view(state: ReceiveState) -> ListView:
         else msg("receive.empty"),
         key_hints=(
             *list_cursor_and_search.page_hints(state, has_two_line_rows=True),
-            KeyHint("a", msg("hint.all_deliveries")),
+            KeyHint("a", msg("log.all")),
             BACK,
         ),
         has_two_line_rows=True,
@@ -236,7 +237,7 @@ def line_progress(line: DeliveryLine) -> Msg:
     if line.is_announced_unknown and line.is_open:
         return number_message(None)
     if line.allows_decimals and line.unit and line.announced and not line.is_unknown:
-        return msg("progress.of_unit", done=line.received, total=line.announced, unit=line.unit)
+        return msg("progress.of", done=line.received, total=measured(line.announced, line.unit))
     return progress_text(None if line.is_unknown else line.received, line.announced)
 
 
@@ -383,7 +384,7 @@ def _prompt(state: ReceiveState) -> Msg:
         if handle_scans_and_quantities.open_quantity_goods(state) is not None:
             return quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
         return letter_prompt(choice_letters(state), scans=not waits)
-    return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
+    return msg("receive.prompt_item") if state.in_hand else msg("count.prompt_product")
 
 
 def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:

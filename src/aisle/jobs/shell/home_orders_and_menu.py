@@ -413,7 +413,7 @@ class HomeJob(Job[HomeState]):
     def _handle_scan(self, state: HomeState, match: Match, context: Context) -> Result:
         if state.last_read.is_repeated(match.key, context.now):
             again = state._replace(last_read=state.last_read._replace(at=context.now))
-            return reply(again, INFO, "hand_over.read_again", order=state.handed_over)
+            return reply(again, INFO, "pick.handed_over_now", order=state.handed_over)
         if match.kind in (ORDER, REFERENCE):
             return Turn(_reset(state), (Start("pick", {"order_number": match.key}),))
         if match.kind == PERSON:

@@ -194,7 +194,7 @@ class PaletteJob(Job[PaletteState]):
             self.name,
             msg("palette.title"),
             msg("palette.prompt"),
-            (msg("palette.head"), msg("palette.head_key")),
+            (msg("palette.head"), msg("scanner_test.kind_key")),
             tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
             empty=msg("palette.empty"),
             numbered=0 if state.typed else None,

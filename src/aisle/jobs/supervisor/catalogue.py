@@ -374,7 +374,7 @@ def _lines(shown: CatalogueProduct) -> tuple[Line, ...]:
     if not shown.is_in_catalogue:
         lines.append(Line("note", msg("products.stock_only")))
     elif product.is_discontinued:
-        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("products.title_ended")
         lines.append(Line("note", gone))
     if product.attention:
         lines.append(Line("note", msg("look_up.attention", codes=product.attention)))

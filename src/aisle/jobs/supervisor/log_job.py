@@ -97,7 +97,7 @@ class FilterPage(LogQuestion):
     """Choice of the field to edit."""
 
     name = "log.filter"
-    title_text = msg("log.title_filter")
+    title_text = msg("hint.filter")
     prompt_text = msg("log.prompt_filter")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
@@ -122,7 +122,7 @@ class ValuePage(LogQuestion):
     """Choice of a value for the field; some are typed or scanned."""
 
     name = "log.value"
-    title_text = msg("log.title_filter")
+    title_text = msg("hint.filter")
 
     def prompt(self, state: LogState) -> Msg:
         return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "unconfirmed.choose")
@@ -281,7 +281,7 @@ class EntryPage(DetailPage[LogState]):
 
     name = "log.entry"
     title_text = msg("my_entries.title_entry")
-    prompt_text = msg("my_entries.prompt_entry")
+    prompt_text = msg("order.prompt_read")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         entry = state.entry
@@ -368,8 +368,8 @@ class LossesPage(PagedPage[LogState]):
         total = sum((row["total"] for row in state.losses), Decimal(0))
         return Chart(
             name=self.name,
-            title=msg("log.title_losses"),
-            prompt=msg("my_entries.prompt_entry"),
+            title=msg("hint.losses"),
+            prompt=msg("order.prompt_read"),
             lines=(Line("note", msg("log.lost", quantity=total, count=count)),) if state.losses else (),
             series=tuple(self._series(state, row) for row in state.losses),
             axis=(*ago, msg("log.now")) if count else (),

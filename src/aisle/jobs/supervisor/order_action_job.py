@@ -165,7 +165,7 @@ ACTION_TEXTS = {
     "priority": ("order_actions.priority", "order_actions.done_priority"),
     "no_priority": ("order_actions.no_priority", "pick.no_priority"),
     "split": ("order_actions.split", "order_actions.done_split"),
-    "close_line": ("order_actions.close_line", "order_actions.done_close_line"),
+    "close_line": ("order_actions.close_line", "order.event_short"),
     "reopen_line": ("order_actions.reopen_line", "pick.reopened"),
 }
 """Name of each action, and what is said when it is done."""

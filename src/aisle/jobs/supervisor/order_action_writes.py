@@ -114,7 +114,7 @@ def _decide(
     if row is None:
         return Decision(why=msg("order.absent", order=order))
     if not row.get("is_active", True):
-        return Decision(why=msg("order_actions.order_finished", order=order))
+        return Decision(why=msg("pick.handed_over_now", order=order))
     if action.kind == REOPEN:
         return _reopen(order, row, store)
     if row.get("is_rejected"):
@@ -169,7 +169,7 @@ def _claim(order: str, row: OrderHeader, action: OrderAction, store: str, user: 
 def _set_priority(order: str, row: OrderHeader, action: OrderAction) -> Decision:
     first = action.kind == PRIORITY
     if bool(row.get("is_priority")) == first:
-        return Decision(why=msg("order_actions.already_priority" if first else "pick.no_priority", order=order))
+        return Decision(why=msg("order_actions.done_priority" if first else "pick.no_priority", order=order))
     return Decision(
         (LocalNote("priority", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from aisle.jobs import name_goods_and_locations, report_lost_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import open_record
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
@@ -130,9 +131,9 @@ _CUSTOMER_FIELDS = (
     ("reference", msg("orders.head_reference")),
     ("description", msg("order.description")),
     ("comment", msg("label.comment")),
-    ("order_type_description", msg("order.type")),
+    ("order_type_description", msg("head.type")),
     ("sales_order_id", msg("order.sales_order")),
-    ("stores_allowed", msg("order.stores")),
+    ("stores_allowed", msg("product.stores_allowed")),
 )
 """Fields of an order that are shown unchanged. Interface: Customer order (list item)."""
 
@@ -256,9 +257,8 @@ def line_label(line: OrderLineRow) -> str:
 
 
 def _line_cells(line: OrderLineRow, *, is_rejected: bool = False) -> Cells:
-    far = msg("progress.of", done=line["picked_quantity"], total=line["quantity"])
-    if line["allow_decimal"] and line["unit"]:
-        far = msg("progress.of_unit", done=line["picked_quantity"], total=line["quantity"], unit=line["unit"])
+    total = measured(line["quantity"], line["unit"] if line["allow_decimal"] else "")
+    far = msg("progress.of", done=line["picked_quantity"], total=total)
     put_down, stocked = ([each["location_code"] for each in rows] for rows in (line["put_down"], line["locations"]))
     location = msg("order.put_down_at", place=", ".join(put_down)) if put_down else raw(", ".join(stocked[:2]))
     picker = line.get("picked_name") or line.get("picked_username") or ""

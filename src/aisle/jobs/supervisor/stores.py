@@ -314,7 +314,7 @@ class SwitchQuestion(FormPage[StoresState]):
         return super().step(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
 
     def handle_text(self, state: StoresState, text: str, context: Context) -> Result:
-        return refuse(state, msg("stores.choose", text=text))
+        return refuse(state, msg("order_actions.not_usable_here"))
 
     def go_back(self, state: StoresState, context: Context) -> Result:
         if state.is_switching:

@@ -118,7 +118,7 @@ class FiguresPage(DetailPage[TodayState]):
 
     name = "today"
     title_text = msg("home.today")
-    prompt_text = msg("today.prompt")
+    prompt_text = msg("unconfirmed.choose")
 
     def lines(self, state: TodayState) -> tuple[Line, ...]:
         return (Line("quantity", _headline(state.figures) if state.figures else msg("today.nothing_yet")),)

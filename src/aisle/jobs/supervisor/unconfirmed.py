@@ -135,7 +135,7 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
         Column(msg("head.state"), _state_name, sort="outcome"),
         Column(msg("unconfirmed.head_what"), describe_operation, sort="operation"),
         Column(msg("unconfirmed.head_user"), _user_text, sort="user"),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
+        Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def prompt(self, state: UnconfirmedState) -> Msg:
@@ -236,7 +236,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
         about = (
             (msg("unconfirmed.head_user"), raw(entry["user"])),
             *(((msg("unconfirmed.head_token_owner"), raw(owner)),) if owner else ()),
-            (msg("unconfirmed.head_at"), msg("moment", at=entry["at"])),
+            (msg("head.time"), msg("moment", at=entry["at"])),
             (msg("store.id"), raw(entry["op_id"])),
         )
         return (
