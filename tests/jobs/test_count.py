@@ -489,7 +489,7 @@ def test_the_first_count_may_be_kept_and_is_not_asked_for_again() -> None:
     hand.type(70)
     assert hand.say("d") == "count.recount_needed"
     assert hand.place("A-2") == "count.answer_first"
-    assert hand.scan("P2") == "count.recount_first"
+    assert hand.scan("P2") == "count.product_first"
     hand.say("d")
     assert hand.step == "count.summary"
     hand.type(3)
@@ -1223,7 +1223,7 @@ VERDICTS = {
     "count.later_without_location",
     "count.leave", "count.closed", "count.missing", "count.new_stop", "page.not_this", "count.nothing",
     "count.no_pool", "pick.nothing_to_undo", "count.other_product", "count.pool_chosen",
-    "count.recount_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
+    "count.product_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
     "count.this_location",
     "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown",
     "count.which_pool",
@@ -1579,7 +1579,7 @@ def test_undo_drops_the_question_of_a_line(question: str) -> None:
         count_all_as(hand, 5)
         hand.say("d")
         hand.scan("P1")
-        assert hand.say("u") == "count.not_so_many"
+        assert hand.say("u") == "receive.dropped"
         assert (hand.step, hand.state.recount_quantity) == ("count.recount", None)
         assert hand.say("u") == "move.go_on"
         return

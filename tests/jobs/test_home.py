@@ -47,7 +47,7 @@ def test_digits_that_are_a_part_of_a_number_open_no_order_by_themselves(search: 
     if opens:
         assert turn.effects == (pick,)
     else:
-        assert (turn.effects, turn.verdict) == ((), Verdict(ASK, msg("home.found_one", text=search, order="4128")))
+        assert (turn.effects, turn.verdict) == ((), Verdict(ASK, msg("home.found_picked", text=search, order="4128")))
         assert job.handle(turn.state, Choice(1), CONTEXT).effects == (pick,)
 
 

@@ -363,7 +363,7 @@ def test_a_log_that_is_not_all_here_says_so() -> None:
     hand.feed(Rows("log", (), 0, may_have_more=True))
     assert (hand.view.may_have_more, hand.view.empty.id) == (True, "log.older_loading")
     hand.feed(Rows("log", (), 0))
-    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "log.empty")
+    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "list.empty")
     hand.feed(Changed("log", ""))
     assert not hand.view.may_have_more
 

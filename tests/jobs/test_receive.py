@@ -242,7 +242,7 @@ def test_another_delivery_is_asked_about_and_what_is_in_hand_is_booked() -> None
     hand = Hand()
     hand.say("D-1", "P2")
     assert hand.say("D-2") == "receive.other_delivery"
-    assert hand.say("k") == "receive.go_on"
+    assert hand.say("k") == "home.partly_received"
     hand.say("C-3", "g")
     assert hand.entries() == [("P2", 2, 1, "DOCK")]
     assert hand.state.delivery_number == "D-2"
@@ -304,7 +304,7 @@ def test_differences_are_shown_before_it_is_closed() -> None:
         ("P3", (("sign", "-"), ("value", Decimal(5)))),
         ("P4", (("sign", "-"), ("value", Decimal(2)))),
     ]
-    assert hand.say("k") == "receive.go_on"
+    assert hand.say("k") == "home.partly_received"
     assert hand.say("d", "P3") == "pick.picked"
     assert hand.say("d", "y") == "receive.closed_short"
     assert hand.store.received("D-1", "P3") == 1
@@ -397,11 +397,15 @@ def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
     hand.say("A-1")
     assert hand.entries() == [("P5", 10, 12, "A-1")]
     hand.say("l")
-    assert hand.feed(Back()) == "receive.go_on"
+    assert hand.feed(Back()) == "home.partly_received"
 
 
 def test_back_asks_what_becomes_of_what_is_in_hand() -> None:
-    for choice, verdict, booked in (("y", "receive.left", 1), ("x", "receive.dropped", 0), ("k", "receive.go_on", 0)):
+    for choice, verdict, booked in (
+        ("y", "receive.left", 1),
+        ("x", "receive.dropped", 0),
+        ("k", "home.partly_received", 0),
+    ):
         hand = Hand()
         hand.say("D-1", "P1")
         assert hand.feed(Back()) == "receive.leave"

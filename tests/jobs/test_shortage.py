@@ -334,12 +334,12 @@ def test_anything_else_says_why_not() -> None:
     assert hand.scan("P2", PRODUCT) == "shortage.other_product"
     hand.say(Choice(len(hand.ways) + 1))
     assert hand.effects == [Start("look_up", {"product_number": "P2"})]
-    assert hand.scan("O7", ORDER) == "shortage.answer_first"
-    assert hand.scan("ann", PERSON) == "shortage.answer_first"
+    assert hand.scan("O7", ORDER) == "count.answer_first"
+    assert hand.scan("ann", PERSON) == "count.answer_first"
     assert hand.say(UnknownCode("999")) == "count.unknown"
     assert hand.say(Text("tea")) == "count.unknown"
     hand.say(Choice(6))
-    assert hand.scan("Z-9") == "shortage.answer_first"
+    assert hand.scan("Z-9") == "count.answer_first"
     assert not hand.closed
 
 
@@ -498,9 +498,9 @@ VERDICTS = {
         "shortage.no_stock_there",
         "shortage.same_location",
         "shortage.other_product",
-        "shortage.answer_first",
+        "count.answer_first",
     ),
-    *("shortage.answer_first", "count.unknown", "shortage.confirm_reject", "session.dropped"),
+    *("count.answer_first", "count.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 
 Pick = Callable[[Sequence[Any]], Any]

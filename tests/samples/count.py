@@ -135,7 +135,9 @@ def _empty_plan(text: str) -> Frame:
 def _number(text: str) -> Frame:
     choices = (CountTarget("quantity", "3012"), CountTarget("location", "3012", text or "3012"))
     state = _count_state(text, 11, 6)._replace(choices=choices)
-    verdict = Verdict(ASK, msg("count.number_of_other", value=Decimal(3012), what=text or "3012"))
+    verdict = Verdict(
+        ASK, msg("count.number_of_other", value=Decimal(3012), what=msg("record_name.location", what=text or "3012"))
+    )
     return _frame(CountJob().view(state), verdict, LinkState("live", 12.0), 18)
 
 
@@ -209,7 +211,9 @@ def _adjust_number(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 1)._replace(
         number_match=Match("location", "12", text or "12"), asked_quantity=Decimal(12)
     )
-    verdict = Verdict(ASK, msg("count.number_of_other", value=Decimal(12), what=text or "12"))
+    verdict = Verdict(
+        ASK, msg("count.number_of_other", value=Decimal(12), what=msg("record_name.location", what=text or "12"))
+    )
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)
 
 

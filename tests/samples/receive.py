@@ -191,7 +191,7 @@ def _leave(text: str) -> Frame:
 def _done(text: str) -> Frame:
     state = _state(text)
     lines = tuple(line._replace(received=line.announced) for line in state.lines)
-    verdict = Verdict(INFO, msg("receive.go_on", delivery=state.delivery_number))
+    verdict = Verdict(INFO, msg("home.partly_received", delivery=state.delivery_number))
     return _frame(state._replace(lines=lines), verdict, LinkState("live", 2.0), 15)
 
 

@@ -137,7 +137,7 @@ def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: 
         frame = left(session, f"n{BARCODES[0]}", 1)
         assert told(frame) == (GOOD, "shortage.join")
         assert frame.verdict
-        assert "“n” was typed too early: ignored" in MessageWriter().write(frame.verdict.text)
+        assert "“n” was typed before this page opened: ignored" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.lines[0].picked == 1
         assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "count.unknown"), "a scan of that is another code"
         assert told(left(session, "n123456789", 1)) == (WRONG, "count.unknown")

@@ -198,7 +198,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     polled = session.poll()
     assert polled is not None
     assert polled.verdict is not None
-    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == (
+    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["who"]) == (
         "pick.claimed_now",
         "Anna Kovac",
     )

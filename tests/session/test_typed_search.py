@@ -75,7 +75,7 @@ def test_digits_that_are_typed_on_keep_their_list(home: StoreFolder, way: tuple[
 
 def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, "k")) == (ASK, "home.found_one")
+        assert told(say(session, "k")) == (ASK, "home.found_picked")
         assert session.frames.build().view.name == "home"
         assert say(session, "x").view.name == "look_up.product"
 

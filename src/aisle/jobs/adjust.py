@@ -454,7 +454,7 @@ def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
 
 def _drop_quantity(state: AdjustState) -> Result:
     value = _amount(state, state.asked_quantity or Decimal(0))
-    return reply(_clear_question(state), INFO, "count.not_so_many", value=value, label=_label(state))
+    return reply(_clear_question(state), INFO, "receive.dropped", quantity=value, label=_label(state))
 
 
 def _clear_question(state: AdjustState) -> AdjustState:

@@ -101,7 +101,7 @@ def _undo_in_question(state: CountState) -> Result:
 def _recount_dropped(state: CountState) -> Msg:
     label = count_lines.label_with_pools(state, state.question_index)
     value = state.lines[state.question_index].amount(state.recount_quantity or Decimal(0))
-    return msg("count.not_so_many", value=value, label=label)
+    return msg("receive.dropped", quantity=value, label=label)
 
 
 def _undo_step(state: CountState) -> Result:

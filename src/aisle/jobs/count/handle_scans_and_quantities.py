@@ -142,7 +142,7 @@ def drop_quantity(state: CountState) -> Result:
     if not is_plausibility_asked(state) or item is None:
         return reply(state._replace(choices=()), INFO, "session.dropped")
     value = item.amount(Decimal(state.choices[0].key))
-    return reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
+    return reply(state._replace(choices=()), INFO, "receive.dropped", quantity=value, label=item.label)
 
 
 def count_target(match: Match) -> CountTarget:
@@ -244,7 +244,7 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     item = state.lines[state.question_index]
     if match.key != item.product:
         labels = distinct_labels(item.label, item.product, match)
-        return reply(state, WRONG, "count.recount_first", **labels)
+        return reply(state, WRONG, "count.product_first", **labels)
     if match.quantity % 1 and not item.allows_decimals:
         return reply(state, WRONG, "input.whole_number_only", text=match.quantity)
     counted = (state.recount_quantity or Decimal(0)) + match.quantity

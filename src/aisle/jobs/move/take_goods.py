@@ -495,7 +495,7 @@ def drop_quantity(state: MoveState) -> Result:
     """Drop the quantity in question; the earlier one in hand stays."""
     pending, quantity = state.pending_scan, state.choices[0].amount
     label = pending.label or pending.key if pending else state.choices[0].key
-    return reply(state._replace(choices=(), pending_scan=None), INFO, "count.not_so_many", label=label, value=quantity)
+    return reply(state._replace(choices=(), pending_scan=None), INFO, "receive.dropped", label=label, quantity=quantity)
 
 
 def is_number_of_product(state: MoveState, match: Match) -> bool:

@@ -515,12 +515,12 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
     if location and state.phase == "choices":
         return _choose_location(state, location.key)
     if location:
-        return reply(state, WRONG, "shortage.answer_first", what=location.key)
+        return reply(state, WRONG, "count.answer_first", what=location.key)
     if first.kind == PRODUCT:
         labels = distinct_labels(state.label, state.product, first)
         state_asked = state._replace(offered=OfferedChoice("product", first.key))
         return reply(state_asked, ASK, "shortage.other_product", **labels)
-    return reply(state, WRONG, "shortage.answer_first", what=name_of(first))
+    return reply(state, WRONG, "count.answer_first", what=name_of(first))
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:

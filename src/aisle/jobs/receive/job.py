@@ -466,7 +466,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return handle_scans_and_quantities.set_aside(before, choice.key, choice.label or choice.key, context)
         case "other":
             return _return_to_list(state, context)
-    return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)
+    return reply(state._replace(pending_scan=None), INFO, "home.partly_received", delivery=state.delivery_number)
 
 
 def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> Result:
@@ -543,7 +543,7 @@ def _close_delivery(state: ReceiveState, context: Context) -> Result:
 
 
 def _resume(state: ReceiveState) -> Result:
-    return reply(state._replace(phase="goods"), INFO, "receive.go_on", delivery=state.delivery_number)
+    return reply(state._replace(phase="goods"), INFO, "home.partly_received", delivery=state.delivery_number)
 
 
 def _return_to_list(state: ReceiveState, context: Context) -> Result:

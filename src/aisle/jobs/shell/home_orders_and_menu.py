@@ -82,7 +82,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.products"), Start("products", {})),
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
-    (msg("clearance_request.title"), Start("clearance", {})),
+    (msg("clearance.title"), Start("clearance", {})),
     (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
     (msg("home.expiry"), Start("expiry", {})),
@@ -441,8 +441,7 @@ class HomeJob(Job[HomeState]):
         if is_only and _opens_directly(state.search, answer.rows[0]):
             return Turn(_reset(state), (Start("pick", {"order_number": listed[0].number}),))
         if is_only:
-            found = "home.found_picked" if listed[0].is_picked else "home.found_one"
-            return reply(state, ASK, found, text=state.search, order=listed[0].number)
+            return reply(state, ASK, "home.found_picked", text=state.search, order=listed[0].number)
         if total:
             found = "list.found_more" if state.may_have_more else "list.found"
             return reply(state, ASK, found, text=state.search, count=total)

@@ -129,7 +129,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
         return self.prompt_text
 
     def empty_text(self, state: ExceptionsState) -> Msg:
-        return msg("exceptions.none" if self._is_known(state) else "stores.loading")
+        return msg("list.empty" if self._is_known(state) else "stores.loading")
 
     def _is_known(self, state: ExceptionsState) -> bool:
         return state.is_loaded and not is_unknown(state, state.kind)
@@ -172,7 +172,7 @@ class StuckOrderList(ExceptionList):
 
     name = "exceptions.stuck"
     query_name = "stuck"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in STUCK_COLUMNS)
     has_progress_bars = True
 
@@ -234,7 +234,7 @@ class NegativeStockList(ExceptionList):
 
     name = "exceptions.negative_stock"
     query_name = "negative_stock"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = (
         Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
@@ -256,7 +256,7 @@ class RecountList(ExceptionList):
 
     name = "exceptions.recounts"
     query_name = "recounts"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = (
         Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("head.location"), _location_text, sort="location_code"),
@@ -307,7 +307,7 @@ class EntryToReviewList(ExceptionList):
 
     name = "exceptions.entries_to_review"
     query_name = "entries_to_review"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = (
         Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
         Column(msg("head.change"), change_message, sort="difference"),

@@ -110,7 +110,7 @@ class Summary(Page[ExceptionsState]):
             prompt=msg(
                 "unconfirmed.prompt_none"
                 if state.is_loaded and not state.is_log_unread and not any(counts.values())
-                else "exceptions.prompt"
+                else "unconfirmed.choose"
             ),
             column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
             rows=rows,

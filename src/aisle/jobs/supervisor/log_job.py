@@ -98,7 +98,7 @@ class FilterPage(LogQuestion):
 
     name = "log.filter"
     title_text = msg("hint.filter")
-    prompt_text = msg("log.prompt_filter")
+    prompt_text = msg("unconfirmed.choose")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         """Return the filter without the fields that the choices name."""

@@ -339,7 +339,7 @@ class LogList(ListPage[LogState, LogRow]):
         if state.is_loading_older:
             return msg("log.older_loading")
         text = " ".join(filter(None, (state.filter.location, state.typed or state.search)))
-        return msg("look_up.no_match", text=text) if text else msg("log.empty")
+        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
         today = state.today

@@ -69,7 +69,7 @@ class FilterPage(ChoicePage):
 
     name = "orders.filter"
     title_text = msg("hint.filter")
-    prompt_text = msg("log.prompt_filter")
+    prompt_text = msg("unconfirmed.choose")
 
     def actions(self, state: OrdersState) -> Actions:
         fields = (Action(self._field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)

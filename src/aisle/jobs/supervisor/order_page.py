@@ -239,13 +239,13 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
     return (
         _line_block(state),
         Block(msg("deliveries.about"), about),
-        Block(msg("order.history"), past or ((msg("order.no_history"),),)),
+        Block(msg("order.history"), past or ((msg("list.empty"),),)),
     )
 
 
 def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
-    missing = msg("order.no_lines" if are_known else "stores.loading")
+    missing = msg("list.empty" if are_known else "stores.loading")
     is_rejected = state.order is not None and state.order.status == "rejected"
     rows = tuple(_line_cells(line, is_rejected=is_rejected) for line in state.lines)
     return Block(msg("batch.lines", count=len(rows)), rows or ((missing,),), is_wide=True)

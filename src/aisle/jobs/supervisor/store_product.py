@@ -77,7 +77,7 @@ class FiguresPage(PagedPage[StoreProductState]):
             series=tuple(series),
             axis=(),
             page=state.page,
-            empty=msg("store_product.no_figures"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
 

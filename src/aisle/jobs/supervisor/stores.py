@@ -183,7 +183,7 @@ class StorePage(DetailPage[StoresState]):
         return msg("stores.title_of", store=state.store_number)
 
     def prompt(self, state: StoresState) -> Msg:
-        return msg("stores.prompt_choices" if _can_switch(state) else "order.prompt_read")
+        return msg("unconfirmed.choose" if _can_switch(state) else "order.prompt_read")
 
     def lines(self, state: StoresState) -> tuple[Line, ...]:
         return _lines(state.store, state.store_number) if state.store else (Line("note", msg("stores.loading")),)
@@ -231,10 +231,7 @@ def _lines(store: StorePageRow, number: str) -> tuple[Line, ...]:
 
 def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
     """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
-    missing: tuple[Cells, ...] = ()
-    if store["details"] != "yes":
-        is_refused = store["details"] == "refused"
-        missing = ((msg("look_up.nearby_refused" if is_refused else "stores.details_not_requested"),),)
+    missing: tuple[Cells, ...] = () if store["details"] == "yes" else ((msg("look_up.nearby_refused"),),)
     pools = tuple((raw(str(pool)), raw(format_field(name))) for pool, name in store["pools"].items())
     return (
         Block(msg("order.address"), field_rows(store, ADDRESS, _field_message)),
@@ -296,7 +293,7 @@ class SwitchQuestion(FormPage[StoresState]):
     typed_only = True
 
     def prompt(self, state: StoresState) -> Msg:
-        return msg("stores.prompt_confirm" if _can_switch(state) else "stores.prompt_stay")
+        return msg("stores.prompt_confirm" if _can_switch(state) else "unconfirmed.choose")
 
     def lines(self, state: StoresState) -> tuple[Line, ...]:
         store, number = state.store, state.store_number

@@ -383,7 +383,7 @@ class MapPage(PagedPage[TodayState]):
         return Chart(
             name=self.name,
             title=msg("today.title_locations", what=MAP_NAMES[state.map_kind]),
-            prompt=msg("today.prompt_map"),
+            prompt=msg("unconfirmed.choose"),
             series=tuple(series) if any(totals) else (),
             axis=(),
             lines=lines,
@@ -442,14 +442,14 @@ JOB_NAMES = {
     "log": "home.log",
     "scanner_test": "home.scanner_test",
     "orders": "home.orders",
-    "clearance_request": "clearance_request.title",
+    "clearance_request": "clearance.title",
     "adjust": "home.count",
     "my_entries": "home.count",
     "expiry": "home.expiry",
     "hand_over": "order_actions.hand_over",
     "shortage": "home.pick",
     "unconfirmed": "home.unconfirmed",
-    "clearance": "clearance_request.title",
+    "clearance": "clearance.title",
     "clearance_tasks": "home.clearance_tasks",
 }
 """Names of the jobs, as on the pages that open them."""
