@@ -586,7 +586,7 @@ def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
     assert (hand.step, hand.state.location) == ("count.stop", "A-1")
     assert [hand.say("n") for _ in range(3)] == ["count.later", "count.later_without_location", "count.later"]
     hand.type(5)
-    assert (hand.say("n"), hand.state.location) == ("count.next", "A-2")
+    assert (hand.say("n"), hand.state.location) == ("clearance_tasks.started", "A-2")
     hand.scan("P1")
     hand.scan("P1")
     assert hand.say("n") == "count.next_without_location"  # no place has no code to go to
@@ -635,7 +635,7 @@ def test_a_total_is_corrected_at_its_location_until_a_person_goes_on(
     for each in inputs:
         hand.type(int(each)) if each.isdigit() else hand.scan(each)
     assert (hand.state.location, "count.prompt_stop_then" in hand.shown()) == ("A-1", True)
-    assert (hand.say(on) if on == "n" else hand.place(on)) in ("count.next", "count.at_stop")
+    assert (hand.say(on) if on == "n" else hand.place(on)) in ("clearance_tasks.started", "count.at_stop")
     hand.type(9)
     assert [item.counted for item in hand.state.lines][:2] == [counted, 9]
 
@@ -820,7 +820,7 @@ def test_undo_goes_back_step_by_step_and_says_what_it_undid() -> None:
     hand.type(9)
     hand.scan("P2")
     assert hand.say("u") == "count.undone_all"
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.current_line is not None
     assert (hand.state.current_line.product, hand.state.current_line.counted) == ("P1", Decimal(1))
     assert hand.say("u") == "count.undone_all"
@@ -1047,7 +1047,7 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     hand.place("A-1")
     hand.scan("P1")
     assert hand.type(sure) in ("count.counted", "count.counted_of")
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     doubted = 10 * books + 1 if books else 1000
     assert hand.type(doubted) == "count.confirm_quantity"
     assert hand.state.current_line is not None
@@ -1225,7 +1225,7 @@ VERDICTS = {
     "count.no_pool", "pick.nothing_to_undo", "count.other_product", "count.pool_chosen",
     "count.product_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
     "count.this_location",
-    "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown",
+    "count.thrown_away", "count.product_locations", "pick.undone", "count.undone_all", "count.unknown",
     "count.which_pool",
     "input.whole_number_only",
 }  # fmt: skip
@@ -1535,7 +1535,7 @@ def test_undo_at_a_recount_takes_back_the_one_before() -> None:
     count_all_as(hand, 5)
     hand.say("d")
     assert hand.type(19) == "count.recount_needed"
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     line = hand.state.lines[hand.state.question_index]
     assert (hand.step, line.product, line.counted) == ("count.recount", "P1", Decimal(5))
     assert hand.type(8) == "count.recount_needed"

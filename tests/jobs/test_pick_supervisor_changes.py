@@ -163,7 +163,7 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
     few: dict[str, Any] = {"locations": ["PU-01", "PU-02"], "count": 2}
     assert hand.feed(Rows("pickup_locations", (few,), 1)) == "pick.no_pickup"
     hand.feed(Text("XX-1"))
-    assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
+    assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup"
     assert hand.told == "There is no location XX-1. These are 2 of 6 pick-up locations:"
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[-1][-1] == "PU-01"

@@ -254,12 +254,12 @@ NOWHERE = CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")
 @pytest.mark.parametrize(
     ("words", "detail", "keys"),
     [
-        (("P2",), "receive.put_nowhere_undo", "u u"),
+        (("P2",), "receive.put_nowhere", "u u"),
         (("P2", "P2", "o"), "", ""),
-        (("P3",), "receive.put_nowhere_undo", "u u"),
-        (("P9", "y"), "receive.put_nowhere_undo", "u u"),
+        (("P3",), "receive.put_nowhere", "u u"),
+        (("P9", "y"), "receive.put_nowhere", "u u"),
         (("P4", "=2"), "", ""),
-        (("l", "2"), "receive.put_nowhere_undo", "u"),
+        (("l", "2"), "receive.put_nowhere", "u"),
         (("D-2", "g"), "receive.put_nowhere", ""),
         (("C-3", "g"), "receive.put_nowhere", ""),
         (("P5", "g"), "receive.put_nowhere", ""),
@@ -325,14 +325,14 @@ def test_sentence_about_differences_follows_another_handheld(quantity: str, coun
 def test_each_step_is_undone_by_its_opposite() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "P1")
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 1
     hand.say("A-1")
     assert hand.say("u") == "receive.undone"
     assert hand.entries() == [("P1", 1, -1, "A-1")]
     assert hand.store.received("D-1", "P1") == 0
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.in_hand is None
     assert hand.say("u") == "pick.nothing_to_undo"
     hand.say("P1", "=10", "P2")
@@ -351,7 +351,7 @@ def test_undo_of_wrong_put_down_returns_goods_to_hand() -> None:
     assert hand.store.received("D-1", "P1") == 5
     assert [place for *_, place in hand.entries()] == ["A-2"]
     assert hand.say("u") == "receive.undone"
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.in_hand is None
     assert hand.say("P1") == "pick.picked"
 

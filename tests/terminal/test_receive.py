@@ -122,7 +122,7 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     app.take("y", "receive.goods", "pick.picked")
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
-    app.take("u", "receive.goods", "count.undone")
+    app.take("u", "receive.goods", "pick.undone")
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
     app.take("d", "receive.check", "receive.differ")

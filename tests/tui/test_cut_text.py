@@ -197,7 +197,7 @@ def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
 
 
 def test_warning_before_yes_is_shown_on_few_rows() -> None:
-    warning = Line("note", msg("order_actions.warn_hand_over_short", left=Decimal(15)))
+    warning = Line("note", msg("order_actions.warn_hand_over_measured", left=Decimal(15)))
     lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
     view = Step(
         "order_actions.confirm",

@@ -439,7 +439,7 @@ def _undo_entry(state: AdjustState) -> Result:
     was, now = state.quantity, state.earlier_quantities[-1]
     back = state._replace(quantity=now, earlier_quantities=state.earlier_quantities[:-1])
     amounts = {"was": _amount(state, was), "now": _amount(state, now)}
-    return Turn(back, (), undo_verdict(msg("count.undone", label=_label(state), **amounts)))
+    return Turn(back, (), undo_verdict(msg("pick.undone", label=_label(state), **amounts, where=raw(""))))
 
 
 def _label(state: AdjustState) -> str:
@@ -560,7 +560,7 @@ def _ask_exceeded(state: AdjustState) -> Result:
         "quantity": _amount(state, state.quantity),
     }
     if not state.has_expected:
-        return reply(asking, ASK, "adjust.none_expected", result=_amount(state, -state.quantity), **args)
+        return reply(asking, ASK, "adjust.exceeds_expected", result=_amount(state, -state.quantity), **args, books=0)
     books, result = _amount(state, expected), _amount(state, expected - state.quantity)
     return reply(asking, ASK, "adjust.exceeds_expected", books=books, result=result, **args)
 

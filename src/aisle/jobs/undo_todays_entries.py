@@ -111,7 +111,7 @@ def _format_amount(entry: Entry) -> Msg:
     if entry.difference is None:
         return number_message(entry.counted)
     by = signed_message(entry.difference)
-    return by if entry.counted is None else msg("my_entries.counted", counted=entry.counted, difference=by)
+    return by if entry.counted is None else msg("exceptions.counted", counted=entry.counted, difference=by)
 
 
 def _state_message(entry: Entry) -> Msg:

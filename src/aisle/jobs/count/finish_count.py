@@ -12,7 +12,7 @@ from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_window
 from aisle.jobs.log_writes import log_writes, new_log_entry
 from aisle.jobs.name_goods_and_locations import measured
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, raw, undo_verdict
 from aisle.scan.inputs import SCROLL_KEYS
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def undo_recount(state: CountState) -> Result | None:
     label = count_lines.name_with_pool(back, index)
     was, now = (line.amount(each.counted or Decimal(0)) for each in (item, line))
     back = count_lines.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
-    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+    return Turn(back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=now, where=raw(""))))
 
 
 def undo_left(state: CountState) -> Result | None:

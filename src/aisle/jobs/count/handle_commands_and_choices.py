@@ -13,7 +13,7 @@ from aisle.jobs.count import (
 )
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 
 Result = Turn[CountState]
 
@@ -80,7 +80,7 @@ def _skip(state: CountState) -> Result:
     if not state.lines[next_index].location:
         return reply(moved, INFO, "count.next_without_location" if is_counted else "count.later_without_location")
     place = count_lines.name_with_pool(state, next_index)
-    return reply(moved, INFO, "count.next" if is_counted else "count.later", place=place)
+    return reply(moved, INFO, "clearance_tasks.started" if is_counted else "count.later", place=place)
 
 
 def _undo_in_question(state: CountState) -> Result:
@@ -117,7 +117,7 @@ def _undo_step(state: CountState) -> Result:
     label = count_lines.name_with_pool(back, back.current_index)
     if now is None:
         return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
-    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=item.amount(now))))
+    return Turn(back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=item.amount(now), where=raw(""))))
 
 
 def _ask_pool(state: CountState) -> Result:

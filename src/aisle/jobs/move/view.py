@@ -207,12 +207,12 @@ def _source_text(state: MoveState, goods: Goods | None) -> Msg:
     if goods and _is_from_elsewhere(state, goods):
         goods = None
     if goods and goods.order and not goods.stays_held:
-        return msg("move.of_order", order=goods.order)
+        return msg("move.from_location", place=msg("record_name.order", what=goods.order))
     location = goods.location if goods else state.location
     if location:
         return msg("move.from_location", place=location)
     if state.order:
-        return msg("move.of_order", order=state.order)
+        return msg("move.from_location", place=msg("record_name.order", what=state.order))
     return msg("move.no_location") if state.is_started else msg("move.where_first")
 
 

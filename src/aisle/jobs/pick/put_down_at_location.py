@@ -93,12 +93,9 @@ def offer_pickup_locations(state: PickState, row: PickupLocationsRow) -> Result:
     locations = [str(location) for location in row.get("locations") or ()]
     if not locations:
         return reject_input(state, "pick.no_location_at_all", code=code)
-    choices, count = [PickChoice("put_here", location) for location in locations], int(row.get("count") or 0)
-    if count > len(locations):
-        return reject_input(
-            state, "pick.no_pickup_more", *choices, code=code, place=locations[0], shown=len(locations), count=count
-        )
-    return reject_input(state, "pick.no_pickup", *choices, code=code, place=locations[0])
+    choices = [PickChoice("put_here", location) for location in locations]
+    args = {"place": locations[0], "shown": str(len(locations)), "count": str(row.get("count") or len(locations))}
+    return reject_input(state, "pick.no_pickup", *choices, code=code, **args)
 
 
 def _nothing_in_hand(state: PickState) -> Result:

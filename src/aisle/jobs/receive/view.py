@@ -389,7 +389,7 @@ def _prompt(state: ReceiveState) -> Msg:
 
 def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     if not state.delivery_number:
-        return (Line("note", msg("receive.note_which")),)
+        return (Line("note", msg("receive.prompt_delivery")),)
     destination = (
         msg("move.to", place=state.receiving_location) if state.receiving_location else msg("receive.no_location")
     )

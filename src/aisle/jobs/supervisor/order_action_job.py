@@ -30,7 +30,14 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
+from aisle.jobs.sums_of_goods_and_progress import (
+    GoodsSum,
+    OrderGoods,
+    add_order_goods,
+    goods_text,
+    named_goods,
+    order_goods,
+)
 from aisle.jobs.supervisor.order_action_writes import (
     ACTION_NUMBERS,
     CLAIM,
@@ -464,10 +471,8 @@ def _confirm_message(state: OrderActionState) -> Msg:
 
 
 def _hand_over_warning(missing: GoodsSum) -> Msg:
-    if missing.measured:
-        return msg("order_actions.warn_hand_over_measured", left=goods_text(missing))
-    if missing.pieces > 0:
-        return msg("order_actions.warn_hand_over_short", left=missing.pieces)
+    if missing.measured or missing.pieces > 0:
+        return msg("order_actions.warn_hand_over_measured", left=named_goods(missing))
     return msg("order_actions.warn_hand_over")
 
 

@@ -90,20 +90,24 @@ Cells = tuple[Msg, ...]
 
 # Lines and blocks
 
+_GOODS_EVENT_NAMES = {
+    "pick": "log.kind_pick",
+    "unpick": "log.kind_unpick",
+    "movement": "log.kind_movement",
+    "count": "log.kind_count",
+    "receipt": "log.kind_receipt",
+    "finish": "log.kind_finish",
+}
+"""Names of events that concern goods."""
+
 _EVENT_TEXTS = {
-    "pick": "order.event_pick",
-    "unpick": "order.event_unpick",
-    "movement": "order.event_movement",
     "short": "order.event_short",
-    "count": "order.event_count",
-    "receipt": "order.event_receipt",
-    "opened": "order.event_line_reopened",
+    "opened": "pick.reopened",
     "claimed": "order.event_claimed",
     "released": "order.event_released",
     "rejected": "orders.status_rejected",
     "taken_back": "order.event_rejection_undone",
     "finished": "orders.status_finished",
-    "finish": "order.event_finish",
     "reopened": "order.event_rejection_undone",
     "assigned": "order.event_assigned",
     "quantity": "order.event_quantity",
@@ -283,6 +287,9 @@ def _line_state(line: OrderLineRow, *, is_rejected: bool) -> Msg:
 def _history_cells(row: OrderHistoryRow) -> Cells:
     event = _EVENT_TEXTS.get(row["event"], "order.event_other")
     what = msg(event, what=row["event"], quantity=row["quantity"], label=row["label"])
+    if name := _GOODS_EVENT_NAMES.get(row["event"]):
+        goods = msg("goods.one", quantity=row["quantity"], label=row["label"])
+        what = msg("order.event_other", what=msg(name), label=goods)
     if row["location"]:
         what = msg("orders.join", one=what, other=row["location"])
     if row["event"] == "due":

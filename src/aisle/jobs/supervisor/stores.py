@@ -334,7 +334,7 @@ def _switch_notes(store: StorePageRow) -> Iterable[Msg]:
 
 def _unsent_values(store: StorePageRow) -> tuple[LabelledValue, ...]:
     counts = (
-        (msg("stores.fact_unsent"), store["waiting"]),
+        (msg("today.waiting"), store["waiting"]),
         (msg("stores.fact_jobs"), len(set(store["jobs"]))),
         (msg("stores.fact_there_unsent"), store["there_waiting"]),
         (msg("stores.fact_there_jobs"), len(set(store["there_jobs"]))),

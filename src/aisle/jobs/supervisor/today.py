@@ -461,7 +461,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     name = "today.terminals"
     title_text = msg("today.to_terminals")
     prompt_text = msg("order.prompt_read")
-    no_rows_text = msg("today.no_terminals")
+    no_rows_text = msg("list.empty")
 
     def all_columns(self, state: TodayState) -> tuple[Column[TodayTerminalsRow], ...]:
         return (

@@ -187,7 +187,7 @@ _CHOICE_TEXTS = {
     OTHER_ORDER: "unconfirmed.choice_other_order",
     OPEN_BLOCKING: "unconfirmed.choice_open_blocking",
     COUNT: "move.choice_count",
-    OPEN_ORDER: "unconfirmed.choice_open_order",
+    OPEN_ORDER: "look_up.choice_order",
     OPEN_STORE_PRODUCT: "unconfirmed.choice_open_store_product",
 }
 _STATE_NOTES = {
@@ -247,7 +247,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
 
     def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
         entry = _entry_of(state)
-        args = {"place": entry["location"], "order": entry["order"]}
+        args = {"place": entry["location"], "key": entry["order"]}
         return tuple(
             Action(msg(_CHOICE_TEXTS[choice], **args), partial(_follow_choice, choice))
             for choice in operation_choices(entry)
