@@ -8,10 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.caller_queue import Caller, CallerQueue
 from aisle.server.fair_rounds import KNOW_CLIENT, KnownClients
 from aisle.service.auth import pin_hashes_and_locks
 from aisle.service.db.database_interface import TooManyWaiting, Transaction
-from aisle.service.db.fair_turns import CALLER, MOST_WAITING, Caller, CallerQueue, FairTurns, KnownCallers
+from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns, KnownCallers
 from tests.service.test_connections import SECONDS
 from tests.service.world import LOGS, World
 

@@ -15,7 +15,7 @@ import pytest
 from aisle.cli import api
 from aisle.client import Client, response_and_json_limits
 from aisle.client.errors import Forbidden, InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
-from aisle.client.response_and_json_limits import MAX_INT64, MAX_VALUES, Response, to_int64
+from aisle.client.response_and_json_limits import MAX_INT64, MAX_VALUES, Response, TooMuchMemory, check_shape, to_int64
 from aisle.client.transport import MAX_REFUSAL_BYTES, MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
 from aisle.courier.pull.change_feed import MAX_PAGES
 from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
@@ -224,6 +224,14 @@ async def test_one_wide_character_in_each_text_makes_no_answer_four_times_as_lar
         pages = client.pages("list-deliveries", query={"page_size": 2})
         assert [len(rows) async for rows, _ in pages] == [1]
     assert len(service.sent) == 2, "it is read in smaller pages"
+
+
+@pytest.mark.parametrize("fields", ['"%x":%d', '"o%x":{"%x":%d}'])
+def test_an_answer_of_many_names_is_not_parsed(fields: str) -> None:
+    count = 420_000 // fields.count(":")
+    body = ",".join([fields % tuple([n] * fields.count("%")) for n in range(count)]).join(('{"list":[],', "}")).encode()
+    with pytest.raises(TooMuchMemory):
+        check_shape(body)
 
 
 async def test_parts_of_a_page_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

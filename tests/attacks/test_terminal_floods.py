@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from textual.app import App
 from aisle.scan.inputs import DecodedInput, Key, Line
 from aisle.terminal_packets import PRELUDE, encode_packet
 from aisle.tui.browser_driver import BrowserDriver
+from aisle.tui.driver import BATCH_S, MAX_PENDING
 from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
 from tests.run_length import tries
 from tests.service.serve_process import until
@@ -59,6 +61,20 @@ def test_scans_faster_than_the_app_takes_them_wait_and_none_is_lost(rig: Rig) ->
     rig.output()
     lines = [entry[1] for entry in rig.entries() if entry[0] == "Line"]
     assert lines == sent.decode().split()
+
+
+def test_opened_addresses_wait_as_scans_do(rig: Rig) -> None:
+    packets = [
+        encode_packet(b"M", json.dumps({"type": "open", "address": f"/{n:<4000}"}).encode()) for n in range(2_000)
+    ]
+    left = fill(rig, b"".join(packets))
+    assert len(b"".join(packets)) - len(left) < (MAX_PENDING + 40) * len(packets[0]) < len(b"".join(packets))
+    rig.log.with_suffix(".go").touch()
+    assert rig.process.stdin is not None
+    rig.process.stdin.write(left)
+    rig.tell(type="quit")
+    rig.output()
+    assert sum(entry[0] == "Key" for entry in rig.entries()) == len(packets)
 
 
 def test_a_program_whose_app_takes_nothing_still_ends(rig: Rig) -> None:
@@ -117,6 +133,55 @@ async def test_between_parts_of_a_flood_the_event_loop_has_a_turn() -> None:
         calls.pop(0)()
     assert [item for batch in taken for item in batch] == [*sent, *pressed]
     assert [len(batch) for batch in taken] == [250, 250, 115, 25, 20]
+
+
+class SlowApp:
+    """An app that takes 30 ms for each input, by its own clock."""
+
+    ready_for_input = True
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self.sizes: list[int] = []
+        self.ended_after: int | None = None
+        self.calls: list[Callable[[], None]] = []
+        monkeypatch.setattr("aisle.tui.driver.time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def take(self, items: list[DecodedInput], read_at: float) -> None:
+        self.sizes.append(len(items))
+        self.now += 0.03 * len(items)
+
+    def hang_up(self) -> None:
+        self.ended_after = len(self.sizes)
+
+    def flooded(self) -> BrowserDriver:
+        """A driver in which lines of a paste wait for this app."""
+        driver = BrowserDriver(App[None]())
+        driver._receiver = self  # type: ignore[assignment]
+        driver._call_on_loop = self.calls.append  # type: ignore[assignment, method-assign]
+        for _ in range(20):
+            driver._queue_inputs([Line("110022", "cr", 0.0, 0.0, 0.0)] * 100, 0.0)
+        return driver
+
+
+async def test_a_flood_does_not_keep_a_program_from_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = SlowApp(monkeypatch)
+    driver = app.flooded()
+    app.calls.pop(0)()
+    driver._leave()
+    taken = len(app.sizes)
+    while app.calls:
+        app.calls.pop(0)()
+    assert app.ended_after == taken == len(app.sizes), "nothing is taken after the end"
+
+
+async def test_parts_of_a_slow_flood_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = SlowApp(monkeypatch)
+    app.flooded()
+    while app.calls:
+        app.calls.pop(0)()
+    assert sum(app.sizes) == 2_000
+    assert 0.03 * max(app.sizes[1:]) <= BATCH_S
 
 
 @pytest.mark.parametrize("rig", ["hasty"], indirect=True)

@@ -286,6 +286,22 @@ def test_count_after_which_another_was_made_says_so(desk: Desk, later: dict[str,
     assert row["later_count"] == count
 
 
+@pytest.mark.parametrize("is_confirmed", [True, False])
+@pytest.mark.parametrize(
+    ("change", "later"),
+    [({}, 8), ({"location_code": "A-2"}, None), ({"scanned_datetime": "2026-11-20T11:50:00Z"}, None)],
+)
+def test_count_has_a_later_one_that_is_not_sent_yet(
+    desk: Desk, change: dict[str, Any], later: int | None, is_confirmed: bool
+) -> None:
+    op_id = desk.note(count("P1", 9, 6))
+    if is_confirmed:
+        desk.confirm(op_id, "{}")
+    desk.note(count("P1", 8, 6, **{"scanned_datetime": "2026-11-20T12:10:00Z", **change}))
+    [row] = [row for row in desk.rows() if row["counted_quantity"] == 9]
+    assert row["later_count"] == later
+
+
 def test_count_after_which_an_undone_one_was_made_stands(desk: Desk) -> None:
     fields = {"counted_quantity": 9, "expected_quantity": 6, "stock_pool": "1", "quantity": 3}
     first = logged(8, "P1", **fields, moved_on="2026-11-20T11:59:00Z", created_on="2026-11-20T12:00:00Z")
@@ -397,3 +413,19 @@ def test_count_that_the_service_does_not_use_is_known(desk: Desk, name: str) -> 
     assert days[Decimal(49)]["is_not_used"] is bool(found)
     assert days[Decimal(48)]["unused_before"] == (49 if found else None)
     assert ("6" in [row["key"] for row in desk.reads.query("differences", {})[0]]) is not bool(found)
+
+
+def test_recount_made_here_is_left_to_the_service_once_it_was_read_back(desk: Desk) -> None:
+    ordered = {"id": 1, "product_number": "P1", "location_code": "A-1", "ordered_on": "2026-11-20T11:00:00Z"}
+    desk.cache.write_recounts([ordered])
+
+    def listed() -> int:
+        return desk.reads.query("recounts", {"size": 9})[1]
+
+    assert listed() == 1
+    op_id = desk.note(count("P1", 9, 6))
+    assert listed() == 0
+    desk.confirm(op_id, "{}")
+    assert listed() == 0
+    desk.outbox.mark_read_back(op_id)
+    assert listed() == 1

@@ -6,15 +6,20 @@ import asyncio
 from contextlib import closing
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NoReturn
 
 import apsw
 import pytest
 
 from aisle.cli.service_client import service_client, store_folder_of
+from aisle.cli.web_people_client import PeopleClient
 from aisle.service.db import sqlite_database
+from aisle.service.db.database_interface import database_failure
+from aisle.service.db.sqlite_writer import SqliteWriter
 from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.settings.load_settings import load_settings
+from aisle.web.app import SignInError
+from aisle.web.sign_ins import Person
 
 
 @pytest.fixture
@@ -67,3 +72,19 @@ async def test_cancelled_open_leaves_nothing_open(held: apsw.Connection, monkeyp
             await waiting
         held.execute("ROLLBACK")
     assert await asyncio.to_thread(closed.wait, 60)
+
+
+async def test_a_full_disk_is_logged_once_though_each_sign_in_opens_the_service(
+    aisle_home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    people = PeopleClient(load_settings({}))
+    assert isinstance(await people.check_pin("fred", "2468"), Person)
+
+    async def fails(writer: SqliteWriter, work: object) -> NoReturn:
+        raise database_failure(apsw.FullError("of /srv/aisle"))
+
+    monkeypatch.setattr(SqliteWriter, "submit_async", fails)
+    for _ in range(3):
+        answer = await people.check_pin("fred", "2468")
+        assert answer == SignInError("pin.refused", detail="The disk of the database is full; free some space on it.")
+    assert [each.getMessage() for each in caplog.records] == ["database lost: FullError of writes"]

@@ -136,6 +136,8 @@ async def test_restore_is_detected_again_after_failed_handling(host: Host, monke
             lambda: any("earlier copy" in notice.text for notice in courier.operator_notices.recent), 30
         )
         await host.time.pass_(30)
+        [said] = [notice.text for notice in courier.operator_notices.recent if "earlier copy" in notice.text]
+        assert said == "The service was put back from an earlier copy.", "no operation is sent again"
     assert next(tries) == 3, "and then no more"
 
 

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from math import inf
 
 import pytest
 
+from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import backoff_s
 from aisle.courier.courier import Courier
 from aisle.courier.pull.ordered_cache_writes import ReadSequence
@@ -259,3 +261,24 @@ async def test_a_service_that_asks_for_no_pause_is_not_asked_all_the_time(shop: 
         began = shop.time.now
         await shop.time.until(lambda: shop.fake.calls[PUT] == 5)
         assert shop.time.now - began >= 4
+
+
+async def test_between_many_slow_reads_changes_are_read(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.fake.add_locations(*(f"C-{n}" for n in range(100)))
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        read, before, done = courier.single_reads.read_topic, host.fake.calls["changes"], list[int]()
+
+        async def slow(topic: Topic) -> Sequence[Row]:
+            await host.time.sleep(1.0)
+            done.append(host.fake.calls["changes"] - before)
+            return await read(topic)
+
+        monkeypatch.setattr(courier.single_reads, "read_topic", slow)
+        for n in range(100):
+            host.fake.touch("location", f"C-{n}")
+        await host.time.until(lambda: len(done) == 100)
+        assert max(Counter(done).values()) <= 4 * 3, "four at once, for two seconds"
+        host.fake.add_products(["P9"])
+        await host.time.until(lambda: host.knows("P9"), 10)
+    assert len(done) == 101, "each is read once"

@@ -18,6 +18,8 @@ from tests.faults.host import Host, Person
 
 TAKEN = ("pick.picked", "pick.all_picked")
 """What the screen says of a take."""
+OWN_TOTAL = "pick.own_total"
+"""What it says around that where another person has goods of the same line."""
 
 
 class Order(NamedTuple):
@@ -85,10 +87,13 @@ class Worker:
         return answer.id if answer else ""
 
     def _answer(self) -> Msg | None:
-        """What the last scan led to, without the number that was in question before it and is not taken."""
+        """What the last scan led to, without what the screen says around it: a question that is dropped, a total."""
         verdict = self.person.frame.verdict
-        said = dict(verdict.text.args).get("said") if verdict and verdict.text.id in NOT_APPLIED else None
-        return said if isinstance(said, Msg) else verdict.text if verdict else None
+        if verdict is None:
+            return None
+        args = dict(verdict.text.args)
+        inner = args.get("said") if verdict.text.id in NOT_APPLIED else args.get("what")
+        return inner if isinstance(inner, Msg) and verdict.text.id in (*NOT_APPLIED, OWN_TOTAL) else verdict.text
 
     def _hear_where(self) -> None:
         """What was asked for its place is picked as soon as the screen agrees to one."""

@@ -28,6 +28,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     UnknownCode,
 )
+from aisle.settings.setting_definitions import LOSS_REASONS
 from aisle.tui.message_text import MessageWriter
 from tests.run_length import tries
 
@@ -409,7 +410,7 @@ def test_pool_of_a_loss_is_named_until_its_undo() -> None:
     assert hand.entries[-1]["stock_pool_1"] == -4
     hand.feed(Command("u"))
     assert hand.verdict
-    assert writer.write(hand.verdict.text) == "Being undone: stock of Product P6, A-1 (Web): +4"
+    assert writer.write(hand.verdict.text) == "Being undone: stock of Product P6, A-1 (Web) changes by +4"
 
 
 @pytest.mark.parametrize("is_location_first", [True, False])
@@ -714,6 +715,26 @@ def test_only_expired_packs_are_counted_as_expired(day: str, is_counted: bool, q
         assert told == "count.answer_first"
     else:
         assert (told, hand.state.quantity - was.quantity) == ("count.counted", Decimal(quantity))
+
+
+@pytest.mark.parametrize(
+    ("reasons", "first"),
+    [
+        (LOSS_REASONS, "Expired"),
+        (("1 - Schade", "2 - Diefstal", "4 - Over datum", "5 + Gevonden"), "Over datum"),
+        (("1 - Beschädigt", "7 - MHD abgelaufen"), "MHD abgelaufen"),
+        (("1 - Cassé", "2 - Périmé"), "Périmé"),
+        (("1 - Damaged", "3 - Theft"), "Damaged"),
+    ],
+)
+@pytest.mark.parametrize("expired_on", ["2026-11-19", ""])
+def test_the_first_reason_of_expired_goods_names_that(reasons: tuple[str, ...], first: str, expired_on: str) -> None:
+    hand = Hand(
+        policy=Policy(adjustment_reasons=reasons), product_number="P5", location_code="A-5", expired_on=expired_on
+    )
+    hand.feed(Quantity(Decimal(2)))
+    hand.feed(Choice(1))
+    assert hand.entries[-1]["loss_comment"] == (first if expired_on else parse_reasons(reasons)[0].text)
 
 
 def test_dates_on_labels_mean_nothing_to_another_loss() -> None:

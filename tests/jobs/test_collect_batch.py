@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -478,6 +479,18 @@ def test_orders_of_another_walk_come_in_by_themselves_once() -> None:
     hand.feed(Command("u"))
     hand.feed(Changed("outbox", ""))
     assert hand.gathered == []
+
+
+def test_assigned_orders_without_free_tote_are_added_later() -> None:
+    orders = book()
+    hand = Hand({f"{number}": orders["4103"] | {"order_number": f"{number}"} for number in range(1, MAX_ORDERS + 3)})
+    hand.given = [{"order_number": order, "by": by} for order, by in zip(hand.orders, cycle("AB"), strict=False)]
+    hand.scan("1")
+    hand.feed(Changed("outbox", ""))
+    assert len(hand.gathered) == MAX_ORDERS
+    hand.feed(Command("u"))
+    hand.feed(Changed("outbox", ""))
+    assert hand.gathered[-1] == str(MAX_ORDERS + 1)
 
 
 @pytest.mark.parametrize("count", ["1", "2", "9", "12"])

@@ -482,6 +482,17 @@ def test_a_large_difference_is_counted_again_before_anything_is_sent(policy: Pol
     assert hand.entries[0]["stock_pool_1"] == (2 if again else counted)
 
 
+@pytest.mark.parametrize(("now", "is_asked"), [(27, False), (26, True), (7, True)])
+def test_a_count_that_the_stock_agrees_with_meanwhile_is_not_counted_again(now: int, is_asked: bool) -> None:
+    hand = Hand({"A-1": [product("P1", 7)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(27)
+    hand.places["A-1"] = [product("P1", now)]
+    hand.feed(Changed("location", "A-1"))
+    assert (hand.say("d") == "count.recount_needed") == is_asked
+
+
 def test_the_first_count_may_be_kept_and_is_not_asked_for_again() -> None:
     hand = Hand({"A-1": [product("P1", 7)]}, policy=Policy())
     hand.place("A-1")
@@ -1061,6 +1072,40 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
+FAR_SCANS = [
+    (2, 0, 50, True),
+    (2, 36, 50, True),
+    (2, 36, 72, True),
+    (2, 18, 6, True),
+    (2, 36, 6, False),
+    (2, 36, 1, False),
+    (10, 95, 6, False),
+    (10, 95, 12, True),
+    (10, 400, 99, False),
+    (10, 400, 101, True),
+    (10, 0, 72, False),
+]
+"""Expected, counted before (confirmed if it is far more), scanned at once, and whether that is asked."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("phase", ["count", "recount"])
+@pytest.mark.parametrize(("expected", "before", "scanned", "is_asked"), FAR_SCANS)
+def test_a_scan_far_over_what_is_expected_is_asked_back(
+    phase: str, expected: int, before: int, scanned: int, is_asked: bool
+) -> None:
+    hand = Hand({"A-1": [product("P1", expected)]}, policy=Policy(recount_units=Decimal(1)))
+    hand.place("A-1")
+    if phase == "recount":
+        hand.scan("P1")
+        hand.type(expected + 5)
+        assert hand.say("d") == "count.recount_needed"
+    if before and hand.scan("P1", str(before)) == "count.confirm_quantity":
+        hand.say("y")
+    told = hand.scan("P1", str(scanned))
+    assert (told == "count.confirm_quantity") == is_asked, told
+
+
 def choices(hand: Hand) -> tuple[Msg, ...]:
     """What is offered by number."""
     view = hand.job.view(hand.state)
@@ -1240,6 +1285,7 @@ def test_who_opened_a_count_for_itself_learns_what_was_sent() -> None:
     assert answer is not None
     assert answer["what"] == "A-1"
     assert [(each[0], each[3]) for each in answer["changes"]] == [("P1", -2)]
+    assert answer["unknown_count"] == 0
     hand = Hand({"A-1": [product("P1", 20)]}, policy=LOOSE, location_code="A-1", product_number="P1", empty=True)
     hand.feed(Back())
     assert [effect.answer for effect in hand.effects if isinstance(effect, Close)] == [None]

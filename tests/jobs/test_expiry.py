@@ -15,7 +15,7 @@ from aisle.jobs.expiry.expiry_state import CHECK, DISCOUNT, EXPIRY, LIST, Expiry
 from aisle.jobs.expiry.job import ExpiryJob
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start
 from aisle.jobs.job import Write as Operation
-from aisle.jobs.view import ListView, Msg, Step, msg
+from aisle.jobs.view import Frame, LinkState, ListView, Msg, Step, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
@@ -30,6 +30,8 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 from aisle.store_product_settings import FIELD_BY_NAME, parse_entry_values, parse_update_values
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from tests.run_length import tries
 
 Row = dict[str, Any]
@@ -72,6 +74,7 @@ class Hand:
         self.refused: list[Row] = []
         self.detail: Msg | None = None
         self.verdict: Msg | None = None
+        self.said: Verdict | None = None
         self.feed(Opened({}))
 
     def feed(self, *events: Event) -> str:
@@ -84,6 +87,7 @@ class Hand:
             self.state, said = turn.state, turn.verdict.text.id if turn.verdict else said
             self.detail = turn.verdict.detail if turn.verdict else self.detail
             self.verdict = turn.verdict.text if turn.verdict else self.verdict
+            self.said = turn.verdict or self.said
             self.effects += turn.effects
             queries = [each for each in turn.effects if isinstance(each, Query)]
             self._apply([each for each in turn.effects if isinstance(each, Operation)])
@@ -315,6 +319,47 @@ def test_expired_goods_become_a_loss_before_the_date_of_the_rest(events: tuple[E
     assert hand.feed(Command("u")) == "expiry.undone"
     hand.feed(Command("u"))
     assert hand.effects == [Start("adjust", {"undo": "loss"})]
+
+
+@pytest.mark.parametrize(
+    ("product", "day", "told", "detail"),
+    [
+        ("P2", "2026-12-24", "expiry.saved", "expiry.which_date"),
+        ("P3", "2027-01-15", "expiry.nearest_of", "expiry.which_date"),
+        ("P2", "2026-11-30", "expiry.is_today", "expiry.not_checked"),
+        ("P2", "2026-12-01", "expiry.which_discount", "expiry.not_checked"),
+    ],
+)
+def test_the_label_of_another_product_leaves_the_open_question(product: str, day: str, told: str, detail: str) -> None:
+    hand = Hand(DISCOUNTS)
+    assert hand.scan("P1") == "expiry.which_date"
+    assert hand.scan(product, day) == told
+    assert hand.detail is not None
+    assert (hand.detail.id, dict(hand.detail.args)["label"]) == (detail, "Product P1")
+    assert hand.state.product is not None
+    is_open = detail == "expiry.which_date"
+    assert hand.state.product.number == ("P1" if is_open else product)
+    if is_open:
+        hand.feed(Text("0712"))
+        assert dict(hand.state.sent[-1].after)[EXPIRY] == "2026-12-07"
+        assert hand.state.sent[-1].product == "P1"
+
+
+MILKS = tuple(f"Long Meadow Milk {kind} 1 l" for kind in ("Skimmed", "Semi-skimmed"))
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("day", ["", "2026-12-24", "2026-12-05"])
+def test_what_is_said_keeps_what_tells_products_apart(columns: int, day: str) -> None:
+    for name in MILKS:
+        hand = Hand()
+        hand.rows["P1"]["product_name"] = name
+        hand.scan("P1", "2026-12-05")
+        hand.scan("P1", day)
+        frame = Frame(hand.job.view(hand.state), LinkState("live", 5.0), hand.said)
+        shown = " ".join(" ".join(plain_lines(layout_screen(frame, columns, 20))).split())
+        band = shown[shown.index("OK ") :]
+        assert name in band, shown
 
 
 def test_of_several_labels_the_nearest_date_stands() -> None:
@@ -580,7 +625,9 @@ def test_any_sequence_sends_what_was_said_and_survives_a_kill(seed: int) -> None
             }
             assert dict(last.after)[CHECK] > "2026-11-30"
             assert dict(last.after).get(EXPIRY, "9999") > "2026-11-30"
-            assert product is None or hand.state.phase == LIST
+            is_other = product is not None and product.number != last.product
+            assert hand.state.phase == ("date" if is_other else LIST)
+            assert not is_other or hand.state.product == product
         elif said in ("expiry.undone", "expiry.undone_partly"):
             values = dict(sent_before[-1].before)
             assert all(values[name] == value for each in writes for name, value in each.items() if name != "product")

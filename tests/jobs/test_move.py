@@ -370,15 +370,59 @@ def test_undo_says_when_it_is_too_late() -> None:
     assert hand.say("u") == "pick.nothing_to_undo"
     hand = Hand()
     hand.say("A-1", "w", "A-2")
-    hand.store.goods["P3", "A-2", 1, "", 0] = 0
-    assert hand.say("u") == "move.moved_on_many"
+    hand.store.goods["P3", "A-2", 1, "", 0] -= 1
+    assert hand.say("u") == "move.partly_moved_on_many"
+    assert hand.verdict
+    assert "Not all" in MessageWriter().write(hand.verdict.text)
+    assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
+
+
+TAKEN_ON = [
+    ({"P3": 4}, {"P1": 5, "P2": 5}, "move.partly_moved_on_many"),
+    ({"P3": 1}, {"P1": 5, "P2": 5, "P3": 3}, "move.partly_moved_on_many"),
+    ({"P1": 5, "P2": 5, "P3": 3}, {"P3": 1}, "move.partly_moved_on_many"),
+    ({"P1": 5, "P2": 5, "P3": 4}, {}, "move.moved_on_many"),
+]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(("gone", "back", "told"), TAKEN_ON)
+def test_what_is_left_of_a_whole_location_is_moved_back_if_asked(
+    gone: dict[str, int], back: dict[str, int], told: str
+) -> None:
     hand = Hand()
     hand.say("A-1", "w", "A-2")
-    hand.store.goods["P3", "A-2", 1, "", 0] -= 1
-    assert hand.say("u") == "move.moved_on_many"
-    assert hand.verdict
-    assert "not all" in MessageWriter().write(hand.verdict.text)
-    assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
+    for spot, quantity in [*hand.store.goods.items()]:
+        product, place, *_ = spot
+        if place == "A-2" and gone.get(product):
+            taken = min(quantity, gone[product])
+            hand.store.goods[spot] -= taken
+            gone = gone | {product: gone[product] - taken}
+    there = +hand.store.goods
+    assert hand.say("u") == told
+    if not back:
+        assert hand.say("u") == "pick.nothing_to_undo"
+        return
+    assert hand.choices == ["move.choice_undo_rest"]
+    assert (hand.say("u"), +hand.store.goods) == ("session.dropped", there)
+    hand.say("u", "y")
+    assert hand.held == back
+    assert {product: hand.store.there(product, "A-1") for product in back} == back
+    assert not any(hand.store.there(product, "A-2") for product in back)
+
+
+def test_goods_taken_at_several_times_share_what_is_left_of_them() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=2")
+    hand.minute = 5
+    hand.say("=5", "A-2")
+    hand.minute = 6
+    hand.store.goods["P1", "A-2", 1, "", 0] -= 2
+    assert hand.say("u") == "move.partly_moved_on"
+    assert dict(hand.verdicts[-1].text.args)["left"] == 3
+    hand.say("y")
+    assert hand.held == {"P1": 3}
+    assert hand.store.there("P1", "A-1") == 3
 
 
 @pytest.mark.parametrize("place", ["A-1", "A-2", "A-3"])
@@ -455,7 +499,9 @@ def test_a_refusal_is_told_once() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
     body = hand.sent[0].body
-    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P1", "body": body}
+    refused = Rows("refused_operations", (row,), 1)
+    assert hand.feed(Rows("refused_operations", ({**row, "user": "ben"},), 1)) == "", "that of another person"
     assert hand.feed(refused) == "receive.refused"
     assert hand.feed(refused) == ""
     assert hand.say("u", "u", "u") == "move.take_undone"
@@ -470,7 +516,8 @@ def test_refusal_during_question_leaves_question_open() -> None:
     assert hand.say("=2") == "move.number_of"
     asked = hand.state.choices
     body = hand.sent[0].body
-    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P1", "body": body}
+    refused = Rows("refused_operations", (row,), 1)
     assert hand.feed(refused) == "receive.refused"
     assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"

@@ -265,7 +265,7 @@ NOWHERE = CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")
         (("P5", "g"), "receive.put_nowhere", ""),
         (("b", "1"), "receive.put_nowhere", ""),
         (("d", "1"), "receive.put_nowhere", ""),
-        (("A-1",), "", ""),
+        (("A-2",), "", ""),
         (("A-1", "u"), "", ""),
         (("P1",), "", ""),
         (("C-2",), "", ""),
@@ -463,7 +463,8 @@ def test_without_a_receiving_place_goods_lie_at_none() -> None:
 def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
     hand = Hand()
     hand.say("D-1", "P2", "A-1")
-    row = {"op_id": "X", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
+    row = {"op_id": "X", "user": "ann", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
+    assert hand.feed(Rows("refused_operations", ({**row, "user": "ben"},), 1)) == "receive.put", "another receiver's"
     assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
     assert hand.say("u") == "pick.nothing_to_undo"
     count = len(hand.verdicts)

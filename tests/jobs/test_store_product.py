@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from decimal import Decimal
 from random import Random
@@ -545,6 +546,30 @@ def test_the_last_change_is_undone_while_its_values_stand() -> None:
         assert "u" not in hand.job.accepts(hand.state).command_letters
 
 
+@pytest.mark.parametrize(
+    ("values", "now", "back"),
+    [
+        ("4 5 6", "6", "5"),
+        ("4 5 6 5", "5", "4"),
+        ("4 5 6 5 7", "7", "5"),
+        ("4 5 4 5", "5", "4"),
+        ("4 5 6 5 4", "4", ""),
+        ("4 5 6 5", "9", ""),
+    ],
+)
+def test_undo_goes_on_to_the_change_before(values: str, now: str, back: str) -> None:
+    """Each of the values was set here; `now` is the one that the product has."""
+    steps = values.split()
+    changes = [
+        said("confirmed", str(at)) | {"fields": [("min", before, after)]}
+        for at, (before, after) in enumerate(itertools.pairwise(steps))
+    ]
+    hand = Hand(row(min=int(now), said=changes[::-1]))
+    assert ("u" in hand.job.accepts(hand.state).command_letters) == bool(back)
+    if back:
+        assert hand.sent(Command("u"))["min"] == Decimal(back)
+
+
 def test_a_desk_shows_sales_and_forecast_on_one_axis_with_orders_and_the_log() -> None:
     hand = Hand(row(history_array='{"W45":4,"W46":6}', forecast_array='{"W47":5,"W48":2}'), DESK)
     order = {
@@ -597,7 +622,7 @@ def test_date_on_the_label_of_the_product_is_the_value(label: Match, taken: bool
 @pytest.mark.parametrize(
     ("field", "first", "text", "told"),
     [
-        ("min", Quantity(Decimal(5)), "4-9", ("min", "max")),
+        ("min", Quantity(Decimal(5)), "4-9", ("max",)),  # the minimum is 4
         ("max", Quantity(Decimal(9)), "3 - 8", ("min", "max")),
         ("validate_expiry_date_time", Text("1.12"), "2.12", ("validate_expiry_date_time",)),
         ("attention_codes", Text("AB1"), "CD2", ("attention_codes",)),

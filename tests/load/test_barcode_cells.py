@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.load.test_load_report import loaded
+from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
 
 __all__ = ["write"]
@@ -100,6 +102,65 @@ def test_one_code_for_a_piece_and_for_a_unit_is_warned_of(write: Write, tmp_path
     ]
 
 
+def units(code: str, quantity: int) -> str:
+    return f'"[{{""unit_barcode"":""{code}"",""unit_quantity"":{quantity}}}]"'
+
+
+PIECE, UNIT = "9520001100024", "19520001100014"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({}, {"barcode": PIECE, "units": units(PIECE, 6)}, "unit_barcode in units is also the code of one piece"),
+        ({}, {"barcode": PIECE, "units": units(PIECE, 1)}, ""),
+        ({"barcode": PIECE}, {"units": units(f"0{PIECE}", 6)}, "unit_barcode in units is also the code of one piece"),
+        (
+            {"barcodes_array": f'"{PIECE},{UNIT}"'},
+            {"purchase_unit_barcode": UNIT, "purchase_unit_quantity": "6"},
+            "purchase_unit_barcode is also the code of one piece",
+        ),
+        ({"units": units(UNIT, 6)}, {"barcode": UNIT}, "unit_barcode in units is also the code of one piece"),
+        (
+            {"purchase_unit_barcode": UNIT, "purchase_unit_quantity": "6"},
+            {"barcodes_array": UNIT},
+            "purchase_unit_barcode is also the code of one piece",
+        ),
+        (
+            {"units": units(UNIT, 6)},
+            {"purchase_unit_barcode": UNIT, "purchase_unit_quantity": "12"},
+            "purchase_unit_barcode is also the code of another unit",
+        ),
+        ({"units": units(UNIT, 6)}, {"purchase_unit_barcode": UNIT, "purchase_unit_quantity": "6"}, ""),
+        ({"barcode": UNIT}, {"barcode": PIECE, "units": units(UNIT, 6)}, ""),
+        ({"barcode": PIECE}, {"units": units(UNIT, 6)}, ""),
+    ],
+)
+async def test_a_code_of_two_quantities_of_a_product(
+    before: dict[str, str], now: dict[str, str], said: str, world: World
+) -> None:
+    for cells, words in ((before, ""), (now, said)):
+        world.write("products.csv", ",".join(("product_number", *cells)), ",".join(("P", *cells.values())), "Q")
+        found = [line for line in (await loaded(world)).lines() if "is also the code of" in line]
+        assert [words in line for line in found] == [True] * bool(words)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("file", ["locations.csv", "orders.csv", "products.csv"])
+async def test_a_code_of_a_unit_that_means_something_else_is_warned_of(file: str, world: World) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number,units", f"P,{units(UNIT, 6)}")
+    await loaded(world)
+    rows = {
+        "locations.csv": ("store_number,location_code", f"1,{UNIT}"),
+        "orders.csv": ("store_number,order_number,line_number,product_number,quantity", f"1,{UNIT},1,P,1"),
+        "products.csv": ("product_number", UNIT),
+    }
+    world.write(file, *rows[file])
+    lines = (await loaded(world)).lines()
+    assert any("warning" in line and UNIT in line for line in lines), lines
+
+
 def test_a_unit_takes_one_code(write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, purchase_unit_barcode="9520001100055/9520001100062")
     assert found.bodies[0]["purchase_unit_barcode"] == "9520001100055"
@@ -192,11 +253,6 @@ def test_a_code_with_a_part_behind_a_sign_is_refused(column: str, part: str, wri
     assert f"{column} '{RIGHT}{part}'" in found.bad[2].replace("\\\\", "\\")
 
 
-def test_two_codes_in_one_unit_are_refused(write: Write, tmp_path: Path) -> None:
-    units = f'[{{"unit_barcode": "{RIGHT} / 9520001100123", "unit_quantity": 6}}]'
-    assert "several codes in one unit_barcode" in product(write, tmp_path, units=units).bad[2]
-
-
 @pytest.mark.parametrize(
     ("between", "note"),
     [
@@ -209,26 +265,3 @@ def test_further_codes_are_stored_with_commas_between(between: str, note: str, w
     found = product(write, tmp_path, barcodes_array=between.join(("9520001100055", "9520001100062")))
     assert found.bodies[0]["barcodes_array"] == "9520001100055,9520001100062"
     assert found.notes == ([f"products.csv: changed in row 2: barcodes_array: {note}."] if note else [])
-
-
-@pytest.mark.parametrize(
-    ("column", "cell", "words"),
-    [
-        ("units", '[{"unit_quantity": 6, "unit_quantity": 7}]', "unit_quantity twice"),
-        ("units", f'[{{"unit_barcode": "{RIGHT}", "unit_quantity": 6, "unit_barcode": "x"}}]', "unit_barcode twice"),
-        ("free_fields", '[{"key": "bio", "value": "1", "value": "2"}]', "value twice"),
-        ("set_product", '[{"set_item_quantity": 1, "set_item_quantity": 2}]', "set_item_quantity twice"),
-        (
-            "units",
-            f'[{{"unit_barcode": "{RIGHT}", "unit_quantity": 6}}, {{"unit_barcode": "{RIGHT}", "unit_quantity": 12}}]',
-            f"unit_barcode {RIGHT} twice",
-        ),
-        ("units", f'[{{"unit_barcode": "{RIGHT}.0", "unit_quantity": 6}}]', f"write {RIGHT}"),
-        ("units", f'[{{"unit_barcode": "=\\"{RIGHT}\\"", "unit_quantity": 6}}]', f"write {RIGHT}"),
-        ("units", f'[{{"unit_barcode": " {RIGHT} ", "unit_quantity": 6}}]', f"write {RIGHT}"),
-    ],
-)
-def test_an_object_with_two_values_of_a_name_or_a_changed_code_is_refused(
-    column: str, cell: str, words: str, write: Write, tmp_path: Path
-) -> None:
-    assert words in product(write, tmp_path, **{column: cell}).bad[2]

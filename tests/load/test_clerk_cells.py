@@ -254,15 +254,36 @@ async def test_a_place_that_is_not_there_is_not_a_moved_one(code: str, near: str
     assert await world.stock("P") == 5
 
 
-@pytest.mark.parametrize(("price", "is_said"), [("1", False), ("1.00", False), ("2", True)])
-async def test_a_changed_price_is_said_to_be_that_of_the_chain(price: str, is_said: bool, world: World) -> None:
+@pytest.mark.parametrize(
+    ("products", "others", "said"),
+    [
+        ("P,1", {}, "P has 1 in the chain, 4 in store 1"),
+        ("P,1.00", {}, "P has 1.00 in the chain, 4 in store 1"),
+        ("P,2", {}, "P has 2 in the chain, 4 in store 1"),
+        ("P,4", {}, ""),
+        ("P,", {}, ""),
+        ("P,dear", {}, ""),
+        ("P,2", {"prices.csv": ("product_number,store_number,price", "P,1,2")}, ""),
+        ("P,2", {"store_products.csv": ("product_number,store_number,price", "P,1,2")}, ""),
+        (
+            "P,2",
+            {"store_products.csv": ("product_number,store_number,min", "P,1,2")},
+            "P has 2 in the chain, 4 in store 1",
+        ),
+        ("P,2", {"prices.csv": ("product_number,price", "P,2")}, "P has 2 in the chain, 4 in store 1"),
+    ],
+)
+async def test_a_price_of_a_product_names_the_stores_that_keep_their_own(
+    products: str, others: dict[str, tuple[str, ...]], said: str, world: World
+) -> None:
     stocked(world, "1,P,A,,5")
     world.write("prices.csv", "product_number,store_number,price", "P,1,4")
     await loaded(world)
     world.clear()
-    world.write("products.csv", "product_number,price", f"P,{price}")
-    said = [line for line in (await loaded(world)).lines() if "a store that has a price of its own keeps it" in line]
-    assert len(said) == is_said
+    for name, lines in {"products.csv": ("product_number,price", products), **others}.items():
+        world.write(name, *lines)
+    found = [line for line in (await loaded(world)).lines() if "a store that has a price of its own keeps it" in line]
+    assert [line.partition("changes it: ")[2] for line in found] == [f"{said}."] * bool(said)
 
 
 @pytest.mark.parametrize(
@@ -319,6 +340,7 @@ JUMPS = [
 async def test_a_price_that_jumps_is_warned_of_in_each_file(
     file: str, header: str, row: str, before: str, now: str, world: World
 ) -> None:
+    stocked(world)
     world.write("products.csv", "product_number,price", "P,10")
     await loaded(world)
     world.clear()

@@ -209,6 +209,23 @@ def test_what_is_no_country_is_warned_of(column: str, cell: str, write: Write, t
     assert not any("country" in note for note in product(write, tmp_path, **{column: "NL|be|DEU"}).notes)
 
 
+@pytest.mark.parametrize(
+    ("cell", "is_one"),
+    [
+        *((one, False) for one in ("XX", "ZZ", "0226", "NK", "XXA", "NLDX")),
+        *((one, True) for one in ("NL", "be", "DEU", "XK", "UK")),
+    ],
+)
+@pytest.mark.parametrize("file", ["products.csv", "attributes.csv", "stores.csv"])
+def test_a_code_of_no_country_is_warned_of(file: str, cell: str, is_one: bool, write: Write, tmp_path: Path) -> None:
+    header, row = (
+        ("store_number,store_name,is_warehouse", "1,One,0") if file == "stores.csv" else ("product_number", "P")
+    )
+    write(file, f"{header},country_code", f"{row},{cell}")
+    what = f"{file}:2: warning: country_code names what is no code of a country: {cell!r}."
+    assert [note for note in Found(tmp_path).notes if "country" in note] == [what] * (not is_one)
+
+
 @pytest.mark.parametrize("cell", ["5||7", "|5|7", "5|NULL|7", "5|-|7", "5;;7", "5| |7"])
 @pytest.mark.parametrize("column", ["average_array", "forecast_array", "history_array", "history_keys"])
 def test_a_gap_in_a_list_is_refused(column: str, cell: str, write: Write, tmp_path: Path) -> None:

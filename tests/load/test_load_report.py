@@ -115,6 +115,20 @@ async def test_line_that_comes_picked_by_its_own_field_is_told(cells: str, is_to
     assert (order["lines"][0]["picked_quantity"] == 2) == is_told
 
 
+@pytest.mark.parametrize("cells", ["true,", ",2", "true,2"])
+@pytest.mark.parametrize("state", ["true,", "true,false"])
+async def test_picked_lines_of_an_order_that_comes_rejected(cells: str, state: str, world: World) -> None:
+    stocked(world, "1,P,A,1,5")
+    await loaded(world)
+    header = f"{PICKED_ORDER.rpartition(',')[0]},picked_quantity,is_rejected,is_active"
+    report = await load(world, "orders.csv", header, f"1,O,1,P,2,{cells},{state}", "1,O,2,P,1,,,,")
+    told = [note for note in report.files[0].notes if "picked of the line" in note or "comes picked" in note]
+    what = "what is picked of the line is not kept, because the order comes rejected"
+    rows = [(2, 2), (3, 1)] if cells.startswith("true") else [(2, 2)]
+    assert told == [f"orders.csv:{line}: warning: {what}: {quantity} of P." for line, quantity in rows]
+    assert await world.stock("P") == 5
+
+
 ORDER_FIELDS = {
     "customer_phone": ("0612", "0613"),
     "customer_name": ("Ann", "Ben"),

@@ -168,7 +168,7 @@ async def test_the_nearest_of_several_products_is_suggested(
         ("purchase_unit_product_number", "226", "226; 0226?"),
         ("referral_product_id", "226", "226; 0226?"),
         ("smallest_product_number", "999", "999"),
-        ("set_product", '"[{""product_number"":""A 1"",""quantity"":2}]"', "A 1"),
+        ("set_product", '"[{""set_product_number"":""A 1"",""set_item_quantity"":""2""}]"', "A 1"),
         ("purchase_unit_product_number", "0226", ""),
         ("referral_product_id", "N2", ""),
         ("referral_product_id", "", ""),

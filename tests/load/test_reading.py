@@ -117,7 +117,7 @@ def test_a_pool_counted_twice_is_a_bad_row(write: Write, tmp_path: Path) -> None
     counts, bad = read(tmp_path)
     assert counts == []
     assert [row.line for row in bad] == [2, 3, 4]
-    assert "a second time, as row 3 does" in bad[0].reason
+    assert "a second time, as row 3 does; keep one of them if they are the same goods, else write" in bad[0].reason
     assert "a second time, as row 2 does" in bad[1].reason
     assert "has no stock pool, and row 2 of" in bad[2].reason
 

@@ -15,9 +15,9 @@ async def begun(world: World, products: int = 0) -> None:
     world.write("stores.csv", STORES, "1,One,false,true", "2,Two,false,true")
     more = [f"X{at},true,true,false" for at in range(products)]
     flags = "product_number,is_active,is_stock,allow_decimal"
-    world.write("products.csv", flags, *(f"{one},true,true,true" for one in "PQRK"), *more)
-    world.write("orders.csv", ORDERS, "1,O1,1,P,1", "1,O2,1,Q,1")
-    world.write("deliveries.csv", DELIVERIES, "1,D1,1,1,Q,3")
+    world.write("products.csv", flags, *(f"{one},true,true,true" for one in "PQRKST"), *more)
+    world.write("orders.csv", ORDERS, "1,O1,1,P,1", "1,O2,1,Q,1", "1,O3,1,S,1.5")
+    world.write("deliveries.csv", DELIVERIES, "1,D1,1,1,Q,3", "1,D2,1,1,T,0.5")
     await notes(world)
 
 
@@ -44,6 +44,8 @@ GOODS = "the product has stock: P: 40 in store 1"
         ("is_stock", "P", [GOODS]),
         ("is_stock", "Q", ["the product is in open deliveries: Q: D1 in store 1"]),
         ("allow_decimal", "K", ["the product has stock with a fraction: K: 9.5 in store 1"]),
+        ("allow_decimal", "S", ["the product is in open orders of a fraction: S: O3 in store 1"]),
+        ("allow_decimal", "T", ["the product is in open deliveries of a fraction: T: D2 in store 1"]),
         ("allow_decimal", "P", []),
         ("is_active", "R", []),
         ("is_stock", "NEW", []),
@@ -67,15 +69,16 @@ async def test_a_product_with_goods_or_open_work(
         ("P,kg.", []),
         ("P,", []),
         ("R,g", []),
+        ("N,kg", ["stock, which is not converted: N: none then, kg now, at a price of 4; 7 in store 1"]),
         ("NEW,g", []),
         ("P,g", ["stock, which is not converted: P: kg then, g now, at a price of 2.5; 40 in store 1"]),
         ("P,(leeg)", ["stock, which is not converted: P: kg then, (leeg) now, at a price of 2.5; 40 in store 1"]),
     ],
 )
 async def test_a_unit_that_changes_under_stock(row: str, words: list[str], others: int, world: World) -> None:
-    stocked(world, "1,P,A,1,40")
+    stocked(world, "1,P,A,1,40", "1,N,,1,7")
     more = [f"X{at},kg,1" for at in range(others)]
-    world.write("products.csv", "product_number,base_unit_name,price", "P,kg,2.50", "R,kg,1", *more)
+    world.write("products.csv", "product_number,base_unit_name,price", "P,kg,2.50", "R,kg,1", "N,,4", *more)
     await notes(world)
     for said in (words, []):
         world.write("products.csv", "product_number,base_unit_name", row, *(f"X{at},g" for at in range(others)))
@@ -86,12 +89,15 @@ async def test_a_unit_that_changes_under_stock(row: str, words: list[str], other
 async def test_a_unit_that_changes_under_open_lines(world: World) -> None:
     await begun(world)
     becomes = "products.csv:2: warning: {} changes, while the product is in {}: Q: {} then, {} now; {} in store 1."
-    of_unit = [
-        becomes.format("base_unit_name", f"{one}, which are not converted", "st", "doos", number)
-        for one, number in (("open orders", "O2"), ("open deliveries", "D1"))
-    ]
+    of_first, of_unit = (
+        [
+            becomes.format("base_unit_name", f"{one}, which are not converted", *units, number)
+            for one, number in (("open orders", "O2"), ("open deliveries", "D1"))
+        ]
+        for units in (("none", "st"), ("st", "doos"))
+    )
     of_quantity = [becomes.format("purchase_unit_quantity", "open deliveries", 6, 12, "D1")]
-    for cells, said in (("st,6", []), ("doos,6.0", of_unit), ("doos,12", of_quantity)):
+    for cells, said in (("st,6", of_first), ("doos,6.0", of_unit), ("doos,12", of_quantity)):
         world.write("products.csv", "product_number,base_unit_name,purchase_unit_quantity", f"Q,{cells}")
         assert await notes(world) == said
 
@@ -106,18 +112,18 @@ async def test_a_store_that_becomes_inactive_and_gets_new_orders(world: World) -
     await begun(world)
     rows = ["1,One,false,false", "2,Two,false,false"]
     world.write("stores.csv", STORES, *rows)
-    world.write("orders.csv", ORDERS, "1,O1,1,P,1", "1,O3,1,P,1", "1,O3,2,Q,1")
-    world.write("deliveries.csv", DELIVERIES, "2,D2,1,1,Q,3")
+    world.write("orders.csv", ORDERS, "1,O1,1,P,1", "1,O4,1,P,1", "1,O4,2,Q,1")
+    world.write("deliveries.csv", DELIVERIES, "2,D3,1,1,Q,3")
     world.write("stock.csv", STOCK_HEADER, "2,Q,,1,4")
     inactive = "is for a store that is inactive (its is_active is false)"
     becomes = "stores.csv:2: warning: is_active becomes false, while the store has"
     assert await notes(world) == [
         f"{becomes} stock: 1: 40 of P, 9.5 of K.",
-        f"{becomes} open orders: 1: O1, O2.",
-        f"{becomes} open deliveries: 1: D1.",
+        f"{becomes} open orders: 1: O1, O2, O3.",
+        f"{becomes} open deliveries: 1: D1, D2.",
         f"stock.csv:2: warning: the stock {inactive}: Q of store 2.",
-        f"orders.csv:3: warning: the new order {inactive}: O3 of store 1.",
-        f"deliveries.csv:2: warning: the new delivery {inactive}: D2 of store 2.",
+        f"orders.csv:3: warning: the new order {inactive}: O4 of store 1.",
+        f"deliveries.csv:2: warning: the new delivery {inactive}: D3 of store 2.",
     ]
     world.write("stores.csv", STORES, *rows)
     assert await notes(world) == []

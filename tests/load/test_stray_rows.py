@@ -107,7 +107,8 @@ def test_a_key_of_free_fields_is_there_once(again: str, write: Write, tmp_path: 
 def test_a_key_of_free_fields_in_a_cell_is_there_once(name: str, row: str, write: Write, tmp_path: Path) -> None:
     header = "product_number" if name == "products.csv" else "store_number,store_name,is_warehouse"
     cell = (
-        '"[{""key"": ""a"", ""value"": ""1""}, {""key"": ""b"", ""value"": ""1""}, {""key"": ""a"", ""value"": ""2""}]"'
+        '"[{""sort_order"": 1, ""key"": ""a""}, {""sort_order"": 2, ""key"": ""b""},'
+        ' {""sort_order"": 3, ""key"": ""a""}]"'
     )
     write(name, f"{header},free_fields", f"{row},{cell}")
     assert Found(tmp_path).bad == {2: "free_fields has the key 'a' twice; keep one of them"}

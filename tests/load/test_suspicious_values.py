@@ -81,6 +81,26 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
             ["store_number;order_number;no_of_containers;line_number;product_number;quantity", "1;8801,1;1;2;P;1"],
             "order_number looks like a number, time or word that a spreadsheet has made of a code: 8801,1.",
         ),
+        (
+            "deliveries.csv",
+            [f"{DELIVERY},supplier_code,supplier_name", "1,D,1,1,P,1,,S1,Sup", "1,E,1,1,P,1,,S1,Other"],
+            "deliveries.csv:3: warning: supplier_code has another supplier_name in an earlier row: S1 is Other here,"
+            " Sup in row 2",
+        ),
+        (
+            "products.csv",
+            ["product_number,brand_code,brand_description", "P,B,Brand", "Q,B,BRAND", "R,B,Brend", "S,C,Brend"],
+            "products.csv:4: warning: brand_code has another brand_description in an earlier row: B is Brend here",
+        ),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,area_id,area_description", "1,A,0,7,North", "2,B,0,7,South"],
+            "area_id has another area_description in an earlier row: 7 is South here, North in row 2",
+        ),
+        *(
+            ("products.csv", [f"product_number,{name},{name.replace('_not', '')}", "P,A|B,B|C"], f"{name} has what")
+            for name in ("stores_not_allowed", "promo_stores_not_allowed", "countries_not_allowed")
+        ),
     ],
 )
 def test_suspicious_values_are_warned_of(name: str, lines: list[str], words: str, write: Write, tmp_path: Path) -> None:
@@ -144,7 +164,7 @@ def test_a_currency_beside_a_price_is_taken_off(cell: str, write: Write, tmp_pat
 def test_the_number_of_a_line_is_not_below_zero(name: str, number: str, write: Write, tmp_path: Path) -> None:
     rows = {"orders.csv": (ORDER, f"1,O,{number},P,1,"), "deliveries.csv": (DELIVERY, f"1,D,1,{number},P,1,")}
     write(name, *rows[name])
-    assert Found(tmp_path).bad[2].startswith(f"line_number {number} is no number of a line")
+    assert Found(tmp_path).bad[2] == f"line_number {number} is no number of a line; write 0 or more"
 
 
 @pytest.mark.parametrize("above", [[""], ["", ""], [",,"], [";;", ""], ['""'], ["  "]])
@@ -382,3 +402,33 @@ def test_purchase_price_above_the_price_is_warned_of(
 ) -> None:
     write("products.csv", "product_number,price,purchase_price", f"P,{prices}")
     assert ("purchase_price is above the price" in " ".join(Found(tmp_path).notes)) == is_warned
+
+
+@pytest.mark.parametrize("file", ["discount_prices.csv", "store_products.csv"])
+@pytest.mark.parametrize(
+    ("columns", "cells", "is_promotion", "is_said"),
+    [
+        ("discount_price", "4", True, True),
+        ("discount_price,is_promotion", "4,", True, True),
+        ("discount_price,is_promotion", "4,false", False, False),
+        ("discount_price,is_promotion", "4,true", True, False),
+        ("discount_price", "0", False, False),
+        ("discount_price", "(empty)", False, False),
+    ],
+)
+async def test_a_discount_starts_and_ends_a_promotion_in_both_files(
+    file: str, columns: str, cells: str, is_promotion: bool, is_said: bool, world: World
+) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number,price", "P,10")
+    await world.load()
+    world.clear()
+    world.write(file, f"product_number,store_number,{columns}", f"P,1,{cells}")
+    report = await world.load()
+    assert report is not None
+    assert (
+        any("a discount_price without is_promotion starts the promotion" in line for line in report.lines()) == is_said
+    )
+    async with world.client() as client:
+        [row] = [row async for row in client.rows("list-store-products-stock", query={"store_number": "1"})]
+    assert row["is_promotion"] is is_promotion

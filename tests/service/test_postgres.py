@@ -12,10 +12,11 @@ from typing import Any
 import asyncpg
 import pytest
 
+from aisle.caller_queue import Caller
 from aisle.errors import StorageError
 from aisle.service.db import schema
 from aisle.service.db.database_interface import Busy, ConstraintViolated, DatabaseFailed, Transaction, ValueTooLong
-from aisle.service.db.fair_turns import CALLER, Caller
+from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.postgres_database import PostgresDatabase, lock_statement, redact_dsn
 from aisle.service.db.postgres_transaction_and_errors import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS

@@ -253,12 +253,31 @@ def test_what_each_label_says_is_not_multiplied_on_the_screen(home: StoreFolder,
         assert quantities(session) == {"P3": Decimal(8)}
 
 
-def test_a_multiplied_code_without_a_unit_asks_in_words(home: StoreFolder) -> None:
+WHOLE_FACTORS = [("3*", CHEESE), (f"3*{CHEESE}",), ("1*", CHEESE), (f"12*{CHEESE}",), ("2*P1",), ("4*", LOOSE)]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("scans", WHOLE_FACTORS, ids=" ".join)
+def test_a_whole_factor_before_goods_by_weight_counts_pieces(
+    home: StoreFolder, job: str, scans: tuple[str, ...]
+) -> None:
     with at(home, user="U1") as session:
-        begun(session, "count")
-        say(session, "3*")
-        assert told(say(session, CHEESE))[1] == "count.counted_of", "three kilograms were said"
-        assert quantities(session) == {"P1": Decimal(3)}
+        begun(session, job)
+        times = Decimal(scans[0].partition("*")[0])
+        frame = opened_by(session, scans)
+        assert (told(frame)[0], session.page.question.is_asked) == (ASK, True), told(frame)
+        assert quantities(session) == {}
+        say(session, "0.5")
+        assert [*quantities(session).values()] == [times / 2]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_factor_with_decimals_is_the_weight(home: StoreFolder, job: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, f"1.5*{CHEESE}")
+        assert quantities(session) == {"P1": Decimal("1.5")}
 
 
 def opened_by(session: Session, scans: tuple[str, ...]) -> Frame:

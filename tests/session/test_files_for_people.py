@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import Frame, Msg
+from aisle.jobs.view import Frame, Msg, msg
 from aisle.scan.inputs import TAB_KEY, typed_line
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
@@ -93,12 +92,20 @@ def test_a_terminal_without_files_says_why_and_a_browser_downloads(desk: Session
     press(desk, f"{TAB_KEY}orders")
     assert told(says(desk, "x"))[0] == "log.not_exported"
     offered: list[tuple[str, bytes]] = []
-    add: Callable[[str, bytes], None] = lambda name, content: offered.append((name, content))  # noqa: E731
-    desk.terminal.offer_file = add
+    accepts = True
+
+    def offer(name: str, content: bytes) -> bool:
+        offered.append((name, content))
+        return accepts
+
+    desk.terminal.offer_file = offer
     id_, args = told(says(desk, "x"))
     ((name, content),) = offered
     assert (id_, args["file"]) == ("list.exported", name)
     assert content.startswith(b"Order,")
+    accepts = False
+    id_, args = told(says(desk, "x"))
+    assert (id_, args["why"]) == ("log.not_exported", str(msg("log.why_unread", count=3)))
     assert not [*folder.iterdir()]
 
 

@@ -54,7 +54,9 @@ def _told(state: Any, field: str) -> Any:
 
 
 def knows(session: Session, text: str) -> bool:
-    """Whether the store knows a code in any of its forms."""
+    """Whether the store knows a code in any of its forms, or it is a printed command, whole or damaged into another."""
+    if text.strip().upper() in (*grammar.PRINTED_COMMANDS, *grammar.PRINTED_LETTERS):
+        return True
     found = grammar.parse(text.strip(" "), Accepts(), ())
     keys = grammar.look_up_keys(found) if grammar.needs_look_up(found) else ()
     return bool(session.store.reader.find(keys))

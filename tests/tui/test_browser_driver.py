@@ -26,6 +26,8 @@ from aisle.terminal_packets import (
     parse_size,
 )
 from aisle.tui.browser_driver import BrowserDriver, _PacketWriter
+from aisle.tui.output_thread import MAX_UNWRITTEN
+from tests.service.serve_process import until
 from tests.terminal.harness import python
 
 PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=20)), max_size=8)
@@ -68,6 +70,27 @@ async def test_a_file_is_sent_in_pieces_that_fit_together(size: int, tmp_path: P
     assert [piece["is_last"] for piece in pieces] == [False] * (len(pieces) - 1) + [True]
     assert {piece["name"] for piece in pieces} == {"orders.csv"}
     assert max(len(piece["content"]) for piece in pieces) <= 1 << 16
+
+
+async def test_files_and_pages_that_nobody_reads_take_little_memory(tmp_path: Path) -> None:
+    driver = BrowserDriver(App[None]())
+    with (tmp_path / "packets").open("w") as file:
+        driver._messages = writer = _PacketWriter(file, lambda: None)
+        assert [driver.offer_file("orders.csv", bytes(MAX_UNWRITTEN)) for _ in range(4)] == [True, False, False, False]
+        for number in range(1_000):
+            driver.report_page(f"/orders/{number}", "Order")
+        writer.start()
+        until(lambda: writer.has_room)
+        driver.report_page("/orders/999", "Order")
+        assert driver.offer_file("orders.csv", b"")
+        writer.finish()
+    sent = [
+        json.loads(text)
+        for kind, text in PacketDecoder().feed((tmp_path / "packets").read_bytes().removeprefix(PRELUDE))
+        if kind == b"M"
+    ]
+    assert [message["address"] for message in sent if message["type"] == "page"] == ["/orders/999"]
+    assert sum(message.get("is_last", False) for message in sent) == 2
 
 
 class Rig:

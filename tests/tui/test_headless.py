@@ -46,7 +46,7 @@ class Desk:
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Nobody is asked for a PIN here."""
 
-    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+    def accept_downloads(self, offer: Callable[[str, bytes], bool]) -> None:
         """Nothing is exported here."""
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:

@@ -81,6 +81,8 @@ class House:
         self.asked.append((who, pin))
         if who == "away":
             return SignInError("web.no_answer")
+        if who == "full":
+            return SignInError("pin.refused", detail="The <disk> is full.")
         return (
             Person(who, "Ann Bell") if (who in self.let_in and pin == "2468") else SignInError("web.wrong", wrong=True)
         )
@@ -98,7 +100,9 @@ class House:
         return Start([sys.executable, "-c", APP, opening.person.user, *map(str, opening[1:])], {})
 
     def web(self, **options: Any) -> WebApp:
-        hooks = Hooks(self.check, self.still, self.has_demo_store, self.start, lambda id_: f"<{id_}>", "en")
+        hooks = Hooks(
+            self.check, self.still, self.has_demo_store, self.start, lambda id_, why="": f"<{id_}>{why}", "en"
+        )
         return WebApp(hooks, **{"secure": False, "clock": self.clock, "check_s": 0.01, "keep_s": 0, **options})
 
     @asynccontextmanager
@@ -245,6 +249,12 @@ async def test_a_name_that_is_pointed_at_this_machine_is_not_ours(house: House) 
         for host, status in (("evil.example", 421), ("127.0.0.1", 200), ("localhost:1", 200), ("[::1]", 200)):
             async with other.get(origin(client), headers={"Host": host}) as answer:
                 assert answer.status == status, host
+
+
+async def test_a_page_says_why_the_service_cannot_check(house: House) -> None:
+    async with house.open() as client:
+        page = await (await sign_in(client, "full")).text()
+        assert "&lt;pin.refused&gt;The &lt;disk&gt; is full." in page
 
 
 async def test_wrong_tries_wait_and_a_service_that_is_away_is_not_one(house: House) -> None:

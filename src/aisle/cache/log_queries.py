@@ -33,7 +33,7 @@ from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.superseded_counts import last_superseding
-from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED
+from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX
@@ -134,16 +134,19 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
-    return [_entry_of_day(cache, row, undone) for row in shown], len(filtered)
+    waiting = local_entries(context, since)
+    return [_entry_of_day(cache, row, undone, waiting) for row in shown], len(filtered)
 
 
-def _entry_of_day(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> MyEntriesRow:
-    """Return a row of the day's list with what became of the entry since."""
+def _entry_of_day(cache: apsw.Connection, row: EntryRow, undone: set[str], waiting: Sequence[EntryRow]) -> MyEntriesRow:
+    """Return a row of the day's list with what became of the entry since. Counts of this host that are `waiting` count
+    before they are sent."""
+    may_stand = row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
     is_confirmed = row["outcome"] == OUTCOME_CONFIRMED
     return {
         **row,
         "undone": is_undone(row, undone),
-        "later_count": later_count(cache, row, undone) if is_confirmed else None,
+        "later_count": later_count(cache, row, undone, waiting) if may_stand else None,
         "is_not_used": is_confirmed and is_taken_back(cache, row),
         "unused_before": unused_count_before(cache, row) if is_confirmed else None,
         "keeps_date": row["counted_quantity"] is not None and not announces_features(cache),

@@ -92,12 +92,14 @@ def is_undo(row: EntryRow) -> bool:
     return str(row["reference"]).startswith(UNDO_PREFIX) and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
 
 
-def later_count(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Decimal | None:
+def later_count(
+    cache: apsw.Connection, row: EntryRow, undone: set[str], sent: Sequence[EntryRow] = ()
+) -> Decimal | None:
     """Return the last count of the same goods that was made after an entry and stands; None without one.
 
-    It may have reached the service before an earlier count, which then changes nothing.
+    It may have reached the service before an earlier count, which then changes nothing. `sent`: see `count_after`.
     """
-    return count_after(cache, row["product_number"], row["location_code"], row["pool"], row["at"], undone)
+    return count_after(cache, row["product_number"], row["location_code"], row["pool"], row["at"], undone, sent)
 
 
 def count_after(

@@ -16,7 +16,6 @@ from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
@@ -130,20 +129,20 @@ class _CountTimes:
         self._cache = cache
         self._counted_at: dict[ProductLocation, float] = {}
         """Time of the last count of each location on this host, in seconds since 1970."""
-        self._unconfirmed_at: dict[ProductLocation, float] = {}
-        """The same for counts that the service has not confirmed."""
+        self._live_at: dict[ProductLocation, float] = {}
+        """The same for counts that the service has not confirmed, or that were not read back."""
         is_local = any(row["kind"] == LOCAL_ONLY for row in rows)
         ordered = min((at for row in rows if (at := to_utc_text(row["at"]))), default="")
         self._undone = undone_entries(cache, outbox, ordered) if ordered else set[str]()
         for operation in fetch(outbox, _LOCAL_COUNTS, _to_seconds(ordered)) if ordered else ():
-            moment = operation_from_row(operation).created_at
+            record = operation_from_row(operation)
+            moment = record.created_at
             for entry in local_rows([operation]):
-                is_confirmed = entry["outcome"] == OUTCOME_CONFIRMED
-                if self._stands(entry) and (is_local or not is_confirmed):
+                if self._stands(entry) and (is_local or record.live):
                     key = product_location(entry)
                     self._counted_at[key] = max(moment, self._counted_at.get(key, moment))
-                    if not is_confirmed:
-                        self._unconfirmed_at[key] = max(moment, self._unconfirmed_at.get(key, moment))
+                    if record.live:
+                        self._live_at[key] = max(moment, self._live_at.get(key, moment))
 
     def _stands(self, entry: EntryRow) -> bool:
         """Return True if an entry is a count that is not undone."""
@@ -152,8 +151,8 @@ class _CountTimes:
     def is_counted_since(self, row: RecountsRow) -> bool:
         """Return True if the recount was made since it was ordered.
 
-        Counts of this host count; for recounts that no service stores, those of the log too. A confirmed count is left
-        to the service, which closes the recount itself.
+        Counts of this host count; for recounts that no service stores, those of the log too. A count that was read
+        back is left to the service, which closes the recount itself.
         """
         ordered, key = (
             to_utc_text(row["at"]),
@@ -162,7 +161,7 @@ class _CountTimes:
         if not ordered:
             return False
         is_local = row["kind"] == LOCAL_ONLY
-        if (self._counted_at if is_local else self._unconfirmed_at).get(key, 0.0) > _to_seconds(ordered):
+        if (self._counted_at if is_local else self._live_at).get(key, 0.0) > _to_seconds(ordered):
             return True
         logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if is_local else ()
         entries = (log_row(str(name), str(at), parse_row(raw)) for name, at, raw in logged)

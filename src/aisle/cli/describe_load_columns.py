@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from aisle.client.csv_load import LoadError
 from aisle.client.csv_load import clean_cells_by_column_kind as kinds
-from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
+from aisle.client.csv_load.columns import Column
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
+from aisle.contract.request_encoding import encode_json
 
 _KIND_TEXTS = {
     kinds.TEXT: ("text", "Melk 1 l"),
@@ -24,7 +26,7 @@ _KIND_TEXTS = {
     kinds.FLAG: ("true or false", "true"),
     kinds.DATE: ("date", "2026-11-28"),
     kinds.LIST: ("texts, bars between", "shelf|front"),
-    kinds.JSON: ("JSON", '[{"unit_quantity": 6}]'),
+    kinds.JSON: ("JSON", ""),
 }
 _EXAMPLES = {
     "store_number": "0042",
@@ -42,7 +44,24 @@ _EXAMPLES = {
     "key": "bio",
     "value": "yes",
     "sort_order": "1",
-    "opening_hours": '[{"key": "monday", "value": "8-18"}]',
+    "unit_barcode": "19520001100106",
+    "unit_name": "doos",
+    "unit_quantity": "6",
+    "set_product_number": "0227",
+    "set_item_quantity": "2",
+    "opening_hours.key": "monday",
+    "opening_hours.value": "8-18",
+    "day": "1",
+    "delivery_offset": "2",
+    "ordering_offset": "1",
+    "printer_type": "1",
+    "time": "10:30",
+    "printer_ip": "192.0.2.7",
+    "week_numbers": "1-26,40",
+    "country_code": "NL",
+    "countries_allowed": "NL|BE",
+    "countries_not_allowed": "DE",
+    "edit_min_max_percentage": "20",
     "min": "2",
     "max": "12",
     "purchase_unit_quantity": "6",
@@ -75,4 +94,13 @@ def _describe_layout(layout: FileLayout) -> Iterator[str]:
 
 def example_cell(column: Column) -> str:
     """Return a cell that the column accepts."""
+    if column.fields:
+        return (
+            f"[{encode_json({name: _example_value(column, field) for name, field in column.fields.items()}).decode()}]"
+        )
     return _EXAMPLES.get(column.name.rpartition(".")[2], _KIND_TEXTS[column.kind][1])
+
+
+def _example_value(column: Column, field: Column) -> object:
+    """Return a value that a field of the objects of a column can have."""
+    return field.parse(_EXAMPLES.get(f"{column.name}.{field.name}") or example_cell(field))

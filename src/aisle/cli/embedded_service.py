@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
 from threading import Thread
 
 import aisle.service.http.app  # noqa: F401 - what `Service.app` imports
@@ -13,6 +15,7 @@ from aisle.cli.time_zones_of_host_and_stores import service_zones
 from aisle.client.transport import Transport, asgi_transport
 from aisle.host.store_folder import StoreFolder
 from aisle.service.app_options_and_limits import ServiceOptions, keys_kept
+from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.open_service_and_admin_token import Service, open_service
 from aisle.settings.settings_files_and_folders import LoadedSettings
 
@@ -28,9 +31,8 @@ async def open_embedded(
     zones, keys_days = service_zones(loaded), keys_kept(loaded.settings.keep_answers_days)
 
     def opened() -> tuple[Service, str]:
-        service = open_service(
-            store_folder.service_db, ServiceOptions(time_zones=zones, keys_days=keys_days), demo=demo
-        )
+        database, options = store_folder.service_db, ServiceOptions(time_zones=zones, keys_days=keys_days)
+        service = open_service(database, options, demo=demo, monitor=_monitor_of(database))
         try:
             return service, service.ensure_admin_token(store_folder.embedded_token)
         except BaseException:
@@ -42,6 +44,12 @@ async def open_embedded(
         yield asgi_transport(service.app), token
     finally:
         service.close()
+
+
+@cache
+def _monitor_of(database: Path) -> DatabaseMonitor:
+    """Return the monitor of a database, the same for all its openings: what was lost is logged once."""
+    return DatabaseMonitor()
 
 
 async def _open_on_thread(open_function: Callable[[], tuple[Service, str]]) -> tuple[Service, str]:

@@ -66,7 +66,7 @@ def web(listen: ListenOptions, origin: str | None, language: str | None, setting
         still=people.supervisors,
         has_demo_store=people.has_demo_store,
         start=partial(_session_start, _session_options(session_settings), dict(os.environ)),
-        words=lambda id_: MessageWriter(language=spoken).write(msg(id_)),
+        words=lambda id_, **args: MessageWriter(language=spoken).write(msg(id_, **args)),
         language=spoken,
     )
     is_secure = bool(listen.certificate) or address.startswith("https:")

@@ -15,8 +15,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from aisle.cli.service_client import extension_path, extension_rows, service_client
-from aisle.client.errors import ClientError, InvalidResponse
+from aisle.client.errors import ClientError, InvalidResponse, ServerError
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
+from aisle.courier.request_failure_messages import MAX_MESSAGE_LENGTH
 from aisle.courier.service_features import features_of_headers
 from aisle.errors import AisleError
 from aisle.supervisor_role import SUPERVISORS
@@ -55,6 +56,9 @@ class PeopleClient:
         """Return the person if the service accepts the PIN and the person is a supervisor of the store."""
         try:
             return await _run_on_thread(self._check_pin(who, pin))
+        except ServerError as failure:
+            text = failure.message[:MAX_MESSAGE_LENGTH]
+            return SignInError("pin.refused", detail=text) if text else SignInError("web.no_answer")
         except AisleError:
             return SignInError("web.no_answer")
 

@@ -15,6 +15,8 @@ _SMALL = 1 << 20
 """Bytes of a body whose values need not be counted."""
 _VALUE_BYTES = 64
 """Bytes of memory of a value beside its text."""
+_FIELD_BYTES = 100
+"""The same of a field, whose name may occur once only."""
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 _BEYOND_LATIN, _BEYOND_BASIC = re.compile(rb"[\xc4-\xf4]"), re.compile(rb"[\xf0-\xf4]")
 _ESCAPED, _ESCAPED_SURROGATE = re.compile(rb"\\u"), re.compile(rb"\\u[dD][89abAB]")
@@ -72,12 +74,14 @@ def memory_needed(content: bytes) -> int:
     """Estimate the bytes of memory of JSON as a text and as values.
 
     One character beyond the basic ones makes all characters of its text take four bytes, and a short one several.
+    Colons in texts count as fields.
     """
     width = 4 if _BEYOND_BASIC.search(content) else 2 if _BEYOND_LATIN.search(content) else 1
     escaped = 4 if _ESCAPED_SURROGATE.search(content) else 2 if _ESCAPED.search(content) else 1
     characters = len(content) if content.isascii() else len(content.translate(None, _CONTINUATION_BYTES))
     values = content.count(b"[") + content.count(b"{") + content.count(b",")
-    return characters * (width + max(width, escaped)) + values * _VALUE_BYTES
+    fields = content.count(b":")
+    return characters * (width + max(width, escaped)) + values * _VALUE_BYTES + fields * _FIELD_BYTES
 
 
 def to_int64(value: Any) -> int | None:

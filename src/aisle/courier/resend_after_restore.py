@@ -98,7 +98,8 @@ class KeyedRestoreRecovery:
         self._note_resent(self.outbox.replay(lost, DETECTED))
 
     def _note_resent(self, count: int) -> None:
-        self.operator_notices.add(f"The service was put back from an earlier copy. Operations sent again: {count}.")
+        resent = f" Operations sent again: {count}." if count else ""
+        self.operator_notices.add(f"The service was put back from an earlier copy.{resent}")
 
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""

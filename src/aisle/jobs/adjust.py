@@ -20,6 +20,7 @@ from aisle.jobs.adjust_state_and_reasons import (
     Reason,
     SentAdjustment,
     parse_reasons,
+    with_expiry_first,
 )
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -54,6 +55,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
@@ -73,6 +75,7 @@ from aisle.scan.grammar_and_meaning_types import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.log import ReasonsRow
 
 
 Result = Turn[AdjustState]
@@ -214,12 +217,11 @@ def _handle_opened(args: Args, context: Context) -> Result:
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
         location=place,
-        reasons=parse_reasons(context.policy.adjustment_reasons),
         page_size=size,
         closes_after_send=bool(place or product),
         expired_on=str(args.get("expired_on") or ""),
     )
-    state = state._replace(large_quantity=context.policy.large_quantity)
+    state = _with_reasons(state, (), context)._replace(large_quantity=context.policy.large_quantity)
     effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
@@ -230,9 +232,15 @@ def _handle_opened(args: Args, context: Context) -> Result:
     return Turn(state, effects)  # answers come in reverse order: the location's pool comes before the product
 
 
+def _with_reasons(state: AdjustState, logged: tuple[ReasonsRow, ...], context: Context) -> AdjustState:
+    """Set the reasons; for expired goods those that name it come first, so that a habit chooses no other one."""
+    reasons = parse_reasons(context.policy.adjustment_reasons, logged)
+    return state._replace(reasons=with_expiry_first(reasons) if state.expired_on else reasons)
+
+
 def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == "reasons":
-        return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
+        return Turn(_with_reasons(state, rows, context))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == find_and_report_refusals.REFUSED_QUERY:
@@ -365,7 +373,11 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
     taken = reply(
-        _with_quantity(state, value), GOOD, "count.counted", label=state.line.label, counted=state.line.amount(value)
+        _with_quantity(state, value),
+        GOOD,
+        "count.counted",
+        label=state.line.label,
+        counted=amount_of(state.line, value),
     )
     return _ask_if_plausible(state, value, added or value) or taken
 
@@ -449,7 +461,7 @@ def _label(state: AdjustState) -> str:
 
 def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
     """Return a quantity of the product in hand, with its unit."""
-    return state.line.amount(quantity) if state.line else quantity
+    return amount_of(state.line, quantity) if state.line else quantity
 
 
 def _drop_quantity(state: AdjustState) -> Result:

@@ -21,6 +21,9 @@ MAX_CHOICES = 99
 MAX_UNDO = 20
 """Number of sent adjustments that can be undone, the last one first."""
 
+_EXPIRY = re.compile("expir|best before|p[eé]rim|abgelaufen|verfall|mhd|verlopen|houdbaar|over datum", re.IGNORECASE)
+"""Words that name expired goods, in any language of aisle."""
+
 _REASON = re.compile(r"\s*(\d+)\s*([+-])\s*(\S.*)")
 
 
@@ -115,6 +118,11 @@ def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tu
             codes.add(code)
             found.append(Reason(code, 1 if row.get("adds") else -1, str(row["reason_code_description"])))
     return tuple(found)
+
+
+def with_expiry_first(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """Return the reasons with those for expired goods first: their words name it."""
+    return tuple(sorted(reasons, key=lambda reason: not _EXPIRY.search(reason.text)))
 
 
 def _parse_table(lines: Iterable[str]) -> list[Reason]:

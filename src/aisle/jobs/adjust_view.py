@@ -6,6 +6,7 @@ from aisle.jobs import implausible_quantities, quantity_or_record, stock_pool_na
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, Match
 
@@ -39,7 +40,7 @@ def adjust_view(state: AdjustState) -> View:
         hints = (KeyHint("d", msg("head.reason")), *undo)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
         if state.quantity:
-            lines.append(Line("quantity", msg("adjust.quantity", quantity=item.amount(state.quantity))))
+            lines.append(Line("quantity", msg("adjust.quantity", quantity=amount_of(item, state.quantity))))
         if state.expired_on:
             lines.append(Line("note", msg("expiry.expires", day=msg("store_product.day", at=state.expired_on))))
     return Step(
@@ -65,12 +66,12 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     if state.line is None or state.chosen_reason is None:
         return ()
     line = state.line
-    expected = msg("goods.only", quantity=line.amount(line.expected))
+    expected = msg("goods.only", quantity=amount_of(line, line.expected))
     fit = (("fit", expected),) if line.expected > 0 else ()
     where = location_name(line, name_of_pool(state, line))
     return (
         *fit,
-        ("over", msg("goods.all_anyway", quantity=line.amount(state.quantity))),
+        ("over", msg("goods.all_anyway", quantity=amount_of(line, state.quantity))),
         ("count", msg("move.choice_count", place=where)),
     )
 
@@ -105,7 +106,7 @@ def number_choices(state: AdjustState) -> tuple[Msg, ...]:
         return ()
     others = [_number_choice(match) for match in number_matches(state)] or [msg("order_actions.no")]
     asked = state.asked_quantity
-    return msg("count.choice_quantity", quantity=state.line.amount(asked) if state.line else asked), *others
+    return msg("count.choice_quantity", quantity=amount_of(state.line, asked) if state.line else asked), *others
 
 
 def number_matches(state: AdjustState) -> tuple[Match, ...]:
@@ -141,7 +142,7 @@ def _question_title(state: AdjustState, line: CountLine) -> Msg:
     """Return the title of a question about a product; there is no quantity before it is said."""
     if not state.quantity:
         return msg("adjust.title_of_product", label=line.label)
-    return msg("adjust.title_of", label=line.label, quantity=line.amount(state.quantity))
+    return msg("adjust.title_of", label=line.label, quantity=amount_of(line, state.quantity))
 
 
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:
@@ -160,7 +161,7 @@ def _location_row(state: AdjustState, line: CountLine) -> Row:
         f"{line.location}/{line.pool}",
         (
             location_name(line, name_of_pool(state, line)),
-            raw("?") if line.is_expected_unknown else msg("estimate", value=line.amount(line.expected)),
+            raw("?") if line.is_expected_unknown else msg("estimate", value=amount_of(line, line.expected)),
         ),
     )
 

@@ -18,16 +18,26 @@ def is_implausible(
     value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal = Decimal(0), added: Decimal | None = None
 ) -> bool:
     """Return True if a quantity must be confirmed. It is implausible if it is far more than `expected`, or at least
-    `limit` if nothing is expected; seven digits always are. Values up to `entered` are plausible, and so are those not
-    far above it, unless at least `limit` was entered at once (`added`: by a scan, which adds to the others)."""
+    `limit` if nothing is expected; seven digits always are.
+
+    `entered` was entered before and is plausible, and so is what is not far above it if `entered` itself is far more
+    than expected. A scan adds to it: it is implausible only if what it adds (`added`) is more than expected, and later
+    only if that is far more, or at least `limit`.
+    """
     if value <= entered:
         return False
     if value >= ALWAYS_ASKED_FROM:
         return True
     is_large = bool(limit) and (value if added is None else added) >= limit
-    if value <= IMPLAUSIBLE_FACTOR * entered and not is_large:
+    if expected <= 0:
+        return bool(limit) and value >= limit and (is_large or value > IMPLAUSIBLE_FACTOR * entered)
+    usual = IMPLAUSIBLE_FACTOR * expected
+    if value <= usual:
         return False
-    return value > IMPLAUSIBLE_FACTOR * expected if expected > 0 else bool(limit) and value >= limit
+    is_far_before = entered > usual
+    if added is None:
+        return is_large or not is_far_before or value > IMPLAUSIBLE_FACTOR * entered
+    return is_large or added > (usual if is_far_before else expected)
 
 
 def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:

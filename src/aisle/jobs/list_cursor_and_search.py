@@ -172,9 +172,10 @@ def with_typed_search(state: W, text: str, letters: str = "", numbered: int | No
 
 
 def turn_list_page(state: W, letter: str, size: int) -> W:
-    """Turn to the next or previous page; the last page is followed by the first."""
+    """Turn to the next or previous page; the last page is followed by the first. The next one begins after the rows of
+    this one, which may be fewer than fit now."""
     size = max(1, size)
-    first = state.first + (size if letter == "n" else -size)
+    first = state.first + (min(size, len(state.rows) or size) if letter == "n" else -size)
     if first >= state.total:
         first = 0
     elif first < 0:

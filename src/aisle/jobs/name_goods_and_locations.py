@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aisle.jobs.view import Msg, msg, raw, signed_message
 
@@ -46,6 +46,26 @@ def goods_quantity(goods: GoodsAmount) -> Decimal | Msg:
         change = signed_message(goods.quantity, measured(abs(goods.quantity), goods.unit))
         return msg("estimate", value=change) if goods.is_estimate else change
     return measured(goods.quantity, goods.unit)
+
+
+class MeasurableGoods(Protocol):
+    """Goods that are counted in pieces, or measured in their unit if they allow decimals."""
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def allows_decimals(self) -> bool: ...
+
+
+def unit_of(goods: MeasurableGoods) -> str:
+    """Return the unit of goods that are measured; empty for pieces."""
+    return goods.unit if goods.allows_decimals else ""
+
+
+def amount_of(goods: MeasurableGoods, quantity: Decimal) -> Decimal | Msg:
+    """Return a quantity of goods, with the unit if they are measured."""
+    return measured(quantity, unit_of(goods))
 
 
 def measured(quantity: Decimal | Msg, unit: str | None) -> Decimal | Msg:

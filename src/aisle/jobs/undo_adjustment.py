@@ -10,6 +10,7 @@ from aisle.jobs.adjust_view import location_name
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.count.sent_count_types import StockChange
 from aisle.jobs.job import Close, Context, Effect, Turn, reply
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import WRONG, Verdict, msg, signed_message, undo_verdict
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def ask_undo(state: AdjustState, context: Context) -> Result:
 
 
 def _stock_change(sent: SentAdjustment) -> StockChange:
-    return StockChange(sent.line.product, sent.line.location, sent.line.pool, sent.quantity, sent.at)
+    line = sent.line
+    return StockChange(line.product, line.location, line.pool, sent.quantity, sent.at, line.label, unit_of(line))
 
 
 def check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Result:
@@ -44,10 +46,11 @@ def check_later_count(state: AdjustState, rows: tuple[MyEntriesRow, ...]) -> Res
     if not state.sent:
         return Turn(state)
     sent = state.sent[-1]
-    entry = undo_sent_count.entry_of(_stock_change(sent), rows)
+    change = _stock_change(sent)
+    entry = undo_sent_count.entry_of(change, rows)
     if entry and entry["later_count"] is not None:
-        verdict = undo_sent_count.counted_since_verdict(entry["later_count"])
-        return _end_undo(state, verdict)
+        counted = undo_sent_count.with_later_quantity(change, entry)
+        return _end_undo(state, Verdict(WRONG, undo_sent_count.counted_since_message(counted)))
     return Turn(state, (find_and_report_refusals.query_refused_since([sent.at]),))
 
 
@@ -59,7 +62,7 @@ def send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], contex
     if refused := find_and_report_refusals.refused_entry(rows, sent.line.product, sent.at):
         return _end_undo(state, find_and_report_refusals.refusal_verdict(refused))
     writes = log_writes.log_writes([log_entry(sent.line, -sent.quantity, context, sent.at)], context)
-    change = signed_message(-sent.quantity, sent.line.amount(abs(sent.quantity)))
+    change = signed_message(-sent.quantity, amount_of(sent.line, abs(sent.quantity)))
     where = name_goods_and_locations.at_location(location_name(sent.line, sent.pool_name) if sent.line.location else "")
     verdict = undo_verdict(msg("adjust.undone", label=sent.line.label, change=change, where=where))
     return _end_undo(state, verdict, writes)

@@ -14,7 +14,6 @@ from aisle.jobs.job import (
     Close,
     Context,
     Effect,
-    Event,
     Query,
     Refresh,
     Rows,
@@ -117,7 +116,7 @@ def _format_amount(entry: Entry) -> Msg:
 def _state_message(entry: Entry) -> Msg:
     if entry.is_undone:
         return msg("operation_state.undone")
-    if entry.later_count is not None:
+    if entry.later_count is not None and entry.state == "confirmed":
         return msg("my_entries.counted_again")
     return msg("my_entries.not_used" if entry.is_not_used else STATE_WORDS[entry.state])
 
@@ -225,7 +224,7 @@ class EntryPage(FormPage[MyEntriesState]):
         if entry.why:
             lines.append(Line("note", read_message(entry.why)))
         if entry.later_count is not None:
-            lines.append(Line("note", msg("my_entries.later_count", counted=entry.later_count)))
+            lines.append(Line("note", msg("my_entries.later_count", label=entry.label, counted=entry.later_count)))
         return tuple(lines)
 
     def step(self, state: MyEntriesState) -> Step:
@@ -242,9 +241,6 @@ class EntryPage(FormPage[MyEntriesState]):
 
     def actions(self, state: MyEntriesState) -> Actions:
         return (Action(msg("hint.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
-
-    def handle_other_input(self, state: MyEntriesState, event: Event, context: Context) -> Result:
-        return Turn(state)
 
     def go_back(self, state: MyEntriesState, context: Context) -> Result:
         return Turn(state._replace(entry=None))
@@ -343,7 +339,7 @@ class MyEntriesJob(PageJob[MyEntriesState]):
         """Filter the list by a scanned product."""
         match = matches[0]
         if state.entry is not None:
-            return Turn(state)
+            return super().handle_scan(state, matches, context)
         if match.kind != PRODUCT:
             return refuse(state, msg("page.not_this", what=name_of(match)))
         filtered = state._replace(product=match.key, label=match.label or match.key, search="")

@@ -267,6 +267,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         or interpretation.price
         or interpretation.needs_quantity
         or (interpretation.has_pieces and _is_piece_without_measure(candidate))
+        or _is_factor_of_measured(interpretation, candidate)
     )
     asks_quantity = lacks_measure and is_by_measure and lacks_net_quantity
     may_hide_count = interpretation.may_hide_count and lacks_measure and not asks_quantity
@@ -302,6 +303,12 @@ def _is_piece_without_measure(candidate: Candidate) -> bool:
     Otherwise it counts a piece, or a pack of a known size, and so does each piece of a label.
     """
     return candidate.allow_decimal and candidate.factor == 1 and is_unit_of_measure(candidate.unit)
+
+
+def _is_factor_of_measured(interpretation: Interpretation, candidate: Candidate) -> bool:
+    """Return True if a whole number was typed before the plain code of goods sold by measure: it counts pieces."""
+    is_factor = interpretation.is_explicit and interpretation.multiplier == interpretation.by
+    return is_factor and not interpretation.by % 1 and candidate.allow_decimal and candidate.factor == 1
 
 
 def _is_too_much(quantity: Decimal) -> bool:

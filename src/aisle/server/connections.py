@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import resource
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import h11
-from h11._receivebuffer import ReceiveBuffer
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -47,6 +47,10 @@ _LONGEST_HEAD = 16 << 10
 """Bytes of a head if the configuration names no limit."""
 _MAX_LINES = 100
 """Maximum number of lines of a head or trailer. h11 takes 50 ms and a megabyte for thousands of short ones."""
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+_LINE_END = re.compile(rb"\r?\n")
+_CHUNK_SIZE = re.compile(rb"\r?\n?(?P<number>[0-9A-Fa-f]+)[^\n]*\n")
+"""Line with the size of a chunk, and before it what is left of the end of the last one."""
 _SMALL_BODY = 1 << 20
 _READ_BYTES = 16 << 10
 """Bytes of a read, so that a client that sends many requests in a row buffers few here; `_READ_BODY_BYTES` for a body.
@@ -145,32 +149,47 @@ class HeldBytes:
         return self._sum > self.most
 
 
-class _FewLines(ReceiveBuffer):
-    """Received data whose heads and trailers have at most `_MAX_LINES`."""
-
-    def maybe_extract_lines(self) -> list[bytearray] | None:
-        """See ReceiveBuffer."""
-        lines = super().maybe_extract_lines()
-        if lines is not None and len(lines) > _MAX_LINES:
-            raise h11.RemoteProtocolError("Too many lines", error_status_hint=431)
-        return lines
-
-
 class _Events(h11.Connection):
-    """Parser that says after some events that it needs more data."""
+    """Parser that says after some events that it needs more data.
+
+    It takes at most `_MAX_LINES` as a head or trailer.
+    """
 
     left = _EVENTS
+    _next_in_body: Literal["content", "size", "trailer"] = "content"
+    """Next part of a body; sizes are those of its chunks."""
 
     def __init__(self, longest_head: int) -> None:
         super().__init__(h11.SERVER, longest_head)
-        self._receive_buffer = _FewLines()
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """See h11.Connection."""
         if not self.left:
             return h11.NEED_DATA
         self.left -= 1
-        return super().next_event()
+        self._limit_lines()
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            is_chunked = any(name == b"transfer-encoding" for name, _ in event.headers)
+            self._next_in_body = "size" if is_chunked else "content"
+        elif isinstance(event, h11.Data) and event.chunk_end:
+            self._next_in_body = "size"
+        return event
+
+    def _limit_lines(self) -> None:
+        """Raise RemoteProtocolError if the received data have too many lines before they come to a blank one."""
+        data, start = self.trailing_data[0], 0
+        if self.their_state is h11.SEND_BODY:
+            if self._next_in_body == "size" and (size := _CHUNK_SIZE.match(data)):
+                self._next_in_body = "content" if size["number"].strip(b"0") else "trailer"
+                start = size.end()
+            if self._next_in_body != "trailer" or _LINE_END.match(data, start):
+                return
+        elif self.their_state is not h11.IDLE:
+            return
+        end = _BLANK_LINE.search(data, start)
+        if data.count(b"\n", start, end.start() + 1 if end else None) > _MAX_LINES:
+            raise h11.RemoteProtocolError("Too many lines", error_status_hint=431)
 
 
 class _Flow(FlowControl):

@@ -7,7 +7,7 @@ all of them, and any other client would wait for several iterations.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
+from aisle.caller_queue import Caller, CallerQueue
 
 _IN_ROUND: Final = 8
 """Maximum number of steps in one iteration of the loop."""
@@ -50,7 +51,7 @@ class FairRounds:
 
     def __init__(self, known: KnownClients) -> None:
         self._known = known
-        self._waiting: OrderedDict[str, OrderedDict[str, deque[Callable[[], object]]]] = OrderedDict()
+        self._waiting = CallerQueue[Callable[[], object]]()
         self._begun = 0
         self._is_planned = False
 
@@ -65,8 +66,7 @@ class FairRounds:
 
     def wait(self, client: str, later: Callable[[], object]) -> None:
         """Call `later` in the client's turn, in a later iteration."""
-        clients = self._waiting.setdefault(self._known.group_of(client), OrderedDict())
-        clients.setdefault(client, deque()).append(later)
+        self._waiting.add(Caller(self._known.group_of(client), client), later)
         self._plan()
 
     def _plan(self) -> None:
@@ -81,20 +81,9 @@ class FairRounds:
         until = clock() + _ROUND_S
         while self._waiting and self._begun < _IN_ROUND and clock() < until:
             self._begun += 1
-            self._take()()
+            self._waiting.take()()
         if self._begun:
             self._plan()
-
-    def _take(self) -> Callable[[], object]:
-        """Remove and return the next step. Its group, and its client in it, go behind all others."""
-        group, clients = self._waiting.popitem(last=False)
-        client, steps = clients.popitem(last=False)
-        step = steps.popleft()
-        if steps:
-            clients[client] = steps
-        if clients:
-            self._waiting[group] = clients
-        return step
 
 
 _PART: Final = 16 << 10

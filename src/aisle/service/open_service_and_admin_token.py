@@ -18,6 +18,7 @@ from aisle.service.app_options_and_limits import DEFAULT_OPTIONS, ServiceOptions
 from aisle.service.auth.authorization import authenticate
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
+from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import Busy, Database, Transaction
 from aisle.service.demo.seed import has_data, has_demo_store, seed_demo
 from aisle.service.domain.timestamps import Clock, format_timestamp
@@ -81,7 +82,11 @@ class Service:
 
 
 def open_service(
-    database_address: Path | str, options: ServiceOptions = DEFAULT_OPTIONS, *, demo: bool = False
+    database_address: Path | str,
+    options: ServiceOptions = DEFAULT_OPTIONS,
+    *,
+    demo: bool = False,
+    monitor: DatabaseMonitor | None = None,
 ) -> Service:
     """Open the service over a database and create missing tables; with `demo`, an empty one gets the demo store.
 
@@ -89,7 +94,7 @@ def open_service(
     StorageError if the database cannot be used (Busy if another process holds it), UsageError if the driver is not
     installed.
     """
-    storage = open_database(database_address)
+    storage = open_database(database_address, monitor)
     try:
         if demo:
             _seed_demo(storage, options.clock)

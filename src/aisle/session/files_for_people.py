@@ -74,8 +74,8 @@ def deliver(request_id: str, name: str, lines: Iterable[str], count: int, profil
     """Offer a file as a download if the terminal can, else write it to the account's home folder."""
     name = _UNUSUAL.sub("_", name)
     if terminal.offer_file:
-        terminal.offer_file(name, "".join(lines).encode())
-        return file_answer(request_id, name, count, "")
+        is_taken = terminal.offer_file(name, "".join(lines).encode())
+        return file_answer(request_id, name, count, "" if is_taken else "log.why_unread")
     if not profile.may_export:
         return file_answer(request_id, name, 0, _FORBIDDEN)
     return write_file(request_id, f"~/{name}", lines, count)

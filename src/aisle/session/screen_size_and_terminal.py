@@ -76,8 +76,10 @@ class Terminal:
         """Returns all length variants of a message, for searching."""
         self.full_text: MessageText | None = None
         """Returns the longest text of a message, for files."""
-        self.offer_file: Callable[[str, bytes], None] | None = None
-        """Offers a file of this name and content as a download; None where files are written on the host."""
+        self.offer_file: Callable[[str, bytes], bool] | None = None
+        """Offers a file of this name and content as a download, and returns whether it is taken; None where files are
+        written on the host.
+        """
         self.rows_in_view: Callable[[Frame, int, int, int], int] | None = None
         """Returns the visible list rows of a frame, given columns, rows and the size of the list's window."""
         self.fits_screen: Callable[[Frame, int, int], bool] | None = None

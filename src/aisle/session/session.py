@@ -307,7 +307,7 @@ class Session:
         if self._trace:
             self._trace.write_painted(at)
 
-    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+    def accept_downloads(self, offer: Callable[[str, bytes], bool]) -> None:
         """Offer files as downloads from now on."""
         self.terminal.offer_file = offer
 

@@ -69,7 +69,7 @@ class SessionProtocol(Protocol):
         """Record that the verdicts of these scans were written to the terminal at `at` (monotonic seconds)."""
         ...
 
-    def accept_downloads(self, offer: Callable[[str, bytes], None]) -> None:
+    def accept_downloads(self, offer: Callable[[str, bytes], bool]) -> None:
         """Offer files as downloads, by name and content, where a browser shows the app."""
         ...
 
@@ -279,10 +279,9 @@ class AisleApp(App[int], inherit_bindings=False):
             writer = MessageWriter(language=frame.language)
             self._terminal_driver.report_page(frame.address, writer.write(frame.view.title))
 
-    def offer_file(self, name: str, content: bytes) -> None:
-        """Offer a file of this name and content as a download."""
-        if self._terminal_driver is not None:
-            self._terminal_driver.offer_file(name, content)
+    def offer_file(self, name: str, content: bytes) -> bool:
+        """Offer a file of this name and content as a download. Return True if it is taken."""
+        return self._terminal_driver is not None and self._terminal_driver.offer_file(name, content)
 
     def redraw(self) -> None:
         """Paint everything again, because the content of the terminal is unknown."""

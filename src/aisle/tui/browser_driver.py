@@ -20,7 +20,7 @@ from textual.app import App
 from aisle.scan.inputs import ADDRESS_KEY, Key
 from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
 from aisle.tui.driver import AisleDriver
-from aisle.tui.output_thread import TerminalWriter
+from aisle.tui.output_thread import MAX_UNWRITTEN, TerminalWriter
 
 _PIECE_BYTES: Final = 48 << 10
 """Bytes of a file in one message; a multiple of three, so that the pieces' Base64 has no padding but at the end."""
@@ -34,6 +34,12 @@ class _PacketWriter(TerminalWriter):
         self._file = file  # keeps the file open
 
         self._messages: deque[bytes] = deque()
+        self._waiting_bytes = 0
+
+    @property
+    def has_room(self) -> bool:
+        """True if the messages that wait take little memory."""
+        return self._waiting_bytes <= MAX_UNWRITTEN
 
     def run(self) -> None:
         """Write the prelude line, then packets."""
@@ -42,12 +48,18 @@ class _PacketWriter(TerminalWriter):
 
     def tell(self, message: Mapping[str, object]) -> None:
         """Queue a message for the web server."""
-        self._messages.append(encode_packet(b"M", json.dumps(message).encode()))
+        packet = encode_packet(b"M", json.dumps(message).encode())
+        with self._lock:
+            self._waiting_bytes += len(packet)
+        self._messages.append(packet)
         self.write("", always=True)
 
     def _send(self, data: bytes) -> None:
         while self._messages:
-            self._put(self._messages.popleft())
+            packet = self._messages.popleft()
+            self._put(packet)
+            with self._lock:
+                self._waiting_bytes -= len(packet)
         if data:
             self._put(encode_packet(b"D", data))
 
@@ -78,19 +90,20 @@ class BrowserDriver(AisleDriver):
         return self._messages
 
     def report_page(self, address: str, title: str) -> None:
-        """Tell the web server which page is on the screen, once."""
-        if self._messages is not None and self._reported_page != (address, title):
+        """Tell the web server which page is on the screen, once. While too much waits, the next call does."""
+        if self._messages is not None and self._messages.has_room and self._reported_page != (address, title):
             self._reported_page = address, title
             self._messages.tell({"type": "page", "address": address, "title": title})
 
-    def offer_file(self, name: str, content: bytes) -> None:
-        """Send a file to the browser in pieces."""
-        if self._messages is None:
-            return
+    def offer_file(self, name: str, content: bytes) -> bool:
+        """Send a file to the browser in pieces, unless too much waits for it."""
+        if self._messages is None or not self._messages.has_room:
+            return False
         for start in range(0, max(1, len(content)), _PIECE_BYTES):
             piece, is_last = content[start : start + _PIECE_BYTES], start + _PIECE_BYTES >= len(content)
             text = base64.b64encode(piece).decode()
             self._messages.tell({"type": "file", "name": name, "content": text, "is_last": is_last})
+        return True
 
     def _on_resize(self) -> None:
         """Ignore the size of this process's terminal; the browser's counts."""

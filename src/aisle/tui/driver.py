@@ -7,6 +7,7 @@ handheld emulators do not support. This one uses the public `Driver` alone.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
 import select
@@ -52,6 +53,8 @@ MAX_PENDING: Final = 1000
 MAX_BATCH: Final = 250
 KEY_COST: Final = 10
 """Number of inputs that the app takes at once, of which a key counts as ten: it may lay the screen out."""
+BATCH_S: Final = 0.5
+"""Seconds for which the app may take inputs without showing what became of them; fewer are passed on if it is slow."""
 LAST_INPUTS_S: Final = 2.0
 """Seconds for queued inputs when the terminal is gone or the program has to stop."""
 FAST_KEY_S: Final = 0.019
@@ -148,6 +151,9 @@ class AisleDriver(Driver):
         self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
         self._queued_count = self._released_count = 0
         """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
+        self._is_release_planned = False
+        self._batch_cost = MAX_BATCH
+        """Cost of the inputs that the app takes in `BATCH_S`, at most `MAX_BATCH`."""
         self._has_room = Event()
         self._is_input_over = False
         """True if the end came while input waited: what was not queued is dropped."""
@@ -160,6 +166,8 @@ class AisleDriver(Driver):
         self._saved_mode: list[Any] | None = None
         self._context = copy_context()
         self._active = self._suspended = self._has_left = False
+        self._last_inputs_until = math.inf
+        """When the app takes no more inputs, since it has to end."""
 
     # Output
 
@@ -186,8 +194,9 @@ class AisleDriver(Driver):
     def report_page(self, address: str, title: str) -> None:
         """Report the address and title of the page on the screen, if `reports_pages`."""
 
-    def offer_file(self, name: str, content: bytes) -> None:
-        """Offer a file as a download to whoever shows the terminal; only a browser takes it."""
+    def offer_file(self, name: str, content: bytes) -> bool:
+        """Offer a file as a download to whoever shows the terminal. Return True if it is taken, as by a browser."""
+        return False
 
     def close(self) -> None:
         """Write the last bytes."""
@@ -312,8 +321,8 @@ class AisleDriver(Driver):
         """Ask the app to end, once."""
         if not self._has_left:
             self._has_left = True
-            until = time.monotonic() + LAST_INPUTS_S
-            while self._pending_inputs and self._receiver.ready_for_input and time.monotonic() < until:
+            self._last_inputs_until = time.monotonic() + LAST_INPUTS_S
+            while self._may_take():
                 self.release()
             self._receiver.hang_up()
 
@@ -445,6 +454,12 @@ class AisleDriver(Driver):
         if items:
             self._queued_count += len(items)
             self._pending_inputs.append((items, read_at + self._held_s))
+            self._plan_release()
+
+    def _plan_release(self) -> None:
+        """Have the event loop release inputs, once in each of its iterations."""
+        if not self._is_release_planned:
+            self._is_release_planned = True
             self._call_on_loop(self.release)
 
     def _call_on_loop(self, call: Callable[[], None]) -> None:
@@ -457,22 +472,31 @@ class AisleDriver(Driver):
 
         Of very many, the event loop has a turn before the next ones: a signal or another size does not wait for all.
         """
-        if not self._pending_inputs or not self._receiver.ready_for_input:
+        self._is_release_planned = False
+        if not self._may_take():
             return
         items, read_at = self._next_batch()
         if self._pending_inputs:
-            self._call_on_loop(self.release)
+            self._plan_release()
+        began = time.monotonic()
         try:
             self._receiver.take(_drop_outdated_typed_text(items), read_at)
         except Exception as error:
             self._receiver.fail(error)
         finally:
+            took = max(time.monotonic() - began, MIN_WAIT_S)
+            self._batch_cost = max(1, min(MAX_BATCH, int(sum(map(_cost, items)) * BATCH_S / took)))
             self._has_room.set()
+
+    def _may_take(self) -> bool:
+        """Return True if inputs are queued that the app may take now."""
+        is_ready = self._receiver.ready_for_input and time.monotonic() < self._last_inputs_until
+        return is_ready and bool(self._pending_inputs)
 
     def _next_batch(self) -> tuple[list[TerminalInput], float]:
         """Return the next inputs that the app takes at once, and when the last of them was read."""
         items: list[TerminalInput] = []
-        read_at, left = 0.0, MAX_BATCH
+        read_at, left = 0.0, self._batch_cost
         while self._pending_inputs and left > 0:
             more, read_at = self._pending_inputs.popleft()
             count = _affordable_count(more, left)

@@ -111,6 +111,8 @@ class SignInError(NamedTuple):
 
     why: str
     wrong: bool = False
+    detail: str = ""
+    """Text for the argument `why` of the message, raw; empty if it has none."""
     retry_after: float | None = None
     """Seconds after which the service takes another attempt; None if it may be tried again now."""
 
@@ -126,7 +128,8 @@ class Hooks(NamedTuple):
     """Query whether the service has the demo store, whose supervisor the sign-in page names; None if unknown."""
     start: Callable[[Opening], Start]
     """Start parameters of the app process of a window."""
-    words: pages.Words
+    words: Callable[..., str]
+    """Sentence of a message id with its arguments."""
     language: str
 
 
@@ -226,7 +229,8 @@ class WebApp:
         if isinstance(answer, SignInError):
             if answer.retry_after is not None:
                 return self._later(max(1, math.ceil(answer.retry_after)))
-            return self._refused(answer.why, 403, address=_field(form, "address"))
+            why = {"why": answer.detail} if answer.detail else {}
+            return self._refused(self._hooks.words(answer.why, **why), 403, address=_field(form, "address"))
         if before := self._who(request):
             await self._end(before)
         response = _to_page(_field(form, "address"))
@@ -269,7 +273,7 @@ class WebApp:
         await self._windows.end_of(session)
 
     def _later(self, wait: int) -> Response:
-        return self._refused("web.too_many_attempts", 429, {"Retry-After": str(wait)})
+        return self._refused(self._hooks.words("web.too_many_attempts"), 429, {"Retry-After": str(wait)})
 
     def _refused(self, why: str, status: int, headers: Mapping[str, str] | None = None, address: str = "") -> Response:
         page = pages.sign_in_page(self._hooks.words, self._hooks.language, why, address, is_demo=self._is_demo)

@@ -94,11 +94,10 @@ HEADERS: Final[Mapping[str, str]] = {
 
 
 def sign_in_page(words: Words, language: str, wrong: str = "", address: str = "", *, is_demo: bool = False) -> str:
-    """Return the sign-in form. `wrong` is the message id of the last error; `address` is the page to open then.
+    """Return the sign-in form. `wrong` says what the last error was; `address` is the page to open then.
 
     With `is_demo` it says whom to sign in as.
     """
-    message = escape(words(wrong)) if wrong else ""
     hint = f'\n<p class="demo">{escape(words("web.demo"))}</p>' if is_demo else ""
     return _page(
         words,
@@ -112,7 +111,7 @@ def sign_in_page(words: Words, language: str, wrong: str = "", address: str = ""
 <label for="pin">{escape(words("web.pin"))}</label>
 <input id="pin" name="pin" type="password" inputmode="numeric" maxlength="12" required>
 <input type="hidden" name="address" value="{escape(address)}">
-<p class="wrong" role="alert">{message}</p>
+<p class="wrong" role="alert">{escape(wrong)}</p>
 <button>{escape(words("web.sign_in"))}</button>
 </form>""",
     )

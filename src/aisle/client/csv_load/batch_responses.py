@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import partial
 
 from aisle.client.client import Client
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS
@@ -54,13 +55,22 @@ def refused_row(file: str, record: Record, reason: str, field: str = "", line_in
     )
 
 
-def with_column_names(message: str, array: str) -> str:
-    """Return the service's message with the columns' names in place of the body's fields."""
+def with_column_names(message: str, array: str, lines_field: str = "") -> str:
+    """Return the service's message with the columns' names in place of the body's fields.
+
+    `lines_field` is the array whose entries are rows of the file.
+    """
     message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.(?=\w)", "", message)
-    message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
+    message = re.sub(r"\b(\w+)\[(\d+)\]\.(\w+)", partial(_describe_place, lines_field), message)
     message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
     message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
     return POOL_FIELD.sub("quantity", message)
+
+
+def _describe_place(lines_field: str, found: re.Match[str]) -> str:
+    """Return the place of a field in an array: a row of the file, or an object in a cell."""
+    array, at, field = found[1], int(found[2]) + 1, found[3]
+    return f"{field} of line {at}" if array == lines_field else f"{field} of object {at} in {array}"
 
 
 def _refusal_kind(record: Record, reason: str) -> str:

@@ -21,9 +21,10 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     is_one_or_two,
     split_numbers,
 )
+from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.csv_dialect import csv_reader, detect_dialect, open_csv, split_first_row, unwrapped
 from aisle.client.csv_load.csv_header import check_header, normalize_header
-from aisle.client.csv_load.file_layouts_and_columns import Column, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import FileLayout
 from aisle.client.csv_load.key_forms import suggestion
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import CURRENCY_NAMES, currency_of, split_unit, with_cents

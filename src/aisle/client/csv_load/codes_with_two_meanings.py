@@ -24,7 +24,7 @@ from aisle.client.csv_load.service_reads import (
     store_numbers,
     store_rows,
 )
-from aisle.client.csv_load.shared_codes import BARCODE_COLUMNS, NUMBER_COLUMN, code_keys, codes_in_cell, codes_of
+from aisle.client.csv_load.shared_codes import CODE_COLUMNS, NUMBER_COLUMN, code_keys, codes_in_cell, codes_of
 
 _LOCATION_COLUMN = "preferred_location_code"
 _MEANS_MORE = "is also another code of the store, and a scan of it has to ask which is meant"
@@ -158,7 +158,7 @@ _OF_STORE: dict[str, Callable[[Client, str, Collection[str]], _Meanings]] = {
 }
 """Lists of a store with codes that people scan, by the files that create their records."""
 _SCANNED = {
-    PRODUCTS.file: (NUMBER_COLUMN, *BARCODE_COLUMNS),
+    PRODUCTS.file: CODE_COLUMNS,
     LOCATIONS.file: ("location_code",),
     PEOPLE.file: ("badge", "user"),
     ORDERS.file: ("order_number",),
@@ -206,7 +206,7 @@ def _uses_by_store(table: CsvTable) -> dict[str, list[_Use]]:
                 found.setdefault(store, {}).setdefault((column, code), _Use(line, column, code, owner))
     for use in chain.from_iterable(of_store.values() for of_store in found.values()):
         is_answer = table.layout is LOCATIONS or use.code in _ANSWERS
-        if len(use.code) == 1 and is_answer and use.column not in BARCODE_COLUMNS:
+        if len(use.code) == 1 and is_answer and use.column not in CODE_COLUMNS[1:]:
             table.notes.add_warning(f"{use.column} {_ONE_CHARACTER}", f"{use.code} of {use.owner}", use.line)
     return {store: list(of_store.values()) for store, of_store in found.items()}
 

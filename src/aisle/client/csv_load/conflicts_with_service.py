@@ -17,6 +17,7 @@ from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.codes_with_two_meanings import check_meanings
 from aisle.client.csv_load.conflicting_rows import find_divided_records
 from aisle.client.csv_load.file_layouts_and_columns import (
+    DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
     PEOPLE,
@@ -33,7 +34,7 @@ from aisle.client.csv_load.keys_near_others import KeysBesideOthers, KeysWithout
 from aisle.client.csv_load.lost_leading_zeros import LostZeros
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import warn_of_other_stores, warn_of_unknown_orders
 from aisle.client.csv_load.price_conflicts_with_store import PriceComparison, compare_prices, warn_of_line_prices
-from aisle.client.csv_load.product_reference_warnings import warn_of_products_of_other_stores, warn_of_unknown_products
+from aisle.client.csv_load.product_reference_warnings import warn_of_unfit_products, warn_of_unknown_products
 from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import BECOMES, unread_error
 from aisle.client.csv_load.service_reads import (
@@ -55,6 +56,8 @@ from aisle.client.paging import Row
 from aisle.errors import ContractError
 
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
+_STORE_COLUMNS = {PRODUCTS.file: _STORE_LISTS, DELIVERIES.file: ("store_origin",)}
+"""Columns that name other stores than that of the row."""
 
 
 async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindings:
@@ -73,7 +76,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_other_stores(table, client, findings.known_keys)
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
-        await warn_of_products_of_other_stores(table, client)
+        await warn_of_unfit_products(table, client, findings.known_keys)
         await warn_of_unknown_products(table, client)
         if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
             await compare_prices(table, client)
@@ -180,25 +183,30 @@ async def _compare_keys(
     prices.warn()
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
     kept = prices.removable if table.layout is PRODUCTS else None
-    return ServiceFindings(refused, known, codes.owners(), codes.held, roles=keys.roles, prices=kept)
+    return ServiceFindings(refused, known, codes.owners(), codes.held, codes.own, roles=keys.roles, prices=kept)
 
 
 async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple[int, str]]:
-    """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
-    names = [name for name in _STORE_LISTS if table.has_column(name)]
-    if table.layout is not PRODUCTS or not names:
+    """Return rows that list a store without its leading zeros; add warnings for unknown stores.
+
+    The number of a store from which a delivery comes has no zeros before it.
+    """
+    names = [name for name in _STORE_COLUMNS.get(table.name, ()) if table.has_column(name)]
+    if not names:
         return []
     stores: dict[RecordKey, str] = {}
     with as_file_warning(table, "whether the stores that it lists are there could not be read"):
         stores = {comparable_key((store,)): store for store in await store_numbers(client)}
     found: list[tuple[int, str]] = []
-    for line, cells in table.select_cells(names) if stores else ():
+    for line, (of, *cells) in table.select_cells(("store_number", *names)) if stores else ():
         for name, cell in zip(names, cells, strict=True):
             for store in cell.split("|") if cell and cell.casefold() not in CLEAR_WORDS else ():
                 its = stores.get(comparable_key((store,)))
                 if its is None:
                     table.notes.add_warning(f"{name} names a store that the service does not have", store, line)
-                elif its != store:
+                elif its == of:
+                    table.notes.add_warning(f"{name} is the store itself", store, line)
+                elif its != store and name in _STORE_LISTS:
                     found.append((line, f"{name} {difference_reason(store, its)}"))
     return found
 

@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from aisle.client.csv_load.clean_cells import BLANKS, trim_blanks
+from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.csv_dialect import SEPARATORS, CsvDialect, csv_reader, open_csv, unwrapped
-from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, Column, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import LAYOUTS, FileLayout
 from aisle.client.csv_load.report import LoadError
 
 _NAME_SEPARATORS = re.compile(rf"[{BLANKS}_-]+")

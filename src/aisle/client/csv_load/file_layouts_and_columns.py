@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Required, get_args, get_origin, get_type_hints
 
 from aisle.client.csv_load import clean_cells_by_column_kind as kinds
+from aisle.client.csv_load.columns import Column, parse_fields
 from aisle.client.csv_load.parse_cleaned_cells import (
     Parser,
     parse_boolean,
-    parse_free_fields,
     parse_list,
     parse_number,
     parse_numbers,
     parse_objects,
+    parse_part_quantity,
     parse_pin,
     parse_pool,
     parse_pool_text,
     parse_role,
     parse_text,
-    parse_units,
 )
 from aisle.contract.request_bodies.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.request_bodies.orders import CustomerOrderCreate, CustomerOrderLineCreate
@@ -38,33 +39,6 @@ from aisle.contract.request_bodies.products import (
 from aisle.contract.request_bodies.store_products_logs_movements import StoreProductCreate
 from aisle.contract.request_bodies.stores import StoreCreate
 from aisle.contract.request_encoding import QueryValue
-
-REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
-"""Prices that 0 takes away."""
-
-
-class Column(NamedTuple):
-    """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
-
-    `kind` determines how its cells are cleaned before that (`clean_cells_by_column_kind.CLEANERS`).
-    """
-
-    name: str
-    parse: Parser
-    required: bool = False
-    kind: str = kinds.TEXT
-
-    def empty_value(self, cell: str) -> Any:
-        """Return the value that deletes the present one. Raise ValueError if the interface has none."""
-        if self.name in REMOVABLE_PRICES:
-            return 0
-        if self.required:
-            raise ValueError(f"is {cell}, but every row needs it")
-        if self.kind in (kinds.LIST, kinds.NUMBERS, kinds.JSON):
-            return []
-        if self.kind in (kinds.NUMBER, kinds.WHOLE, kinds.MONEY, kinds.POOL, kinds.FLAG):
-            raise ValueError(f"is {cell}, and a figure or flag cannot be emptied; write the value that it is to have")
-        return ""
 
 
 class LoadTarget(NamedTuple):
@@ -164,6 +138,7 @@ _KINDS: dict[Parser, str] = {
     parse_role: kinds.ROLE,
     parse_pin: kinds.CODE,
     parse_pool_text: kinds.POOL,
+    parse_part_quantity: kinds.NUMBER,
 }
 _CODE_FIELDS = frozenset(
     {
@@ -196,11 +171,30 @@ def _value_kinds(annotation: Any) -> Iterable[Any]:
 
 def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
     parse = parse_pool if parse is parse_number and name.endswith("stock_pool") else parse
-    kind = _cell_kind(name, parse)
-    return Column(name, _OBJECT_PARSERS.get(name, parse) if parse is parse_objects else parse, required, kind)
+    parse = parse_part_quantity if name == "set_item_quantity" else parse
+    return Column(name, parse, required, _cell_kind(name, parse))
 
 
-_OBJECT_PARSERS: dict[str, Parser] = {"free_fields": parse_free_fields, "units": parse_units}
+def _column_of_field(name: str, annotation: Any, required: bool) -> Column:
+    """Return the column of a field of a body; of a list of objects, with their fields."""
+    column = _create_column(name, _parser_for(annotation), required)
+    if column.kind != kinds.JSON:
+        return column
+    (item,) = get_args(annotation)
+    hints = get_type_hints(item, include_extras=True)
+    needed = {one for one, hint in hints.items() if get_origin(hint) is Required}
+    unique, *more = _NEEDED_IN_OBJECTS.get(name, ("",))
+    fields = _body_columns(item, {*needed, *more})
+    return column._replace(parse=partial(parse_fields, fields=fields, unique=unique), fields=fields)
+
+
+_NEEDED_IN_OBJECTS: Mapping[str, tuple[str, ...]] = {
+    "free_fields": ("key", "key"),
+    "opening_hours": ("key", "key", "value"),
+    "set_product": ("set_product_number", "set_product_number", "set_item_quantity"),
+    "units": ("unit_barcode",),
+}
+"""Field that two objects of a column never share, and those without which an object says nothing."""
 
 
 def _columns(*columns: Column) -> dict[str, Column]:
@@ -211,7 +205,7 @@ def _body_columns(body: type, required: Iterable[str], *more: Column) -> dict[st
     """Return a column for each field of a body."""
     needed = set(required)
     fields = get_type_hints(body).items()
-    return _columns(*(_create_column(name, _parser_for(kind), name in needed) for name, kind in fields), *more)
+    return _columns(*(_column_of_field(name, kind, name in needed) for name, kind in fields), *more)
 
 
 def _layout_with_lines(layout: FileLayout, line: type, required: Iterable[str], *key: str) -> FileLayout:

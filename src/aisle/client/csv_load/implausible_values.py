@@ -6,7 +6,7 @@ Figures and locations that are the number of a day (46366 is 10-12-2026 to a spr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from typing import NamedTuple
@@ -142,7 +142,7 @@ class ImplausibleValues:
             return row
         number = row.values.get("line_number", 1)
         if self._table.layout in (ORDERS, DELIVERIES) and number < 0:
-            return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
+            return row._replace(reason=f"line_number {number} is no number of a line; write 0 or more")
         for name in self._dates_columns:
             if reason := self._clock_reason(row, name):
                 return row._replace(reason=reason)
@@ -230,6 +230,10 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
     if 0 in (values.get("purchase_unit_quantity"), *of_units):
         name = "unit_quantity in units" if 0 in of_units else "purchase_unit_quantity"
         yield f"{name} is 0, so that a scan of the unit finds no product", number
+    for name in values:
+        allowed = name.replace("_not_", "_")
+        if name.endswith("_not_allowed") and (both := {*values[name]} & {*values.get(allowed, ())}):
+            yield f"{name} has what {allowed} has too", f"{', '.join(sorted(both))} of {number}"
     pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
     for at, name in enumerate(pools):
         if name.strip() and name.casefold() in map(str.casefold, pools[:at]):
@@ -262,10 +266,12 @@ def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
 
 
 def note_started_promotion(table: CsvTable, row: TableRow) -> None:
-    """Add a remark if a discount starts a promotion although the cell for that is empty."""
-    is_empty = table.has_column("is_promotion") and "is_promotion" not in row.values
-    if is_empty and row.values["discount_price"]:
-        table.notes.add_remark("a discount_price with an empty is_promotion starts the promotion")
+    """Start a promotion, or end it, by a discount that does not say whether there is one, and add a remark on that."""
+    discount = row.values.get("discount_price")
+    if discount is not None and "is_promotion" not in row.values:
+        row.values["is_promotion"] = bool(discount)
+        if discount:
+            table.notes.add_remark("a discount_price without is_promotion starts the promotion")
 
 
 def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
@@ -290,20 +296,26 @@ def warn_of_state(table: CsvTable, line: int, order: Values) -> None:
         table.notes.add_warning(what, value, line, beside=number)
 
 
-def warn_of_picked(table: CsvTable, known_keys: Collection[RecordKey], row: TableRow) -> None:
-    """Add a warning for a line of a new order that comes picked: its goods are taken off the shelf, counted or not."""
-    number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
-    is_picked = row.values.get("order_lines.is_picked", row.values.get("is_picked"))
-    picked = row.values.get("picked_quantity", quantity if is_picked else 0)
-    if is_picked is True and quantity and not picked and row.key not in known_keys:
-        what = "the line comes picked with a picked_quantity of 0, so that nobody picks its goods"
-        table.notes.add_warning(what, f"{quantity} of {number}", row.line, beside=row.key[-1])
-    if picked and row.key not in known_keys:
-        what = (
-            "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
-            " again with --recount"
-        )
-        table.notes.add_warning(what, f"{picked} of {number}", row.line, beside=row.key[-1])
+def warn_of_picked(table: CsvTable, rows: Iterable[TableRow], order: Values) -> None:
+    """Add a warning for each line of a new order that comes picked: its goods are taken off the shelf.
+
+    They lie there again if the order is rejected.
+    """
+    for row, line in zip(rows, order["order_lines"], strict=True):
+        quantity, is_picked = line["quantity"], line.get("is_picked", order.get("is_picked"))
+        picked, what = line.get("picked_quantity", quantity if is_picked else 0), ""
+        if picked and order.get("is_rejected"):
+            what = "what is picked of the line is not kept, because the order comes rejected"
+        elif picked:
+            what = (
+                "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted,"
+                " count again with --recount"
+            )
+        elif is_picked and quantity:
+            what = "the line comes picked with a picked_quantity of 0, so that nobody picks its goods"
+        if what:
+            value = f"{picked or quantity} of {line['product_number']}"
+            table.notes.add_warning(what, value, row.line, beside=row.key[-1])
 
 
 _SHORTEST_NUMBER = {MONEY: 3, NUMBER: 4, WHOLE: 4}

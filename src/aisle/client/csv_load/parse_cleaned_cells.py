@@ -11,8 +11,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.client.csv_load.clean_cells import fold_code
-from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, CLEANERS
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.number_cells import no_number_reason
 from aisle.client.paging import Row
@@ -20,7 +18,7 @@ from aisle.client.paging import Row
 Parser = Callable[[str], Any]
 
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?\d{1,100}(\.\d+)?", re.ASCII)
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -60,20 +58,15 @@ def parse_numbers(cell: str) -> list[int | Decimal]:
 
 
 def parse_objects(cell: str) -> list[Row]:
-    """Parse a JSON array of objects. Raise ValueError if an object has a name twice."""
+    """Parse a JSON array of objects. Raise ValueError if an object has a name twice, or a number is not in digits."""
+    number: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), parse_number)
     try:
-        found = json.loads(parse_text(cell), parse_float=Decimal, object_pairs_hook=_object_of_pairs)
-    except _RepeatedNameError:
-        raise
-    except (ValueError, RecursionError) as problem:
+        found = json.loads(parse_text(cell), object_pairs_hook=_object_of_pairs, **number)
+    except (json.JSONDecodeError, RecursionError) as problem:
         raise ValueError(f"is no JSON ({problem}); write an array of objects") from None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise ValueError("is no array of objects in JSON")
     return found
-
-
-class _RepeatedNameError(ValueError):
-    """A JSON object has two values of one name."""
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> Row:
@@ -81,44 +74,15 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> Row:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         name = next(name for name in names if names.count(name) > 1)
-        raise _RepeatedNameError(f"has {name} twice in one object; keep one of them, or write two objects")
+        raise ValueError(f"has {name} twice in one object; keep one of them, or write two objects")
     return found
 
 
-def parse_free_fields(cell: str) -> list[Row]:
-    """Parse a JSON array of objects with keys that differ by more than blanks and case."""
-    found = parse_objects(cell)
-    seen: set[str] = set()
-    for one in found:
-        key = one.get("key")
-        if (name := fold_code(str(key))) in seen:
-            raise ValueError(f"has the key {key!r} twice; keep one of them")
-        seen.add(name)
-    return found
-
-
-def parse_units(cell: str) -> list[Row]:
-    """Parse a JSON array of objects. Raise ValueError for a barcode that stands twice, or not as a scanner sends it."""
-    found = parse_objects(cell)
-    seen: set[str] = set()
-    for unit in found:
-        code = unit.get("unit_barcode")
-        if not isinstance(code, str) or not code:
-            continue
-        _check_unit_barcode(code)
-        if (name := fold_code(code)) in seen:
-            raise ValueError(f"has the unit_barcode {code} twice; each unit needs a code of its own")
-        seen.add(name)
-    return found
-
-
-def _check_unit_barcode(code: str) -> None:
-    """Raise ValueError for several codes in one, and for what a spreadsheet added to a code."""
-    cleaned = CLEANERS[BARCODE](code, Notation())
-    if cleaned.further_codes:
-        raise ValueError(f"has several codes in one unit_barcode ({code}); write one code")
-    if cleaned.value != code:
-        raise ValueError(f"has the unit_barcode {code}, which no scanner sends; write {cleaned.value}")
+def parse_part_quantity(cell: str) -> str:
+    """Parse the quantity of a part of a set, which the interface has as a text."""
+    if parse_number(cell) <= 0:
+        raise ValueError(f"is {cell}, and a set has more than none of a part; write how many")
+    return cell
 
 
 def parse_pool(cell: str) -> int:

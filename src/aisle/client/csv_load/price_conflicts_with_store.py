@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
-from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, REMOVABLE_PRICES, price_of
+from aisle.client.csv_load.columns import REMOVABLE_PRICES
+from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, price_of
 from aisle.client.csv_load.report import FROM_PRICE, FROM_PRICE_BEFORE
 from aisle.client.csv_load.service_reads import (
     MAX_SINGLE_READS,
@@ -54,7 +55,6 @@ class PriceComparison:
         """New prices, by hashes of stores (empty for the chain) and products; read with the first product."""
         self._odd: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         """Warnings on prices and the values that show it, by store, product and column."""
-        self._is_changed = False
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self.removable: set[tuple[str, str]] = set()
         """Products with a price that a row can take away, and its column."""
@@ -86,7 +86,6 @@ class PriceComparison:
                 odd.append((f"{name} is above the price", f"{new} and {price}"))
             if odd:
                 self._odd[store, product, name] = odd
-            self._is_changed |= name == "price" and bool(before) and new != before
 
     def _cells(self) -> Iterator[tuple[int, tuple[str, str], list[str]]]:
         """Yield line, store and product, and the cells with prices of each row."""
@@ -94,16 +93,11 @@ class PriceComparison:
             yield line, (store, product), cells
 
     def warn(self) -> None:
-        """Add warnings for prices that jump or are above another, and for stores that keep a price of their own."""
+        """Add warnings for prices that jump or are above another."""
         for line, (store, product), _ in self._cells() if self._odd else ():
             for name in self.names:
                 for what, value in self._odd.get((store, product, name), ()):
                     self._table.notes.add_warning(what, value, line)
-        if self._is_changed and self._is_of_products:
-            self._table.notes.add_file_warning(
-                "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
-                " changes it"
-            )
 
 
 async def compare_prices(table: CsvTable, client: Client) -> None:
@@ -152,21 +146,25 @@ async def warn_of_line_prices(table: CsvTable, client: Client, known_keys: Colle
             table.notes.add_warning(what, f"{price:f} and {its:f}, of {product}", line)
 
 
-async def warn_of_own_prices(table: CsvTable, client: Client, bad: Collection[int]) -> None:
+async def warn_of_own_prices(table: CsvTable, others: Iterable[CsvTable], client: Client, bad: Collection[int]) -> None:
     """Add a warning for each loaded price of the chain with the stores that keep one of their own.
 
-    Stores for which the file has a price of the product are left out. `bad` are the rows that were not loaded.
+    Stores for which the file or the `others` have a price of the product are left out, and so are products of which
+    another file has the price of the chain. `bad` are the rows that were not loaded.
     """
     prices: dict[str, tuple[int, Decimal]] = {}
     named: set[tuple[str, str]] = set()
-    for line, (store, product, cell) in table.select_cells(("store_number", "product_number", "price")):
-        price = price_of(cell)
-        if line in bad:
-            continue
-        if store:
-            named.add((store, product))
-        elif price is not None:
-            prices[product] = line, price
+    for at, one in enumerate((table, *others)):
+        for line, (store, product, cell) in one.select_cells(("store_number", "product_number", "price")):
+            price = price_of(cell)
+            if price is None or (at == 0 and line in bad):
+                continue
+            if store:
+                named.add((store, product))
+            elif at:
+                prices.pop(product, None)
+            else:
+                prices[product] = line, price
     if not prices:
         return
     own, why = None, ""
@@ -206,8 +204,7 @@ async def _own_prices(
 async def _store_prices(client: Client, store: str, products: Collection[str]) -> dict[str, Row]:
     """Return the prices in force in a store, of some products at least."""
     return {
-        str(row.get("product_number")): {"price": row["price"]}
+        str(row.get("product_number")): {name: row[name] for name in ("price", "discount_price") if row.get(name)}
         for query in queries_for("product_number", products)
         async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False)
-        if row.get("price")
     }

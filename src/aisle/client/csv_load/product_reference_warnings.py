@@ -1,19 +1,20 @@
-"""Warnings about products that rows name: not for the store of the row, or unknown to service and file.
+"""Warnings about products that rows name: not for the store of the row, inactive, or unknown to service and file.
 
 The service refuses prices and settings of a product not for the store, but takes its goods, which may lie there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from aisle.client.client import Client
-from aisle.client.csv_load.checked_rows import CsvTable
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.csv_load.key_forms import nearest
 from aisle.client.csv_load.parse_cleaned_cells import parse_objects
 from aisle.client.csv_load.service_reads import as_file_warning, product_rows
+from aisle.client.csv_load.settings_turned_off import BROUGHT
 from aisle.client.csv_load.shared_codes import NUMBER_COLUMN
 from aisle.client.paging import Row
 
@@ -33,26 +34,37 @@ class _Stores(NamedTuple):
         return store not in self.forbidden and (not self.allowed or store in self.allowed)
 
 
-async def warn_of_products_of_other_stores(table: CsvTable, client: Client) -> None:
-    """Add a warning for each row of a product that is not for the row's store.
+async def warn_of_unfit_products(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
+    """Add a warning for each row of a product that is not for the row's store, or inactive, or keeps no stock.
 
     Raise TransportError if the service does not respond.
     """
     if table.layout not in _FILES:
         return
-    cells = ("store_number", "product_number")
-    named = {product for _, (_, product) in table.select_cells(cells) if product}
+    cells = ("store_number", "product_number", table.key_columns[1])
+    named = {product for _, (_, product, _) in table.select_cells(cells) if product}
     if not named:
         return
     limited: dict[str, _Stores] = {}
-    with as_file_warning(table, "which products are for which stores could not be read"):
+    off: set[tuple[str, str]] = set()
+    with as_file_warning(table, "which products are active, and for which stores, could not be read"):
         async for row in product_rows(client, named):
             number, stores = str(row.get("product_number") or ""), _stores_of(row)
             if number in named and any(stores):
                 limited[number] = stores
-    for line, (store, product) in table.select_cells(cells) if limited else ():
+            off |= {(number, name) for name in _FLAGS.get(table.name, ()) if number in named and row.get(name) is False}
+    for line, (store, product, name) in table.select_cells(cells) if limited or off else ():
+        value = f"{product} in store {store}"
         if store and product in limited and not limited[product].has(store):
-            table.notes.add_warning(_WHAT, f"{product} in store {store}", line, loaded=line)
+            table.notes.add_warning(_WHAT, value, line, loaded=line)
+        for flag in _FLAGS.get(table.name, ()) if (store, name) not in known_keys else ():
+            if (product, flag) in off:
+                what = f"{BROUGHT[table.name]} is of a product whose {flag} is false"
+                table.notes.add_warning(what, value, line, loaded=line)
+
+
+_FLAGS = {STOCK.file: ("is_active",), ORDERS.file: ("is_active",), DELIVERIES.file: ("is_active", "is_stock")}
+"""Flags that a product needs for the goods of a file; a row of stock for one that keeps none is not loaded."""
 
 
 def _stores_of(row: Row) -> _Stores:
@@ -71,8 +83,13 @@ async def warn_of_unknown_products(table: CsvTable, client: Client) -> None:
     """Add a warning for each product that a row names and nobody has. Raise TransportError without a response."""
     if table.layout is not PRODUCTS:
         return
-    own = {number for _, (number,) in table.select_cells((NUMBER_COLUMN,))}
-    named = [one for one in _references(table) if one[-1] not in own]
+    rows = dict(table.select_cells((NUMBER_COLUMN,)))
+    own, named = {number for (number,) in rows.values()}, []
+    for line, column, number in _references(table):
+        if column == _PARTS and (number,) == rows[line]:
+            table.notes.add_warning("set_product has the set itself as a part", number, line)
+        elif number not in own:
+            named.append((line, column, number))
     missing = {number for *_, number in named}
     if not missing:
         return
@@ -100,6 +117,6 @@ def _references(table: CsvTable) -> Iterator[tuple[int, str, str]]:
 
 def _parts(cell: str) -> list[str]:
     try:
-        return [str(part.get("product_number") or "") for part in parse_objects(cell)] if cell else []
+        return [str(part.get("set_product_number") or "") for part in parse_objects(cell)] if cell else []
     except ValueError:
         return []

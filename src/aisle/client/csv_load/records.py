@@ -22,6 +22,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     PRICES,
     PRODUCTS,
     STOCK,
+    STORE_PRODUCTS,
     STORES,
     FileLayout,
 )
@@ -94,6 +95,8 @@ class ServiceFindings(NamedTuple):
     code_owners: Mapping[str, Sequence[CodeOwner]] = {}
     held_codes: Collection[int] = ()
     """Hashes of products of the file, each with a code that the service has on it."""
+    own_codes: Mapping[str, Row] = {}
+    """Codes that products of the service have, of which a row of the file gives some in another column."""
     places: Mapping[str, Collection[str]] = {}
     roles: Mapping[RecordKey, str] = {}
     left_out: Collection[RecordKey] = ()
@@ -193,11 +196,16 @@ def _row_checks(table: CsvTable, findings: ServiceFindings) -> Sequence[_RowChec
     thousands = partial(_warn_of_thousands, table, findings)
     if table.layout is PRODUCTS:
         shared = partial(_warn_of_shared_codes, table, SharedCodes(table), findings)
-        return shared, partial(warn_of_unit, table), partial(_check_name, table, findings), thousands
+        return (
+            shared,
+            partial(warn_of_unit, table, findings.own_codes),
+            partial(_check_name, table, findings),
+            thousands,
+        )
     own: Mapping[str, _RowCheck] = {
         PRICES.file: partial(_note_old_price, table),
         DISCOUNT_PRICES.file: partial(note_started_promotion, table),
-        ORDERS.file: partial(warn_of_picked, table, findings.known_keys),
+        STORE_PRODUCTS.file: partial(note_started_promotion, table),
         PEOPLE.file: partial(_keep_role, table, findings),
     }
     of_new = (thousands,) if table.layout.listed else ()
@@ -398,8 +406,8 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
     if others := [line for line in pools[pool] if line != row.line]:
         pool_name = f"stock pool {pool}" if pool else "no stock pool"
         return (
-            f"counts {pool_name} of the same product and place a second time, as row {others[0]} does; write one row"
-            " with their sum"
+            f"counts {pool_name} of the same product and place a second time, as row {others[0]} does; keep one of"
+            " them if they are the same goods, else write one row with their sum"
         )
     if len(pools) > 1 and pool is None:
         named = next(lines[0] for one, lines in pools.items() if one)
@@ -434,6 +442,7 @@ def _read_lines(table: CsvTable, found: ServiceFindings) -> Iterator[Record | Ba
                 _warn_of_missing_lines(table, name, rows, above)
             if layout is ORDERS and key not in found.known_keys:
                 warn_of_state(table, rows[0].line, record)
+                warn_of_picked(table, rows, record)
             store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
             yield Record(store, f"{layout.noun} {name}", record, rows[0].line, len(rows), line_rows=lines)
         above = rows[-1]

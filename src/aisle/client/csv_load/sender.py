@@ -42,6 +42,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     PRICES,
     PRODUCTS,
     STOCK,
+    STORE_PRODUCTS,
 )
 from aisle.client.csv_load.key_forms import bare_codes, nearest, suggestion
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
@@ -142,8 +143,9 @@ async def load(
             is_whole = False
             try:
                 await run.send_all()
-                if table.layout is PRICES:
-                    await warn_of_own_prices(table, client, {row.line for row in run.bad})
+                if table.layout in (PRODUCTS, PRICES):
+                    others = [one for one in found if one is not table and one.layout in (PRICES, STORE_PRODUCTS)]
+                    await warn_of_own_prices(table, others, client, {row.line for row in run.bad})
                 if table.layout is PEOPLE:
                     warn_of_refused_users(table, {row.line for row in run.bad})
                 if table is staffed:
@@ -452,7 +454,9 @@ class FileLoad:
         raw = clean(message_of(response))
         self._refused_field = next(iter(POOL_FIELD.findall(raw)), "")
         self._refused_line = next((int(at) for at in LINE_INDEX.findall(raw)), 0)
-        message = end_sentence(with_column_names(raw, self._target.array) or f"status {response.status}")
+        message = end_sentence(
+            with_column_names(raw, self._target.array, self._table.layout.lines_field) or f"status {response.status}"
+        )
         if not self._is_store_refusal(response.status, message, batch):
             self._raise_unrecoverable(response.status, message)
         return message

@@ -32,7 +32,8 @@ _FALSE = ("false", "0")
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their orders are read, and their stock if the file has many products."""
 _MAX_SHOWN = 5
-_IN_STOCK, _IN_PARTS, _ORDERED, _COMING = "stock", "stock in parts", "order", "delivery"
+_IN_STOCK, _ORDERED, _COMING = "stock", "orders", "deliveries"
+_IN_PARTS, _ORDERED_IN_PARTS, _COMING_IN_PARTS = "stock in parts", "orders in parts", "deliveries in parts"
 """Uses that a store or product has."""
 _NOT_KEPT = "no stock"
 """State of a store's product that keeps no stock before the load."""
@@ -56,6 +57,8 @@ _WARNINGS = (
     _TurnedOff(PRODUCTS.file, "is_stock", _IN_STOCK, "the product has stock"),
     _TurnedOff(PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries"),
     _TurnedOff(PRODUCTS.file, "allow_decimal", _IN_PARTS, "the product has stock with a fraction"),
+    _TurnedOff(PRODUCTS.file, "allow_decimal", _ORDERED_IN_PARTS, "the product is in open orders of a fraction"),
+    _TurnedOff(PRODUCTS.file, "allow_decimal", _COMING_IN_PARTS, "the product is in open deliveries of a fraction"),
     _TurnedOff(PRODUCTS.file, "base_unit_name", _IN_STOCK, "the product has stock, which is not converted"),
     _TurnedOff(PRODUCTS.file, "base_unit_name", _ORDERED, "the product is in open orders, which are not converted"),
     _TurnedOff(PRODUCTS.file, "base_unit_name", _COMING, "the product is in open deliveries, which are not converted"),
@@ -65,7 +68,7 @@ _WARNINGS = (
 )
 _UNITS = ("base_unit_name", "purchase_unit_quantity")
 """Columns of which each change is warned of."""
-_INTO_INACTIVE = {STOCK.file: "the stock", ORDERS.file: "the new order", DELIVERIES.file: "the new delivery"}
+BROUGHT = {STOCK.file: "the stock", ORDERS.file: "the new order", DELIVERIES.file: "the new delivery"}
 """Files with rows for stores, with words for what a row brings."""
 
 
@@ -117,8 +120,8 @@ class SettingsTurnedOff:
         before, cell = row.get(column), self._units[key, column]
         is_same = price_of(before) == price_of(cell) if price_of(before) is not None else _unit(before) == _unit(cell)
         price = f", at a price of {price_of(row['price']):f}" if row.get("price") and column == _UNITS[0] else ""
-        self._units[key, column] = f"{before} then, {cell} now{price}; "
-        return bool(before) and not is_same
+        self._units[key, column] = f"{before or 'none'} then, {cell} now{price}; "
+        return not is_same and bool(before or column == _UNITS[0])
 
     async def warn(self) -> None:
         """Add a warning for each setting that becomes false, and what the service has of the store or product."""
@@ -172,7 +175,7 @@ class SettingsTurnedOff:
         is_whole = read is _read_orders or (read is _read_stock and len(keys) > MAX_SINGLE_READS)
         is_large = self._table.layout is PRODUCTS and is_whole and len(stores) > _MAX_STORES_READ_WHOLE
         if is_large:
-            what = f"settings of {len(keys)} products change; the {' and '.join(_READERS[read])} of the stores"
+            what = f"settings of {len(keys)} products change; the {_READERS[read][0]} of the stores"
             self._table.notes.add_file_warning(f"{what} were not looked through for them, as the chain is large")
         return is_large
 
@@ -225,8 +228,8 @@ async def _read_orders(client: Client, _: _Queries, stores: Iterable[str]) -> As
     for store in stores:
         async for row in store_rows(client, "list-customer-orders", store, {"show_lines": True}):
             if not row.get("is_rejected"):
-                for product in _products(row.get("lines")):
-                    yield _Use(_ORDERED, store, product, str(row.get("order_number")))
+                for use in _uses_of_lines(_ORDERED, store, row, "lines"):
+                    yield use
 
 
 async def _read_deliveries(client: Client, queries: _Queries, _: Iterable[str]) -> AsyncGenerator[_Use, None]:
@@ -234,26 +237,34 @@ async def _read_deliveries(client: Client, queries: _Queries, _: Iterable[str]) 
     for store in dict.fromkeys(str(query.get("store_number", "")) for query in queries):
         async for row in store_rows(client, "list-deliveries", store, {"is_submitted": False}, in_path=False):
             at = str(row.get("store_number") or store)
-            for product in _products(row.get("order_lines")):
-                yield _Use(_COMING, at, product, str(row.get("order_number")))
+            for use in _uses_of_lines(_COMING, at, row, "order_lines"):
+                yield use
 
 
-def _products(lines: Iterable[Row] | None) -> Iterator[str]:
-    return (str(line.get("product_number") or "") for line in lines or ())
+def _uses_of_lines(kind: str, store: str, row: Row, field: str) -> Iterator[_Use]:
+    """Yield the products of the lines of an order or delivery, a second time those whose quantity has a fraction."""
+    for line in row.get(field) or ():
+        of_line = store, str(line.get("product_number") or ""), str(row.get("order_number"))
+        yield _Use(kind, *of_line)
+        if (price_of(line.get("quantity")) or 0) % 1:
+            yield _Use(_PARTS_OF[kind], *of_line)
+
+
+_PARTS_OF = {_ORDERED: _ORDERED_IN_PARTS, _COMING: _COMING_IN_PARTS}
 
 
 _Reader = Callable[[Client, _Queries, Iterable[str]], AsyncGenerator[_Use, None]]
 _READERS: dict[_Reader, tuple[str, ...]] = {
     _read_stock: (_IN_STOCK, _IN_PARTS),
-    _read_orders: (_ORDERED,),
-    _read_deliveries: (_COMING,),
+    _read_orders: (_ORDERED, _ORDERED_IN_PARTS),
+    _read_deliveries: (_COMING, _COMING_IN_PARTS),
 }
 """Reads of the service, with the uses that they find."""
 
 
 async def warn_of_inactive_stores(table: CsvTable, client: Client, known_keys: _Keys) -> None:
     """Add a warning for each record of a file that the service does not have, for a store that is inactive."""
-    if table.name not in _INTO_INACTIVE:
+    if table.name not in BROUGHT:
         return
     states: dict[str, bool] = {}
     seen: set[int] = set()
@@ -265,7 +276,7 @@ async def warn_of_inactive_stores(table: CsvTable, client: Client, known_keys: _
         if store not in states:
             states[store] = await _is_inactive(client, store)
         if states[store]:
-            what = f"{_INTO_INACTIVE[table.name]} is for a store that is inactive (its is_active is false)"
+            what = f"{BROUGHT[table.name]} is for a store that is inactive (its is_active is false)"
             table.notes.add_warning(what, f"{number} of store {store}", line, loaded=line)
 
 

@@ -110,6 +110,10 @@ class CodeComparison:
         """Hashes of products of the file, each with a code that the service has on it."""
         self._products: dict[int, int] = {}
         """Products of the file by the keys of their codes, all as hashes; 0 for a code of several."""
+        self._given: set[int] = set()
+        """Hashes of the products of the file, each with a column of codes that its row names."""
+        self.own: dict[str, Row] = {}
+        """Codes of products of which the file gives one in another column than the service has it in."""
         self._empty: set[int] = set()
         self._codes: dict[str, dict[tuple[str, str], None]] = {}
         """Products and columns of the service with codes that the file gives to other products, by key."""
@@ -122,6 +126,7 @@ class CodeComparison:
         product = key[-1]
         if hash(product) in self._named:
             self.held |= {hash((product, code)) for _, code, _ in codes_of(row)}
+            self._keep_own(product, row)
         for field in CODE_COLUMNS if self._products or self._empty else ():
             if row.get(field) and hash((product, field)) in self._empty:
                 self._kept.setdefault(product, []).append((field, str(row[field])))
@@ -129,12 +134,24 @@ class CodeComparison:
                 if self._products.get(hash(code), hash(product)) != hash(product):
                     self._codes.setdefault(code, {})[product, field] = None
 
+    def _keep_own(self, product: str, row: Row) -> None:
+        """Keep the codes of a product that has one of its row in another column, which the row leaves empty."""
+        for field in CODE_COLUMNS[1:]:
+            keys = _code_keys_of_cells([(field, row.get(field) or "")])
+            if hash((product, field)) not in self._given and any(
+                self._products.get(hash(key)) == hash(product) for key in keys
+            ):
+                self.own[product] = {
+                    name: row[name] for name in (*CODE_COLUMNS, "purchase_unit_quantity") if name in row
+                }
+
     def _scan(self) -> None:
         self._is_scanned = True
         for _, (product, *cells) in self._table.select_cells(CODE_COLUMNS):
             mine = hash(product)
             self._named.add(mine)
             self._empty |= {hash((product, name)) for name in self._empty_columns(cells)}
+            self._given |= {hash((product, name)) for name, cell in zip(CODE_COLUMNS[1:], cells, strict=True) if cell}
             for key in _code_keys_of_cells(zip(CODE_COLUMNS, (product, *cells), strict=True)):
                 self._products[hash(key)] = mine if self._products.get(hash(key), mine) == mine else 0
 
@@ -191,18 +208,32 @@ def _code_keys_of_cells(cells: Iterable[tuple[str, Any]]) -> Iterator[str]:
             yield from keys_in_column(name, code)
 
 
-def warn_of_unit(table: CsvTable, row: TableRow) -> None:
-    """Add a warning for a code of both one piece and a whole unit: a scan of it counts one piece."""
-    pieces = {
-        key
-        for name in BARCODE_COLUMNS[::2]
-        for code in codes_in_cell(name, row.values.get(name, ""))
-        for key in code_keys(code)
-    }
-    code = row.values.get("purchase_unit_barcode", "")
-    if code and not pieces.isdisjoint(code_keys(code)) and row.values.get("purchase_unit_quantity") != 1:
-        value = f"{code}: a scan of the unit counts one piece"
-        table.notes.add_warning("purchase_unit_barcode is also the code of one piece", value, row.line)
+def warn_of_unit(table: CsvTable, own: Mapping[str, Row], row: TableRow) -> None:
+    """Add a warning for a code of two quantities of a product: a scan of it counts one of them alone.
+
+    `own` has the codes of products of the service of which a row gives some in another column.
+    """
+    seen: dict[str, Any] = {}
+    for column, code, quantity in _quantities(own.get(row.values[NUMBER_COLUMN], {}) | row.values):
+        its = next((seen[key] for key in code_keys(code) if key in seen), quantity)
+        if its != quantity:
+            what = f"{column} is also the code of {'one piece' if its == 1 else 'another unit'}"
+            counts = "one piece" if its == 1 else its
+            table.notes.add_warning(what, f"{code}: a scan of the unit counts {counts}", row.line)
+        elif quantity is not None:
+            seen |= dict.fromkeys(code_keys(code), quantity)
+
+
+def _quantities(values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield column, code and quantity of each code of a product, in the order in which a scan finds them."""
+    for column in (NUMBER_COLUMN, "barcode", FURTHER_BARCODES):
+        for code in codes_in_cell(column, values.get(column) or ""):
+            yield column, code, 1
+    for unit in values.get(UNITS) or ():
+        if code := str(unit.get("unit_barcode") or ""):
+            yield "unit_barcode in units", code, unit.get("unit_quantity")
+    for code in codes_in_cell("purchase_unit_barcode", values.get("purchase_unit_barcode") or ""):
+        yield "purchase_unit_barcode", code, values.get("purchase_unit_quantity")
 
 
 def codes_of(row: Row) -> Iterator[tuple[str, str, bool]]:
@@ -210,6 +241,6 @@ def codes_of(row: Row) -> Iterator[tuple[str, str, bool]]:
     number = str(row.get("product_number") or "")
     if number:
         yield number, number, True
-    for column in BARCODE_COLUMNS if number else ():
-        for code in codes_in_cell(column, str(row.get(column) or "")):
+    for column in CODE_COLUMNS[1:] if number else ():
+        for code in codes_in_cell(column, row.get(column) or ""):
             yield number, code, False

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aisle.client.csv_load.clean_cells import trim_blanks
 from aisle.client.csv_load.clean_cells_by_column_kind import DATE, FLAG, MONEY, NUMBER, POOL, WHOLE
-from aisle.client.csv_load.file_layouts_and_columns import Column
+from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.local_number_and_date_notation import LOCAL_FLAGS
 
 _FIGURES = (NUMBER, MONEY, WHOLE, POOL)

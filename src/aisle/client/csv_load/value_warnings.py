@@ -9,18 +9,45 @@ from typing import Any, NamedTuple
 
 from aisle.barcode_lookup_keys import split_codes
 from aisle.barcode_numbers import wrong_check_digit
-from aisle.client.csv_load.clean_cells import HIDDEN_IN_TEXT, NO_VALUE_WORDS, join_digits
-from aisle.client.csv_load.clean_cells_by_column_kind import BARCODE, BARCODES, CODE, CONTAINER, DOTTED_CODE, TEXT
+from aisle.client.csv_load.clean_cells import HIDDEN_IN_TEXT, NO_VALUE_WORDS, fold_code, join_digits
+from aisle.client.csv_load.clean_cells_by_column_kind import (
+    BARCODE,
+    BARCODES,
+    CLEANERS,
+    CODE,
+    CONTAINER,
+    DOTTED_CODE,
+    TEXT,
+)
+from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.date_cells import MONTH_NAMES
-from aisle.client.csv_load.file_layouts_and_columns import Column
 from aisle.client.csv_load.key_forms import has_thousands
+from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.report import FileNotes
 
 _PHONES = ("phone_number", "customer_phone")
 _SHORTENED = re.compile(r"\d+(?:[.,]\d+)?E\+?\d+", re.ASCII | re.IGNORECASE)
 """Number in E notation."""
-_COUNTRIES = ("countries_allowed", "countries_not_allowed")
-_COUNTRY = re.compile(r"[A-Za-z]{2,3}")
+_COUNTRIES = ("countries_allowed", "countries_not_allowed", "country_code")
+_LONG_COUNTRY_CODE = re.compile(r"(?!AA|Q[M-Z]|X(?!KX)|ZZ)[A-Z]{3}", re.IGNORECASE)
+"""Code of a country of three letters; none of those that ISO 3166 leaves to its users."""
+_COUNTRY_WORDS = """
+AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC
+CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH EL ER ES ET EU FI FJ FK FM FO FR GA
+GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE
+KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU
+MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA
+SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UK
+UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW
+"""
+_COUNTRY_CODES = frozenset(_COUNTRY_WORDS.split())
+"""Codes of countries of two letters in ISO 3166, with EL, EU, UK and XK, which are used beside them."""
+_NAMED_BY = {
+    **{"supplier_code": "supplier_name", "supplier_id": "supplier_name", "brand_code": "brand_description"},
+    **{"color_code": "color", "size_code": "size", "area_id": "area_description"},
+    **{"store_type_code": "store_type_description", "order_type_code": "order_type_description"},
+}
+"""Columns of codes, with the column of their name."""
 _SIZES = frozenset({"size", "volume"})
 _CODE_TEXTS = frozenset({"margin_category", "general_ledger", "cost_center"})
 """Texts that are short codes, most of them."""
@@ -126,12 +153,21 @@ _BARCODES = (BARCODE, CONTAINER, BARCODES)
 class ValueWarnings:
     """Warnings of the values of a file. All rows are observed before the first is checked."""
 
-    def __init__(self, columns: Sequence[Column | None], notes: FileNotes) -> None:
+    def __init__(self, columns: Sequence[Column | None], notes: FileNotes, of: str = "") -> None:
+        """Store the columns. They are fields of the objects of a column if `of` says of which."""
         self._columns = [column for column in columns if column]
         self._notes = notes
+        self._of = of
+        self._objects = {
+            one.name: ValueWarnings(list(one.fields.values()), notes, f" in {one.name}")
+            for one in self._columns
+            if one.fields
+        }
         self._checks = [(column.name, one) for column in self._columns for one in _CHECKS if one.is_of(column)]
         self._phone_indexes = [at for at, column in enumerate(columns) if column and column.name in _PHONES]
         self._pin_index = next((at for at, column in enumerate(columns) if column and column.name == "pin"), -1)
+        self._names: dict[tuple[str, str], tuple[str, int]] = {}
+        """Names of codes, by column and code, with the row."""
         self._pins: Counter[int] = Counter()
         """Number of PINs by their digits."""
         self._phone_lengths: dict[str, set[int]] = {one.name: set() for one in self._columns if one.name in _PHONES}
@@ -151,7 +187,9 @@ class ValueWarnings:
         for name, check in self._checks:
             value = values.get(name)
             if isinstance(value, str) and check.is_odd(value):
-                self._notes.add_warning(f"{name} {check.what}", repr(value) if check.is_quoted else value, line)
+                self._notes.add_warning(
+                    f"{name}{self._of} {check.what}", repr(value) if check.is_quoted else value, line
+                )
         for name in self._phone_lengths:
             if name in values and self._has_lost_zero(name, values[name]):
                 self._notes.add_warning(f"{name} may have lost a zero, with which others begin", values[name], line)
@@ -159,13 +197,34 @@ class ValueWarnings:
             what = "pin has one digit less than most others; if a spreadsheet has taken its zero off, write it as text"
             self._notes.add_warning(what, f"the PIN of {values.get('user')}", line)
         for column in self._columns:
-            if column.kind in _BARCODES:
-                self._check_digits(line, column, values.get(column.name, ""))
-            elif column.name in _COUNTRIES:
-                for part in values.get(column.name, ()):
-                    if not _COUNTRY.fullmatch(part):
-                        what = f"{column.name} names what is no code of a country"
-                        self._notes.add_warning(what, repr(part), line)
+            self._check_column(line, column, values.get(column.name) or "", values)
+        for name, inner in self._objects.items():
+            for one in values.get(name, ()):
+                inner.check_row(line, one)
+
+    def _check_column(self, line: int, column: Column, value: Any, values: Mapping[str, Any]) -> None:
+        if column.kind in _BARCODES:
+            self._check_digits(line, column, value)
+        elif column.name in _COUNTRIES:
+            for part in [value] if isinstance(value, str) else value:
+                if part and part.upper() not in _COUNTRY_CODES and not _LONG_COUNTRY_CODE.fullmatch(part):
+                    what = f"{column.name} names what is no code of a country"
+                    self._notes.add_warning(what, repr(part), line)
+        elif column.name in _NAMED_BY:
+            self._check_name(line, column.name, value, values)
+        is_text = bool(self._of) and isinstance(value, str) and value
+        if is_text and (warning := CLEANERS[column.kind](value, Notation()).warning):
+            self._notes.add_warning(f"{column.name}{self._of} {warning}", repr(value), line)
+
+    def _check_name(self, line: int, column: str, code: str, values: Mapping[str, Any]) -> None:
+        """Add a warning if a code has another name than in an earlier row."""
+        name = values.get(_NAMED_BY[column])
+        if not code or not name:
+            return
+        earlier, at = self._names.setdefault((column, code), (name, line))
+        if fold_code(earlier) != fold_code(name):
+            what = f"{column} has another {_NAMED_BY[column]} in an earlier row"
+            self._notes.add_warning(what, f"{code} is {name} here, {earlier} in row {at}", line)
 
     def _has_lost_zero(self, name: str, value: str) -> bool:
         """Return True if a telephone number is as long as others of its column would be without their zero."""
@@ -180,4 +239,5 @@ class ValueWarnings:
     def _check_digits(self, line: int, column: Column, value: str) -> None:
         for code in split_codes(value) if column.kind == BARCODES else (value,):
             if right := wrong_check_digit(code):
-                self._notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
+                what = f"{column.name}{self._of} has a wrong check digit"
+                self._notes.add_warning(what, f"{code} should end in {right}", line)

@@ -9,9 +9,10 @@ from typing import Any
 
 from aisle.client.csv_load.clean_cells import trim_blanks
 from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, MONEY, NUMBER, TEXT, WHOLE
+from aisle.client.csv_load.columns import Column
 from aisle.client.csv_load.csv_dialect import NAMES, SEPARATORS, CsvDialect, split_first_row, utf8_text
 from aisle.client.csv_load.csv_header import LONE_SURROGATE, normalize_header
-from aisle.client.csv_load.file_layouts_and_columns import LOCATIONS, PRODUCTS, Column, FileLayout
+from aisle.client.csv_load.file_layouts_and_columns import LOCATIONS, PRODUCTS, FileLayout
 from aisle.client.csv_load.local_number_and_date_notation import Notation
 from aisle.client.csv_load.parse_cleaned_cells import NOT_UTF8
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Any
 
 from aisle.client.client import pages_by_count
@@ -235,17 +236,20 @@ class ContinuousSync:
     async def run(self) -> None:
         """Run what is due, in a loop."""
         while True:
-            await self._run_due()
+            await self._run_due(in_turns=True)
             await self.wake_event.wait(self._next_wait_s())
 
     async def run_once(self) -> None:
         """Run everything that is due, and read back all confirmed operations."""
         if not self.read_queue.is_empty:
             self._timetable.schedule_earlier("changes")
-        await self._run_due()
+        await self._run_due(in_turns=False)
 
-    async def _run_due(self) -> None:
-        """Run everything that is due. Check the service first if the link is down."""
+    async def _run_due(self, *, in_turns: bool) -> None:
+        """Run everything that is due. Check the service first if the link is down.
+
+        With `in_turns`, queued reads end for now when the next task is due.
+        """
         has_requests = self._take_read_requests()
         if self.link.pause_s or not (self.link.is_up or await self._reach_service()):
             return
@@ -261,7 +265,8 @@ class ContinuousSync:
                 await self._run_task(name)
             except REQUEST_ERRORS as error:
                 await self._handle_error(error, STOCK_CHANGES if name in ("stock", "slow") else "")
-        await self._read_queued()
+        next_at = self._timetable.next_at() if in_turns else None
+        await self._read_queued(inf if next_at is None else next_at)
         if has_requests:
             self.link.write_status(force=True)
 
@@ -281,10 +286,11 @@ class ContinuousSync:
     def _next_wait_s(self) -> float | None:
         if self.link.pause_s or not self.link.is_up:
             return self.link.pause_s or self.link.check_wait_s()
-        if self.read_queue.has_due or (self.single_reads.cache_update.overtaken and "changes" not in self._timetable):
-            return _MIN_CHECK_INTERVAL_S
+        now = self.single_reads.now()
         moments = [at for at in (self._timetable.next_at(), self.read_queue.next_retry_at()) if at is not None]
-        return max(0.0, min(moments) - self.single_reads.now()) if moments else None
+        if self.read_queue.has_due or (self.single_reads.cache_update.overtaken and "changes" not in self._timetable):
+            moments.append(now + _MIN_CHECK_INTERVAL_S)
+        return max(0.0, min(moments) - now) if moments else None
 
     async def is_link_failure(self, error: Exception, name: str = "") -> bool:
         """Return True if the error affects all other reads. Otherwise only one read failed, and the service still
@@ -466,11 +472,11 @@ class ContinuousSync:
         self.single_reads.cache.set_cursor(_STOCK_CURSOR, next_since)
         self.full_sync.set_missing(STOCK_CHANGES, None)
 
-    async def _read_queued(self) -> None:
-        """Read the queue. Once all changes are in the cache, save the position of the feed."""
+    async def _read_queued(self, until: float) -> None:
+        """Read the queue until this time. Once all changes are in the cache, save the position of the feed."""
         if "changes" not in self._timetable:
             self.read_queue.add_read_backs()
-        await self.read_queue.read_all()
+        await self.read_queue.read_all(until)
         if self._changes is not None and not self.read_queue.has_unread:
             self._change_feed.save(self._changes)
             self._changes = None

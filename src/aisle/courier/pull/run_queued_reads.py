@@ -114,23 +114,25 @@ class ReadQueue:
 
     # Reading
 
-    async def read_all(self) -> None:
-        """Read all queued topics, several in parallel."""
+    async def read_all(self, until: float = inf) -> None:
+        """Read queued topics, several in parallel. After `until` (seconds since 1970) only the first ones are read."""
         self.add(self._pop_retries())
         if not self._topics:
             return
         if self.single_reads.can_name_orders:
-            await self._read_orders([each for each in self._topics if each.name == ORDER and "\n" not in each.key])
+            await self._read_orders(
+                [each for each in self._topics if each.name == ORDER and "\n" not in each.key], until
+            )
         readers = min(MAX_PARALLEL_READS if self._last_read_s > FAST_RESPONSE_S else 1, len(self._topics))
         together = [topic for topic in self._topics if topic.name == PRODUCT]
         if len(together) >= MIN_BATCH_PRODUCTS and self.single_reads.can_list_changed and self._can_read():
             for topic in together:
                 del self._topics[topic]
-            first = self._read_products(together)
+            first = self._read_products(together, until)
         else:
-            first = self._read_one_by_one()
+            first = self._read_one_by_one(until)
         ends = await asyncio.gather(
-            first, *(self._read_one_by_one() for _ in range(1, readers)), return_exceptions=True
+            first, *(self._read_one_by_one(until) for _ in range(1, readers)), return_exceptions=True
         )
         self._read_backs.retire_finished()
         for ended in ends:
@@ -147,16 +149,18 @@ class ReadQueue:
         """Return True if the service is up and has not asked for a pause."""
         return self.link.is_up and not self.link.pause_s
 
-    async def _read_one_by_one(self) -> None:
+    async def _read_one_by_one(self, until: float) -> None:
         while self._topics and self._can_read():
             topic, _ = self._topics.popitem(last=False)
             await self._read_topic(topic)
+            if self.single_reads.now() >= until:
+                return
 
-    async def _read_orders(self, orders: Sequence[Topic]) -> None:
+    async def _read_orders(self, orders: Sequence[Topic], until: float) -> None:
         """Read several orders in one request until one fails. A single order, and the rest, are read one by one."""
         for first in range(0, len(orders), MAX_BATCH_ORDERS):
             some = orders[first : first + MAX_BATCH_ORDERS]
-            if len(some) == 1 or not self._can_read():
+            if len(some) == 1 or not self._can_read() or (first and self.single_reads.now() >= until):
                 return
             for topic in some:
                 self._topics.pop(topic, None)
@@ -174,7 +178,7 @@ class ReadQueue:
                     self.on_order_read(topic.key, [rows[topic.key]] if topic.key in rows else [], spoken_for[topic])
                 self._mark_read(topic, spoken_for[topic])
 
-    async def _read_products(self, products: Sequence[Topic]) -> None:
+    async def _read_products(self, products: Sequence[Topic], until: float) -> None:
         """Read products in one request; those that are not in the response are queued one by one."""
         spoken_for = {topic: self._read_backs.begin_read(topic) for topic in products}
         brought: set[str] = set()
@@ -191,7 +195,7 @@ class ReadQueue:
         for topic in products:
             if topic.key in brought:
                 self._mark_read(topic, spoken_for[topic])
-        await self._read_one_by_one()
+        await self._read_one_by_one(until)
 
     async def _read_topic(self, topic: Topic) -> None:
         if self.list_backoffs.is_paused(_list_name(topic), self.single_reads.now()):

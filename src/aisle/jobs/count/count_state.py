@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Policy
-from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.stock_pool_names import Pools
-from aisle.jobs.view import Msg
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
 
@@ -92,15 +90,6 @@ class CountLine(NamedTuple):
     """Expected stock that was read since the last scan or entry; the next one is compared with it. None for none."""
     later: LaterCount | None = None
     """Count that somebody made of these goods since; None without one."""
-
-    def amount(self, quantity: Decimal) -> Decimal | Msg:
-        """Return a quantity of it, with the unit if it is measured."""
-        return measured(quantity, self.measure)
-
-    @property
-    def measure(self) -> str:
-        """Unit of goods that are measured; empty for pieces."""
-        return self.unit if self.allows_decimals else ""
 
     @property
     def difference(self) -> Decimal:
@@ -257,6 +246,8 @@ class CountState(NamedTuple):
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
     """Return True if the difference is so large that a recount is needed; a threshold of 0 is not applied."""
+    if line.latest and line.latest.expected == line.counted:
+        return False  # the stock is known to be as counted since
     units, value = abs(line.difference), abs(line.value)
     share = policy.recount_percent
     return bool(
@@ -264,15 +255,3 @@ def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
         or (share and line.expected and units * 100 > share * abs(line.expected))
         or (policy.recount_value and value > policy.recount_value)
     )
-
-
-# Stock
-
-
-# Lines in questions
-
-
-# Entries
-
-
-# Operations

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
-from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
+from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_window
 from aisle.jobs.log_writes import log_writes, new_log_entry
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, raw, undo_verdict
 from aisle.scan.inputs import SCROLL_KEYS
 
@@ -79,9 +79,15 @@ def end_count(state: CountState, verdict: Verdict) -> Result:
     """End this count; close the job with the sent changes if it was opened for one target."""
     if state.closes_after_send:
         sent = state.last_sent if state.sent else None
-        answer = {"what": sent.label, "changes": [tuple(each) for each in sent.changes]} if sent else None
+        answer = _answer(sent) if sent else None
         return Turn(state, (Close(verdict, answer=answer),), verdict)
     return Turn(reset_count(state)._replace(sent=None, phase="list" if state.plan else "start"), (), verdict)
+
+
+def _answer(sent: SentCount) -> Args:
+    """Return what the job below needs to undo the count."""
+    changes = [tuple(each) for each in sent.changes]
+    return {"what": sent.label, "changes": changes, "unknown_count": sent.unknown_count}
 
 
 def back_to_plan(state: CountState) -> CountState:
@@ -177,7 +183,7 @@ def ask_summary(state: CountState) -> Result:
     id_ = "count.differ_value" if value else "count.differ"
     if len({item.unit.strip().casefold() for item in state.differing_lines}) > 1:  # kg and pieces have no sum
         id_ = "count.differ_several_units_value" if value else "count.differ_several_units"
-    units = measured(difference, next((item.measure for item in state.differing_lines), ""))
+    units = measured(difference, next((unit_of(item) for item in state.differing_lines), ""))
     return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=round(value, 2))
 
 
@@ -222,7 +228,7 @@ def undo_recount(state: CountState) -> Result | None:
     index = back.current_index
     line = back.lines[index]._replace(needs_recount=True)
     label = count_lines.name_with_pool(back, index)
-    was, now = (line.amount(each.counted or Decimal(0)) for each in (item, line))
+    was, now = (amount_of(line, each.counted or Decimal(0)) for each in (item, line))
     back = count_lines.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=now, where=raw(""))))
 
@@ -242,7 +248,7 @@ def undo_missing_quantity(state: CountState) -> Result | None:
     back, item = count_lines.undo_entry(state)
     if item is None or back.lines[back.current_index].counted is not None:
         return None
-    label, was = count_lines.name_with_pool(back, back.current_index), item.amount(item.counted or Decimal(0))
+    label, was = count_lines.name_with_pool(back, back.current_index), amount_of(item, item.counted or Decimal(0))
     back = back._replace(phase="missing", current_index=-1, first_row=0)
     return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
 
@@ -318,7 +324,7 @@ def _sent_count(label: str, state: CountState) -> SentCount:
     """Return the stock changes of this count, for undo after it is sent; a count without a difference is undone too."""
     changes = tuple(
         StockChange(
-            item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label, item.measure
+            item.product, item.location, item.pool, item.difference, _counted_at(state, item), item.label, unit_of(item)
         )
         for item in _store_total_last(state.counted_lines)
         if not item.is_expected_unknown

@@ -13,6 +13,7 @@ from aisle.jobs.count import (
 )
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 
 Result = Turn[CountState]
@@ -100,7 +101,7 @@ def _undo_in_question(state: CountState) -> Result:
 
 def _recount_dropped(state: CountState) -> Msg:
     label = count_lines.label_with_pools(state, state.question_index)
-    value = state.lines[state.question_index].amount(state.recount_quantity or Decimal(0))
+    value = amount_of(state.lines[state.question_index], state.recount_quantity or Decimal(0))
     return msg("receive.dropped", quantity=value, label=label)
 
 
@@ -113,11 +114,13 @@ def _undo_step(state: CountState) -> Result:
     if item is None:
         return reply(back, WRONG, "pick.nothing_to_undo")
     now = back.lines[back.current_index].counted
-    was = item.amount(item.counted or Decimal(0))
+    was = amount_of(item, item.counted or Decimal(0))
     label = count_lines.name_with_pool(back, back.current_index)
     if now is None:
         return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
-    return Turn(back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=item.amount(now), where=raw(""))))
+    return Turn(
+        back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=amount_of(item, now), where=raw("")))
+    )
 
 
 def _ask_pool(state: CountState) -> Result:

@@ -10,6 +10,7 @@ from aisle.jobs.count import count_lines, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Context, Query, Turn, reply
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.quantity_or_record import distinct_labels, name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Command, Match, Scan
@@ -123,7 +124,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
         return drop_quantity(state)
     if not is_plausibility_asked(state):
         return Turn(state, (), Verdict(WRONG, _repeated_question(state, value)))
-    return reply(state, WRONG, "count.confirm_quantity", value=item.amount(value), label=item.label)
+    return reply(state, WRONG, "count.confirm_quantity", value=amount_of(item, value), label=item.label)
 
 
 def _repeated_question(state: CountState, value: Decimal) -> Msg:
@@ -141,7 +142,7 @@ def drop_quantity(state: CountState) -> Result:
     item = view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
         return reply(state._replace(choices=()), INFO, "session.dropped")
-    value = item.amount(Decimal(state.choices[0].key))
+    value = amount_of(item, Decimal(state.choices[0].key))
     return reply(state._replace(choices=()), INFO, "receive.dropped", quantity=value, label=item.label)
 
 
@@ -237,7 +238,9 @@ def _set_counted(state: CountState, index: int, counted: Decimal, context: Conte
     item = state.lines[index]
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
     label = count_lines.label_with_pools(state, index)
-    return reply(state, GOOD, id_, label=label, counted=item.amount(counted), expected=item.amount(item.expected))
+    return reply(
+        state, GOOD, id_, label=label, counted=amount_of(item, counted), expected=amount_of(item, item.expected)
+    )
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
@@ -252,7 +255,7 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
         return asked
     label = count_lines.label_with_pools(state, state.question_index)
     return reply(
-        state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=item.amount(counted)
+        state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=amount_of(item, counted)
     )
 
 
@@ -369,7 +372,7 @@ def _ask_quantity(
 ) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
     label = next((count_lines.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
-    return reply(state, ASK, question, value=line.amount(value), label=label or line.label)
+    return reply(state, ASK, question, value=amount_of(line, value), label=label or line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -397,7 +400,7 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
     if state.only_product:
         return _finish_single_product(turn.state, context)
     if state.mode == "product" and count_lines.next_stop(turn.state) == state.current_index:
-        counted = turn.state.lines[state.current_index].amount(value)
+        counted = amount_of(turn.state.lines[state.current_index], value)
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=counted)))
     return turn  # another number corrects this one until a person goes on
 
@@ -410,13 +413,15 @@ def _set_typed(state: CountState, value: Decimal, context: Context) -> Result:
     if not was.is_typed or was.counted in (None, value):
         return turn._replace(state=typed)
     label = count_lines.label_with_pools(typed, index)
-    return reply(typed, GOOD, "count.corrected", label=label, counted=was.amount(value), was=was.amount(was.counted))
+    return reply(
+        typed, GOOD, "count.corrected", label=label, counted=amount_of(was, value), was=amount_of(was, was.counted)
+    )
 
 
 def _answer_with_quantity(state: CountState, value: Decimal, context: Context) -> Result:
     """Answer a question about a line; the verdict on what comes next names that line as well."""
     label = count_lines.label_with_pools(state, state.question_index)
-    taken = msg("count.counted", label=label, counted=state.lines[state.question_index].amount(value))
+    taken = msg("count.counted", label=label, counted=amount_of(state.lines[state.question_index], value))
     answer = finish_count.answer_recount if state.phase == "recount" else finish_count.set_missing_quantity
     turn = answer(state, value, context)
     if turn.verdict is None or turn.verdict.detail:

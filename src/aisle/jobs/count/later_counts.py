@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count import count_lines
 from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut
 from aisle.jobs.job import Close, Query, Turn
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.view import Line, Msg, Row, msg, raw
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def note_all_left_out(state: CountState) -> CountState:
 def _left_out(state: CountState, lines: Sequence[CountLine]) -> LeftOut:
     first = lines[0]
     assert first.later is not None, "only lines with a later count are left out"
-    return LeftOut(_label(state, first), len(lines), first.later, first.measure)
+    return LeftOut(_label(state, first), len(lines), first.later, unit_of(first))
 
 
 def _label(state: CountState, line: CountLine) -> str:
@@ -118,4 +118,4 @@ def later_lines(line: CountLine | None) -> tuple[Line, ...]:
     if line is None or line.later is None:
         return ()
     name, counted, at = line.later
-    return (Line("note", msg("count.counted_later", name=name, counted=line.amount(counted), at=at)),)
+    return (Line("note", msg("count.counted_later", name=name, counted=amount_of(line, counted), at=at)),)

@@ -36,8 +36,8 @@ class SentCount(NamedTuple):
     listed_kind: str = ""
     """Kind of the target if a list was counted and more of it was left; else empty."""
     listed_key: str = ""
-    counted_since: Decimal | None = None
-    """Last count of the same goods that somebody made since, so that these are not undone; None without one."""
+    counted_since: StockChange | None = None
+    """Goods that somebody counted since, with the counted quantity, so that these are not undone; None without any."""
     has_unused: bool = False
     """True if the service does not use a count of it, because it had a later one; that has nothing to undo."""
     unused_before: Decimal | None = None

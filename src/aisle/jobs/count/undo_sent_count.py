@@ -67,14 +67,20 @@ def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:
     known = [row for _, row in found if row]
     remaining = [(_as_booked(change, row), row) for change, row in found if not row or _can_be_undone(row)]
     unused_before = [row["unused_before"] for _, row in remaining if row and row["unused_before"] is not None]
+    since = [with_later_quantity(change, row) for change, row in found if row and row["later_count"] is not None]
     return sent._replace(
         changes=tuple(change for change, row in remaining if change.quantity or not _keeps_date(row)),
         keeps_date=any(_keeps_date(row) for _, row in remaining),
-        counted_since=next((row["later_count"] for row in reversed(known) if row["later_count"] is not None), None),
+        counted_since=since[-1] if since else None,
         has_unused=any(row["is_not_used"] for row in known),
         unused_before=next(iter(unused_before), None),
         is_waiting=any(row["outcome"] != "confirmed" for row in known),
     )
+
+
+def with_later_quantity(change: StockChange, row: MyEntriesRow) -> StockChange:
+    """Return the goods of a change with the quantity that somebody counted since."""
+    return change._replace(quantity=row["later_count"] or Decimal(0))
 
 
 def _can_be_undone(row: MyEntriesRow) -> bool:
@@ -102,9 +108,10 @@ def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRo
     return None
 
 
-def counted_since_verdict(counted: Decimal) -> Verdict:
-    """Return the refusal of an undo whose goods somebody counted since."""
-    return Verdict(WRONG, msg("my_entries.later_count", counted=counted))
+def counted_since_message(counted: StockChange) -> Msg:
+    """Return that somebody counted goods since, and how many (`quantity`)."""
+    amount = name_goods_and_locations.measured(counted.quantity, counted.unit)
+    return msg("my_entries.later_count", label=counted.label or counted.product, counted=amount)
 
 
 def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
@@ -137,7 +144,7 @@ def undo_count(
     if refused and not remaining.changes:
         return (), find_and_report_refusals.refusal_verdict(refused)
     if not remaining.changes and remaining.counted_since is not None:
-        return (), counted_since_verdict(remaining.counted_since)
+        return (), Verdict(WRONG, counted_since_message(remaining.counted_since))
     if not remaining.changes and remaining.has_unused:
         return (), Verdict(WRONG, msg("count.not_used_nothing_to_undo", what=sent.label))
     if not remaining.changes:
@@ -152,7 +159,7 @@ def undo_count(
 def _undo_detail(sent: SentCount) -> Msg | None:
     """Return what an undo leaves as it is: goods counted since, a count that this one had replaced, or its date."""
     if sent.counted_since is not None:
-        return msg("my_entries.later_count", counted=sent.counted_since)
+        return counted_since_message(sent.counted_since)
     if sent.unused_before is not None:
         return msg("count.earlier_stays_unused", counted=sent.unused_before)
     if sent.has_unused:

@@ -10,6 +10,7 @@ from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import money_message
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,
@@ -132,7 +133,7 @@ def is_quantity_asked(state: CountState) -> bool:
 def _choice_text(state: CountState, choice: CountTarget) -> Msg:
     if choice.kind == "quantity":
         quantity, line = Decimal(choice.key), open_quantity_line(state)
-        return msg("count.choice_quantity", quantity=line.amount(quantity) if line else quantity)
+        return msg("count.choice_quantity", quantity=amount_of(line, quantity) if line else quantity)
     if choice.kind == DROP_QUANTITY:
         return msg("order_actions.no")
     label = choice.label or choice.key
@@ -238,12 +239,12 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
         return (
             msg("count.none_yet")
             if state.is_blind or line.is_expected_unknown
-            else msg("count.expected", expected=line.amount(line.expected))
+            else msg("count.expected", expected=amount_of(line, line.expected))
         )
     expected = line.latest.expected if line.later and line.latest else line.expected
     if state.is_blind or not expected:
-        return msg("count.counted_so_far", counted=line.amount(line.counted))
-    return msg("count.counted_so_far_of", counted=line.amount(line.counted), expected=line.amount(expected))
+        return msg("count.counted_so_far", counted=amount_of(line, line.counted))
+    return msg("count.counted_so_far_of", counted=amount_of(line, line.counted), expected=amount_of(line, expected))
 
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
@@ -273,7 +274,7 @@ def _stop_prompt(state: CountState, line: CountLine | None) -> Msg:
 def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:
     values = [LabelledValue(msg("label.product_number"), raw(line.product))]
     if line.held and not state.is_blind and (line.location or state.mode == "location"):
-        values.append(LabelledValue(msg("label.held"), msg("number", value=line.amount(line.held))))
+        values.append(LabelledValue(msg("label.held"), msg("number", value=amount_of(line, line.held))))
     if line.pool and len(state.pools) > 1:
         values.append(LabelledValue(msg("label.pool"), _pool_text(state, line.pool)))
     if line.unit:
@@ -330,7 +331,7 @@ def _missing(state: CountState, index: int) -> Step:
     ]
     if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
         expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
-        lines.append(Line("quantity", msg("count.expected", expected=item.amount(expected))))
+        lines.append(Line("quantity", msg("count.expected", expected=amount_of(item, expected))))
     return Step(
         name=step_name(state),
         title=_title(state),
@@ -349,9 +350,9 @@ def _recount(state: CountState, line: CountLine) -> Step:
         Line("product", count_lines.label_with_pools(state, state.question_index)),
     ]
     if state.recount_quantity is None:
-        lines.append(Line("quantity", msg("count.first_count", counted=line.amount(line.counted or Decimal(0)))))
+        lines.append(Line("quantity", msg("count.first_count", counted=amount_of(line, line.counted or Decimal(0)))))
     else:
-        lines.append(Line("quantity", msg("count.counted_so_far", counted=line.amount(state.recount_quantity))))
+        lines.append(Line("quantity", msg("count.counted_so_far", counted=amount_of(line, state.recount_quantity))))
     return Step(
         name=step_name(state),
         title=_title(state),
@@ -394,11 +395,11 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
         if "pool" in dict(named.args):
             name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
     value = signed_message(line.value, money_message(round(abs(line.value), 2))) if line.price else raw("")
-    amount = line.amount(line.counted or Decimal(0))
-    counted = msg("count.of_expected", counted=amount, expected=line.amount(line.expected))
+    amount = amount_of(line, line.counted or Decimal(0))
+    counted = msg("count.of_expected", counted=amount, expected=amount_of(line, line.expected))
     if line.is_expected_unknown:
         counted = msg("number", value=amount)
-    difference = signed_message(line.difference, line.amount(abs(line.difference)))
+    difference = signed_message(line.difference, amount_of(line, abs(line.difference)))
     return later_counts.with_later_mark(state, line, Row(f"{index}", (name, difference, counted, value)))
 
 

@@ -35,7 +35,7 @@ from aisle.jobs.expiry.expiry_state import (
 from aisle.jobs.expiry.report_other_dates import STANDING_QUERY, query_standing, report_other_dates
 from aisle.jobs.expiry.report_refused_checks import REFUSED_QUERY, query_refused, report_refused
 from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
-from aisle.jobs.job import Args, Closed, Context, Effect, Rows, Turn, reply
+from aisle.jobs.job import Args, Closed, Context, Effect, Event, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
@@ -62,6 +62,13 @@ class ExpiryJob(PageJob[ExpiryState]):
     topics = ("product", "location", "outbox")
     requery_after_write = True
     preferred_kinds = (PRODUCT,)
+
+    def handle(self, state: ExpiryState, event: Event, context: Context) -> Result:
+        """Handle an event. A good verdict may take several lines: a short one cuts what tells products apart."""
+        turn = super().handle(state, event, context)
+        if turn.verdict is None or turn.verdict.kind != GOOD:
+            return turn
+        return turn._replace(verdict=turn.verdict._replace(is_multiline=True))
 
     def page(self, state: ExpiryState) -> Page[ExpiryState]:
         return PAGES[state.phase]
@@ -172,8 +179,22 @@ def _open_product(state: ExpiryState, row: StoreProductRow | None, scanned: Matc
         return reply(state, WRONG, "store_product.not_ranged")
     left = state.product
     opened = drop_question(state)._replace(phase=DATE, product=product, found_expired="", known_now=None)
+    is_other = left is not None and left.number != product.number
     if scanned and scanned.expiry:
-        return give_date(opened, label_date(scanned, context), context, is_label=True)
-    if left and left.number != product.number:
+        turn = give_date(opened, label_date(scanned, context), context, is_label=True)
+        return _with_open_product(state, turn) if is_other else turn
+    if left and is_other:
         return reply(opened, GOOD, "expiry.instead", label=product.label, left=left.label)
     return _ask_date(opened, scanned, GOOD)
+
+
+def _with_open_product(before: ExpiryState, turn: Result) -> Result:
+    """Go on with the product that was in hand once the label of another one is taken. Say that it is not checked if
+    there is a question about the other one first."""
+    label = in_hand(before).label
+    verdict = turn.verdict and turn.verdict._replace(detail=msg("expiry.not_checked", label=label))
+    if turn.state.product is not None:
+        return turn._replace(verdict=verdict)
+    state = turn.state._replace(phase=DATE, product=before.product, found_expired=before.found_expired)
+    verdict = verdict and verdict._replace(detail=msg("expiry.which_date", label=label))
+    return turn._replace(state=state._replace(known_now=before.known_now), verdict=verdict)

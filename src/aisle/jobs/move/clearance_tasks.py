@@ -12,6 +12,7 @@ from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -220,7 +221,12 @@ def scan_for_task(state: MoveState, match: Match) -> MoveResult:
             is_source_known=True,
         )
         return reply(
-            state, GOOD, "move.task_here", label=task.label, quantity=task.amount(task.quantity), place=task.location
+            state,
+            GOOD,
+            "move.task_here",
+            label=task.label,
+            quantity=amount_of(task, task.quantity),
+            place=task.location,
         )
     if match.kind != PRODUCT or match.key != task.product:
         return reply(state, WRONG, "move.task_product", **distinct_labels(task.label, task.product, match))
@@ -228,14 +234,14 @@ def scan_for_task(state: MoveState, match: Match) -> MoveResult:
         return reply(state, WRONG, "move.task_first", place=task.location)
     quantity = match.quantity if match.is_explicit else task.quantity
     if quantity > task.quantity:
-        amounts = {"quantity": task.amount(quantity), "there": task.amount(task.quantity)}
+        amounts = {"quantity": amount_of(task, quantity), "there": amount_of(task, task.quantity)}
         return reply(state, WRONG, "move.not_so_many", label=task.label, **amounts)
     goods = goods_in_hand.held_goods(task.stock_line, task.stock_line.held[0], task.location)._replace(
         quantity=quantity
     )
     hand = goods_in_hand.add_to_hand(state.in_hand, goods)
     state = goods_in_hand.add_undo_step(state._replace(in_hand=hand, current_index=0), UndoStep((goods,)))
-    return reply(state, GOOD, "move.task_taken", label=task.label, quantity=task.amount(quantity))
+    return reply(state, GOOD, "move.task_taken", label=task.label, quantity=amount_of(task, quantity))
 
 
 def close_when_done(turn: MoveResult) -> MoveResult:

@@ -12,6 +12,7 @@ from aisle.jobs.count.count_state import LaterCount
 from aisle.jobs.job import Close, Context, Effect, Query, Turn, Write
 from aisle.jobs.move.goods_in_hand import find_goods
 from aisle.jobs.move.move_state_and_rows import Goods, MoveState, Take
+from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
@@ -81,5 +82,5 @@ def _counted_without(before: MoveState, after: MoveState) -> Msg | None:
         left = after.in_hand[index].taken_before_count if index >= 0 else 0
         if part.later and left < part.taken_before_count:
             name, counted, at = part.later
-            return msg("count.counted_later", name=name, counted=part.amount(counted), at=at)
+            return msg("count.counted_later", name=name, counted=amount_of(part, counted), at=at)
     return None

@@ -279,7 +279,7 @@ def undo_put_down(state: MoveState, step: UndoStep) -> MoveState:
             in_hand = (*in_hand, part._replace(takes=(), later=None))
             continue
         present = in_hand[index]
-        pools = _add_pools(present.pools, part.pools, 1)
+        pools = add_pools(present.pools, part.pools, 1)
         available = present.available + part.quantity if present.available >= 0 else UNKNOWN_QUANTITY
         whole = present._replace(quantity=present.quantity + part.quantity, available=available, pools=pools)
         in_hand = (*in_hand[:index], whole, *in_hand[index + 1 :])
@@ -302,7 +302,7 @@ def shift_stock(state: MoveState, goods: Iterable[Goods], sign: int) -> tuple[St
                 held = tuple(_shift_held(hold, part, sign) for hold in line.held)
                 stock[index] = line._replace(held=tuple(hold for hold in held if hold.quantity > 0))
             elif line.free >= 0:
-                pools = _add_pools(line.pools, split_over_pools(part) if part.pools or part.pool else (), sign)
+                pools = add_pools(line.pools, split_over_pools(part) if part.pools or part.pool else (), sign)
                 stock[index] = line._replace(free=max(ZERO, line.free + sign * part.quantity), pools=pools)
     return tuple(stock)
 
@@ -312,7 +312,8 @@ def _shift_held(held: HeldGoods, goods: Goods, sign: int) -> HeldGoods:
     return held._replace(quantity=held.quantity + sign * goods.quantity) if same else held
 
 
-def _add_pools(pools: tuple[PoolQuantity, ...], more: Iterable[PoolQuantity], sign: int) -> tuple[PoolQuantity, ...]:
+def add_pools(pools: tuple[PoolQuantity, ...], more: Iterable[PoolQuantity], sign: int) -> tuple[PoolQuantity, ...]:
+    """Return the stock of pools after adding these quantities (`sign` 1) or subtracting them (-1)."""
     quantities = {each.pool: each.quantity for each in pools}
     for each in more:
         if each.pool:
@@ -332,7 +333,7 @@ def is_goods_question_open(state: MoveState) -> bool:
 def goods_amounts(goods: Iterable[Goods]) -> list[name_goods_and_locations.GoodsAmount]:
     return [
         name_goods_and_locations.GoodsAmount(
-            part.product, part.label, part.quantity, part.unit if part.allows_decimals else ""
+            part.product, part.label, part.quantity, name_goods_and_locations.unit_of(part)
         )
         for part in goods
     ]

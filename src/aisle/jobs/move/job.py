@@ -38,6 +38,7 @@ from aisle.jobs.move import (
     view,
 )
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -110,9 +111,9 @@ def refresh(state: MoveState) -> Turn[MoveState]:
 
 
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
-    """Report refused movements; they and earlier steps can no longer be undone. An open question stays, because a
-    number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
-    new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals]
+    """Report this person's refused movements; they and earlier steps can no longer be undone. An open question stays,
+    because a number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
+    new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
     if not new_rows:
         return Turn(state)
     bodies = [row["body"] for row in new_rows]
@@ -400,12 +401,12 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
         return _handle_scan(state, (found,), context)
     named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
     records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
-    choices = (MoveChoice("amount", part.product, value, part.line, unit=part.measure), *records)
+    choices = (MoveChoice("amount", part.product, value, part.line, unit=unit_of(part)), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):
         state = state._replace(covered_choices=state.choices if keeps_scan else ())
     return reply(
-        state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=part.amount(value)
+        state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=amount_of(part, value)
     )
 
 
@@ -431,12 +432,12 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
             WRONG,
             "move.not_so_many",
             label=goods.label,
-            quantity=goods.amount(value),
-            there=goods.amount(goods.quantity),
+            quantity=amount_of(goods, value),
+            there=amount_of(goods, goods.quantity),
         )
     portion = value or goods.quantity
     return reply(
-        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=goods.amount(portion)
+        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=amount_of(goods, portion)
     )
 
 
@@ -546,7 +547,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "fit_order":
             return put_goods.limit_to_order(state, choice, context)
         case "undo_rest":
-            return undo.undo_rest(state, choice, context)
+            return undo.undo_rest(state, context)
         case "forget":
             return take_goods.drop_current_goods(state)
         case "drop":

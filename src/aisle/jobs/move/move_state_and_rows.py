@@ -65,11 +65,6 @@ class StockLine(NamedTuple):
     allows_decimals: bool = False
     unit: str = ""
 
-    @property
-    def measure(self) -> str:
-        """Unit of goods that are measured; empty for pieces."""
-        return self.unit if self.allows_decimals else ""
-
 
 class Take(NamedTuple):
     """Quantity that was taken at once."""
@@ -111,15 +106,6 @@ class Goods(NamedTuple):
     largest_stock_at: str = ""
     """Location with the most stock apart from their own; empty if unknown."""
     largest_stock: Decimal = ZERO
-
-    def amount(self, quantity: Decimal) -> Decimal | Msg:
-        """Return a quantity of them, with the unit if they are measured."""
-        return measured(quantity, self.measure)
-
-    @property
-    def measure(self) -> str:
-        """Unit of goods that are measured; empty for pieces."""
-        return self.unit if self.allows_decimals else ""
 
     @property
     def taken_before_count(self) -> Decimal:
@@ -196,10 +182,6 @@ class ClearanceTask(NamedTuple):
     allows_decimals: bool = False
     unit: str = ""
 
-    def amount(self, quantity: Decimal) -> Decimal | Msg:
-        """Return a quantity of its goods, with the unit if they are measured."""
-        return measured(quantity, self.unit if self.allows_decimals else "")
-
     @property
     def stock_line(self) -> StockLine:
         """Stock line of the task's goods, as the move job uses it."""
@@ -249,6 +231,8 @@ class MoveState(NamedTuple):
     looked_up_number: Decimal = ZERO
     """Digits that are being looked up: a quantity or a record's number."""
     is_undoing: bool = False
+    undo_rest: UndoStep | None = None
+    """What is left of the move that is undone, while it is asked whether to move that back."""
     is_undone: bool = False
     """True if the last step was an undone move: the goods are in stock at their source, in hand or not."""
     choices: tuple[MoveChoice, ...] = ()

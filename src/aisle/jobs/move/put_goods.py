@@ -17,6 +17,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_order_needs,
 )
 from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import Match
 
@@ -66,7 +67,7 @@ def _send(
     state = goods_in_hand.put_down(
         _leave_location_question(state)._replace(target_order=target), goods, items, context.now
     )
-    quantity = goods[0].amount(sum((part.quantity for part in goods), ZERO))
+    quantity = amount_of(goods[0], sum((part.quantity for part in goods), ZERO))
     label = goods[0].label
     destination = _destination_text(location, target, state)
     if state.phase == "put":
@@ -81,7 +82,8 @@ def _next_on_cart(state: MoveState, write: Any, quantity: Decimal | Msg, label: 
         state = state._replace(phase="load")
         return reply(state, GOOD, "move.cart_empty", write, label=label, quantity=quantity, target=where)
     state = state._replace(current_index=max(0, state.current_index))
-    return reply(state, GOOD, "move.put", write, label=label, quantity=quantity, target=where, left=len(state.in_hand))
+    left = goods_in_hand.count_products(state)
+    return reply(state, GOOD, "move.put", write, label=label, quantity=quantity, target=where, left=left)
 
 
 def _destination_text(location: str, order: str, state: MoveState) -> Msg:
@@ -157,11 +159,11 @@ def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal)
     index = goods_in_hand.find_goods(state.in_hand, goods)
     alone = sum(each.product == goods.product for each in state.goods_to_put_down) == 1
     choices = (
-        (MoveChoice("fit_order", order, needed, unit=goods.measure),) if needed > 0 and index >= 0 and alone else ()
+        (MoveChoice("fit_order", order, needed, unit=unit_of(goods)),) if needed > 0 and index >= 0 and alone else ()
     )
     state = state._replace(choices=choices, current_index=index if index >= 0 else state.current_index)
     kind = ASK if choices else WRONG
-    amounts = {"room": goods.amount(needed), "quantity": goods.amount(goods.quantity)}
+    amounts = {"room": amount_of(goods, needed), "quantity": amount_of(goods, goods.quantity)}
     return reply(state, kind, "move.order_full", label=goods.label, order=order, **amounts)
 
 
@@ -199,13 +201,15 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
     )
     part = state.in_hand[index]
     if match.is_explicit and (match.quantity > part.quantity or (match.quantity % 1 and not part.allows_decimals)):
-        args = {"quantity": part.amount(match.quantity), "there": part.amount(part.quantity)}
+        args = {"quantity": amount_of(part, match.quantity), "there": amount_of(part, part.quantity)}
         return reply(
             state._replace(current_index=index, portion=ZERO), WRONG, "move.not_so_many", label=part.label, **args
         )
     portion = match.quantity if match.is_explicit else ZERO
     state = undo.select_goods(state, index)._replace(portion=portion)
-    return reply(state, INFO, "move.current_goods", label=part.label, quantity=part.amount(portion or part.quantity))
+    return reply(
+        state, INFO, "move.current_goods", label=part.label, quantity=amount_of(part, portion or part.quantity)
+    )
 
 
 # Undo

@@ -23,7 +23,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_unlocated_stock,
 )
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import pool_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
@@ -158,7 +158,7 @@ def _choose_location(
         return take_unlocated(state)
     if len(locations) == 1 and stock_line.free <= 0:
         return take_from_location(state, locations[0][0])
-    unit = stock_line.measure
+    unit = unit_of(stock_line)
     choices = [MoveChoice("from", *there, unit=unit) for there in locations[:MAX_LOCATION_CHOICES]]
     if not locations or stock_line.free != ZERO:
         choices.append(MoveChoice("nowhere", "", max(ZERO, stock_line.free), unit=unit))
@@ -205,7 +205,7 @@ def _ask_not_here(
     if in_hand or not state.is_source_known:
         return _take_product(state, here, match)
     others = [
-        MoveChoice("from", location, quantity, unit=stock_line.measure)
+        MoveChoice("from", location, quantity, unit=unit_of(stock_line))
         for location, quantity in locations
         if location.casefold() != state.location.casefold()
     ]
@@ -217,7 +217,7 @@ def _ask_not_here(
 
 
 def _anyway(stock_line: StockLine, match: Match) -> MoveChoice:
-    return MoveChoice("over", stock_line.product, match.quantity, unit=stock_line.measure)
+    return MoveChoice("over", stock_line.product, match.quantity, unit=unit_of(stock_line))
 
 
 def _without_same_product_elsewhere(state: MoveState, product: str) -> MoveState:
@@ -236,7 +236,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
                 match,
             )
         choices = tuple(
-            MoveChoice("held", held.order, match.quantity, held.line, unit=stock_line.measure)
+            MoveChoice("held", held.order, match.quantity, held.line, unit=unit_of(stock_line))
             for held in stock_line.held[:MAX_LOCATION_CHOICES]
         )
         state = state._replace(choices=choices, pending_scan=match)
@@ -294,19 +294,19 @@ def set_quantity(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
         choices = (
-            MoveChoice("amount", goods.product, quantity, goods.line, unit=goods.measure),
+            MoveChoice("amount", goods.product, quantity, goods.line, unit=unit_of(goods)),
             MoveChoice(DROP_QUANTITY),
         )
         match = Match(PRODUCT, goods.product, goods.label, quantity, True, goods.product)
         state_asked = state._replace(choices=choices, pending_scan=match)
-        return reply(state_asked, ASK, "count.confirm_quantity", value=goods.amount(quantity), label=goods.label)
+        return reply(state_asked, ASK, "count.confirm_quantity", value=amount_of(goods, quantity), label=goods.label)
     return take_goods(state, goods, quantity)
 
 
 def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     """Reject a quantity above the stock, and offer the stock quantity, a count, and to move more anyway. Goods held by
     an order cannot exceed their stock."""
-    unit = goods.measure
+    unit = unit_of(goods)
     fit = MoveChoice("fit", goods.product, goods.available, goods.line, unit=unit)
     choices = [fit] if goods.available > 0 else []
     if goods.location:
@@ -321,8 +321,8 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     state = state._replace(
         choices=tuple(choices), pending_scan=match, current_index=index if index >= 0 else state.current_index
     )
-    args: dict[str, str | Decimal | Msg] = {"label": goods.label, "quantity": goods.amount(quantity)}
-    args["books"] = goods.amount(goods.available)
+    args: dict[str, str | Decimal | Msg] = {"label": goods.label, "quantity": amount_of(goods, quantity)}
+    args["books"] = amount_of(goods, goods.available)
     if goods.order:
         args["order"] = goods.order
     elif choices and goods.pool and goods.pool == state.from_pool:
@@ -354,7 +354,7 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
         "move.taken",
         *effects,
         label=goods.label,
-        quantity=goods.amount(quantity),
+        quantity=amount_of(goods, quantity),
         source=_source_text(current),
     )
 
@@ -417,8 +417,8 @@ def repeat_question(state: MoveState, match: Match) -> Result:
         return set_quantity(state, part, quantity)
     choices = tuple(choice._replace(quantity=quantity) if choice.kind == "over" else choice for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
-    args: dict[str, str | Decimal | Msg] = {"label": part.label, "quantity": part.amount(quantity)}
-    args["books"] = part.amount(part.available)
+    args: dict[str, str | Decimal | Msg] = {"label": part.label, "quantity": amount_of(part, quantity)}
+    args["books"] = amount_of(part, part.available)
     if part.pool and part.pool == state.from_pool:
         return _reply_of_pool(state, "move.exceeds_expected_in_pool", **args)
     return reply(state, ASK, "move.exceeds_expected", **args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from aisle.jobs.move.move_state_and_rows import (
     parse_held_goods,
     parse_stock_lines,
 )
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def take_back_portion(state: MoveState) -> Result:
     part = state.current_goods
     if part is None:
         return Turn(state._replace(portion=ZERO))
-    text = msg("move.current_goods", label=part.label, quantity=part.amount(part.quantity))
+    text = msg("move.current_goods", label=part.label, quantity=amount_of(part, part.quantity))
     return Turn(state._replace(portion=ZERO), (), undo_verdict(text))
 
 
@@ -98,7 +100,7 @@ def drop_selection(state: MoveState) -> Result:
     """Select again the goods before; what was booked stays."""
     state = state._replace(current_index=state.selection[0], selection=(-1, -1, -1), portion=ZERO)
     part = state.in_hand[state.current_index]
-    text = msg("move.current_goods", label=part.label, quantity=part.amount(part.quantity))
+    text = msg("move.current_goods", label=part.label, quantity=amount_of(part, part.quantity))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -147,7 +149,7 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
         refresh = Refresh("order", order)
         return reply(state._replace(is_undoing=False), WRONG, "pick.waiting", refresh, order=order)
     items = [item for item in step.items if item.to_location == location]
-    quantities = [min(item.quantity, _quantity_there(item, row)) for item in items]
+    quantities = _quantities_there(items, row)
     if row is None and location:
         quantities = [item.quantity for item in items]  # the location is unknown here: the service decides
     item = next((item for item, left in zip(items, quantities, strict=True) if left < item.quantity), None)
@@ -155,14 +157,40 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
         locations = _target_locations(step)
         remaining = locations[locations.index(location) + 1 :] if location else ()
         return Turn(state, (_query_location(remaining[0]),)) if remaining else _undo_move(state, step, context)
-    left = sum(quantities, ZERO)
     where = item.to_location or item.to_order
-    if left <= 0 or len(step.items) > 1:
-        state = state._replace(is_undoing=False, history=())
-        return _reject_undo(state, step, item.label, where)
-    ways = (MoveChoice("undo_rest", where, left, unit=step.goods[0].measure),)
-    state = state._replace(choices=ways, is_undoing=True)
-    return reply(state, ASK, "move.partly_moved_on", label=item.label, place=where, left=left, quantity=item.quantity)
+    if not any(quantities) or len(items) < len(step.items):
+        return _reject_undo(state._replace(is_undoing=False, history=()), step, item.label, where)
+    return _ask_if_rest(state, _rest_of_step(step, quantities), item.label, where)
+
+
+def _ask_if_rest(state: MoveState, rest: UndoStep, label: str, where: str) -> Result:
+    """Ask whether to move back what is still there."""
+    moved, part = state.history[-1].goods, rest.goods[0]
+    left, quantity = (sum((each.quantity for each in goods), ZERO) for goods in (rest.goods, moved))
+    state = state._replace(choices=(MoveChoice("undo_rest", where, left, unit=unit_of(part)),), undo_rest=rest)
+    if len({each.product for each in moved}) > 1:
+        return reply(state, ASK, "move.partly_moved_on_many", label=label, place=where)
+    args = {"left": amount_of(part, left), "quantity": amount_of(part, quantity)}
+    return reply(state, ASK, "move.partly_moved_on", label=label, place=where, **args)
+
+
+def _rest_of_step(step: UndoStep, quantities: Sequence[Decimal]) -> UndoStep:
+    """Return the step with these quantities of its items, which stand in the order of its goods."""
+    items = [item._replace(quantity=left) for item, left in zip(step.items, quantities, strict=True)]
+    pairs, goods = zip(step.items, items, strict=True), []
+    for part in step.goods:
+        missing, pools = part.quantity, list[PoolQuantity]()
+        while missing > 0:
+            moved, left = next(pairs)
+            missing -= moved.quantity
+            pools.append(PoolQuantity(left.pool, left.quantity))
+        quantity = sum((each.quantity for each in pools), ZERO)
+        if quantity:
+            kept = goods_in_hand.add_pools((), pools, 1) if part.pools else ()
+            available = max(quantity, part.available - part.quantity + quantity)
+            available = available if part.available >= 0 else part.available
+            goods.append(part._replace(quantity=quantity, available=available, pools=kept))
+    return UndoStep(tuple(goods), tuple(item for item in items if item.quantity))
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
@@ -170,6 +198,18 @@ def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) ->
     if count == 1:
         return reply(state, WRONG, "move.moved_on", label=label, place=location)
     return reply(state, WRONG, "move.moved_on_many", label=label, place=location, count=count)
+
+
+def _quantities_there(items: Sequence[MovementItem], row: Json | None) -> list[Decimal]:
+    """Return for each item the quantity that is still at its destination. Items of the same goods share it."""
+    left: dict[tuple[str, int, str, int], Decimal] = {}
+    quantities = []
+    for item in items:
+        key = item.product, item.to_pool or item.pool, item.to_order, item.to_line
+        there = left[key] if key in left else _quantity_there(item, row)
+        quantities.append(min(item.quantity, there))
+        left[key] = there - quantities[-1]
+    return quantities
 
 
 def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
@@ -193,17 +233,11 @@ def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
     return max(ZERO, by_pool.get(pool, ZERO) if pool and by_pool else stock_line.free)
 
 
-def undo_rest(state: MoveState, choice: MoveChoice, context: Context) -> Result:
-    """Undo the move for the quantity that is left; earlier steps can no longer be undone."""
-    if not state.is_undoing or not state.history:
+def undo_rest(state: MoveState, context: Context) -> Result:
+    """Undo the move for the goods that are left; earlier steps can no longer be undone."""
+    if not state.undo_rest:
         return Turn(state)
-    step = state.history[-1]
-    item, part = step.items[0]._replace(quantity=choice.quantity), step.goods[0]
-    pools = (PoolQuantity(item.pool, choice.quantity),) if item.pool and part.pools else ()
-    missing = part.quantity - choice.quantity
-    available = max(choice.quantity, part.available - missing) if part.available >= 0 else part.available
-    rest_step = UndoStep((part._replace(quantity=choice.quantity, available=available, pools=pools),), (item,))
-    return _undo_move(state._replace(history=()), rest_step, context)
+    return _undo_move(state._replace(history=(), undo_rest=None), state.undo_rest, context)
 
 
 def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
@@ -230,7 +264,7 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
     """Ask about a location scanned after an undo: were the goods put back there, or do they go there now?"""
     quantity = sum((each.quantity for each in state.in_hand), ZERO)
     has_several = len({each.product for each in state.in_hand}) > 1
-    put = MoveChoice("put", location, quantity, unit=state.in_hand[0].measure)
+    put = MoveChoice("put", location, quantity, unit=unit_of(state.in_hand[0]))
     if has_several:
         put = MoveChoice("put_all", location, Decimal(len(state.in_hand)))
     state = state._replace(choices=(MoveChoice("put_down_there", location), put))

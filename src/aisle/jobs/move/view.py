@@ -8,7 +8,7 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import amount_of, measured
 from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, number_message, raw
 from aisle.scan.grammar_and_meaning_types import Match
@@ -135,6 +135,8 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.amount, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
         return msg("move.choice_from_unknown", place=choice.key)
+    if choice.kind == "undo_rest" and state.undo_rest:
+        return msg(CHOICE_TEXTS[choice.kind], quantity=goods_in_hand.name_goods(state.undo_rest.goods))
     names = {"place": choice.key, "label": choice.key, "order": choice.key}
     return msg(CHOICE_TEXTS[choice.kind], line=choice.line, quantity=choice.amount, **names)
 
@@ -179,7 +181,7 @@ def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     quantity = state.portion or goods.quantity
     text = _measured_text(goods, quantity)
     if 0 < state.portion < goods.quantity:
-        text = msg("move.portion_of", quantity=state.portion, of=goods.amount(goods.quantity))
+        text = msg("move.portion_of", quantity=state.portion, of=amount_of(goods, goods.quantity))
     return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
 
 
@@ -273,7 +275,7 @@ def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...
         values.append(
             LabelledValue(
                 msg("label.also_at"),
-                msg("move.also_at", place=goods.largest_stock_at, quantity=goods.amount(goods.largest_stock)),
+                msg("move.also_at", place=goods.largest_stock_at, quantity=amount_of(goods, goods.largest_stock)),
             )
         )
     if state.phase == "put" and goods.location:

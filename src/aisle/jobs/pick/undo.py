@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import find_and_report_refusals
 from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import Context, Turn, Write
-from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message
+from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message, unit_of
 from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, operations, pick_state, put_down_at_location
 from aisle.jobs.pick.pick_state import PickState, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
@@ -92,7 +92,7 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
 def _goods_in_hand_again(before: PickState, after: PickState) -> list[GoodsAmount]:
     pairs = zip(before.lines, after.lines, strict=True)
     return [
-        GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
+        GoodsAmount(take.product, take.label, take.moved - now.moved, unit_of(take))
         for take, now in pairs
         if take.moved != now.moved
     ]

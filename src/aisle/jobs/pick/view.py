@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs import choice_letters, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message
-from aisle.jobs.name_goods_and_locations import measured
+from aisle.jobs.name_goods_and_locations import measured, unit_of
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
     current_and_next_stop,
@@ -194,7 +194,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets. The unit
     is shown only for weighed or measured products."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
-    unit = stop[0].unit if stop[0].allows_decimals else ""
+    unit = unit_of(stop[0])
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
         if done and not unit:
@@ -206,7 +206,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
-    unit = stop[0].unit if stop[0].allows_decimals else ""
+    unit = unit_of(stop[0])
     taken = msg("pick.bar_taken", done=measured(done, unit))
     if not state.is_batch:
         return msg("pick.bar_take", of=measured(of, unit)), taken

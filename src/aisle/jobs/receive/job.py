@@ -278,7 +278,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
         case "records_by_number":
             return _handle_records_by_number(state, rows, context)
         case "refused_operations":
-            return _report_refused(state, rows)
+            return _report_refused(state, rows, context)
     return Turn(state)
 
 
@@ -298,9 +298,10 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
     return Turn(state, tuple(effects))
 
 
-def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...]) -> Result:
-    """Report refused receipts; they can no longer be undone."""
-    new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals and _is_of_delivery(state, row)]
+def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Report this person's refused receipts; they can no longer be undone."""
+    own_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
+    new_rows = [row for row in own_rows if _is_of_delivery(state, row)]
     if not new_rows:
         return Turn(state)
     refused_times = {

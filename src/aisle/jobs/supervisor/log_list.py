@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import reduce
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from aisle.jobs.log_writes import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
-from aisle.jobs.store_time import store_day
+from aisle.jobs.store_time import start_of_day, store_day
 from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX
 
@@ -108,22 +108,16 @@ def parse_id_range(ids: str) -> tuple[str, str] | None:
     return (low, high) if fits else None
 
 
-def first_day(filter_: LogFilter, now: str) -> str:
-    """Return the first day of the filter's period, in the time zone of this host, ISO 8601."""
-    return (datetime.fromisoformat(now).astimezone() - timedelta(days=PERIOD_DAYS[filter_.period])).date().isoformat()
-
-
-def start_of_period(filter_: LogFilter, now: str) -> str:
-    """Return the start of that day as a time."""
-    day = datetime.fromisoformat(now).astimezone() - timedelta(days=PERIOD_DAYS[filter_.period])
-    return day.replace(hour=0, minute=0, second=0, microsecond=0).isoformat()
+def first_day(filter_: LogFilter, now: str) -> date:
+    """Return the first day of the filter's period in the zone of the store."""
+    return datetime.fromisoformat(now).astimezone().date() - timedelta(days=PERIOD_DAYS[filter_.period])
 
 
 def query_arguments(filter_: LogFilter, now: str) -> dict[str, Json]:
     """Return the filter as arguments of the query `log`."""
     low, high = parse_id_range(filter_.ids) or ("", "")
     return {
-        "since": start_of_period(filter_, now),
+        "since": start_of_day(first_day(filter_, now)).isoformat(),
         "product_number": filter_.product,
         "app_user_name": filter_.user,
         "reason_code": filter_.reason,

@@ -253,14 +253,35 @@ def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
 
 
 def undone_change(product: StoreProduct | None) -> dict[str, Json]:
-    """Return the values that undo the last change made here; empty if there is none, or others have changed them."""
-    last = product.changes[0] if product and product.changes else None
-    if product is None or last is None or last["outcome"] not in ("queued", "sending", "confirmed"):
+    """Return the values that undo the last change made here that stands; empty if there is none, or others have
+    changed them."""
+    if product is None or not product.changes or product.changes[0]["outcome"] not in _MADE:
         return {}
-    fields = last["fields"]
+    standing = _standing_changes(product.changes)
+    if not standing:
+        return {}
+    fields = standing[-1]
     is_as_left = all(before and product.value(name) == after for name, before, after in fields)
     may_edit = {field.name for field in product.editable_fields}.issuperset(name for name, _, _ in fields)
     return {name: update_value(name, before) for name, before, _ in fields} if is_as_left and may_edit else {}
+
+
+_MADE = ("queued", "sending", "confirmed")
+"""Outcomes of changes that were made, or will be."""
+
+
+def _standing_changes(changes: Sequence[PendingChangeRow]) -> list[list[tuple[str, str, str]]]:
+    """Return name, value before and value after of each change, oldest first, without those that were taken back."""
+    standing: list[list[tuple[str, str, str]]] = []
+    for change in reversed(changes):
+        fields = sorted(change["fields"])
+        if change["outcome"] not in _MADE:
+            continue
+        if standing and fields == sorted((name, after, before) for name, before, after in standing[-1]):
+            standing.pop()
+        else:
+            standing.append(fields)
+    return standing
 
 
 def _undo_change(state: StoreProductState, context: Context) -> Result:

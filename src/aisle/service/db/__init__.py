@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from aisle.errors import UsageError
+from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import Database
 from aisle.service.db.sqlite_database import SqliteDatabase
 
@@ -32,13 +33,13 @@ def parse_database_url(text: str) -> Path | str:
     return Path(path)
 
 
-def open_database(database_address: Path | str) -> Database:
-    """Open the database and migrate it to the newest schema.
+def open_database(database_address: Path | str, monitor: DatabaseMonitor | None = None) -> Database:
+    """Open the database and migrate it to the newest schema. A file may share its `monitor` with later openings.
 
     Raise StorageError if it cannot be used, UsageError if the driver is not installed.
     """
     if isinstance(database_address, Path):
-        return SqliteDatabase(database_address)
+        return SqliteDatabase(database_address, monitor=monitor)
     try:
         from aisle.service.db.postgres_database import PostgresDatabase
     except ModuleNotFoundError as problem:

@@ -21,7 +21,7 @@ WaitKind = Literal["pool", "lock"]
 """Kind of a wait: for a connection of the pool or the writer thread, or for a lock of another writer."""
 
 
-_FULL_DISK_ERRORS = frozenset({"FullError", "DiskFullError"})
+FULL_DISK_ERRORS = frozenset({"FullError", "DiskFullError"})
 """Errors of a full disk: SQLite's and PostgreSQL's."""
 
 
@@ -102,7 +102,7 @@ class DatabaseMonitor:
 
     def report_failure(self, *parts: AccessKind, error: str) -> None:
         """Record that these accesses fail for a reason of the database. Only the kind of error is logged."""
-        if error in _FULL_DISK_ERRORS and self.metrics is not None:
+        if error in FULL_DISK_ERRORS and self.metrics is not None:
             self.metrics.count_full_disk()
         with self._lock:
             self._failed.update(parts)

@@ -10,7 +10,7 @@ from sys import getsizeof
 from typing import Any, Protocol, TypeVar
 
 from aisle.errors import StorageError
-from aisle.service.db.availability_monitor import DatabaseMonitor
+from aisle.service.db.availability_monitor import FULL_DISK_ERRORS, DatabaseMonitor
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -100,10 +100,15 @@ class ResultSize:
             raise ResultTooLong("This is too long for one answer. Ask for fewer rows.")
 
 
+_FULL_DISK = "The disk of the database is full; free some space on it."
+_OTHER_FAILURE = "The database failed; the service's log names the kind of failure."
+
+
 def database_failure(error: BaseException) -> DatabaseFailed:
     """Return the failure for clients. The engine's message has paths and values, so it is not passed on."""
-    failure = DatabaseFailed("The database failed; the service's log names the kind of failure.")
-    failure.engine_error = type(error).__name__
+    kind = type(error).__name__
+    failure = DatabaseFailed(_FULL_DISK if kind in FULL_DISK_ERRORS else _OTHER_FAILURE)
+    failure.engine_error = kind
     return failure
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Final, Generic, NamedTuple
+from typing import Final
 
-from aisle.service.db.database_interface import Busy, T, TooManyWaiting
+from aisle.caller_queue import Caller, CallerQueue
+from aisle.service.db.database_interface import Busy, TooManyWaiting
 
 MOST_WAITING: Final = 64
 """Maximum number of turns that one caller waits for."""
@@ -19,17 +20,12 @@ MOST_KNOWN: Final = 10_000
 """Maximum number of callers that are known."""
 
 
-class Caller(NamedTuple):
-    """Who waits for turns. Groups take turns, and within a group its members."""
-
-    group: str = ""
-    """Id of the token that a person signed in with, or of the token itself; '' for the service itself."""
-    member: str = ""
-
-
 _SERVICE: Final = Caller()
 CALLER: ContextVar[Caller] = ContextVar("aisle-caller", default=_SERVICE)
-"""Caller of the current request; the service itself outside of one."""
+"""Caller of the current request; the service itself outside of one.
+
+The group is the id of the token that a person signed in with, or of the token itself; '' for the service itself.
+"""
 
 
 class KnownCallers:
@@ -52,36 +48,6 @@ class KnownCallers:
     def remove(self, token_hash: str) -> None:
         """Remove the caller of a token that is valid no longer."""
         self._by_hash.pop(token_hash, None)
-
-
-class CallerQueue(Generic[T]):
-    """Queue that hands out the items of its groups in rotation, of their members in rotation, and then in order."""
-
-    def __init__(self) -> None:
-        self._by_group: OrderedDict[str, OrderedDict[str, deque[T]]] = OrderedDict()
-
-    def __bool__(self) -> bool:
-        return bool(self._by_group)
-
-    def count(self, caller: Caller) -> int:
-        """Return the number of waiting items of a caller."""
-        members = self._by_group.get(caller.group)
-        return len(members.get(caller.member, ())) if members else 0
-
-    def add(self, caller: Caller, item: T) -> None:
-        """Add an item. A caller without waiting items goes behind all others."""
-        self._by_group.setdefault(caller.group, OrderedDict()).setdefault(caller.member, deque()).append(item)
-
-    def take(self) -> T:
-        """Remove and return the next item. Its group, and its caller in it, go behind all others."""
-        group, members = self._by_group.popitem(last=False)
-        member, items = members.popitem(last=False)
-        item = items.popleft()
-        if items:
-            members[member] = items
-        if members:
-            self._by_group[group] = members
-        return item
 
 
 class FairTurns:

@@ -56,11 +56,11 @@ class SqliteDatabase:
     Raise StorageError if the file cannot be used or is newer than this program.
     """
 
-    def __init__(self, path: Path, *, busy_ms: int = 5000) -> None:
+    def __init__(self, path: Path, *, busy_ms: int = 5000, monitor: DatabaseMonitor | None = None) -> None:
         check_sqlite_version()
         self.path = path
         _create_private(path)
-        self.monitor = DatabaseMonitor()
+        self.monitor = monitor or DatabaseMonitor()
         self._writer = SqliteWriter(lambda: _open_for_writing(path, busy_ms), self.monitor)
         self._reader = ReaderThread(lambda: open_connection(path, busy_ms, read_only=True))
         self._turns = FairTurns(1)

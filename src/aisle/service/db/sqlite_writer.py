@@ -24,9 +24,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
+from aisle.caller_queue import Caller, CallerQueue
 from aisle.service.db.availability_monitor import DatabaseMonitor
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Work, database_failure
-from aisle.service.db.fair_turns import CALLER, Caller, CallerQueue
+from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.product_search_index import are_products_waiting, index_waiting_products
 from aisle.service.db.sqlite_connection import NextWriter, public_error
 from aisle.service.db.sqlite_transaction import MustRollBack, SqliteTransaction, run_sync

@@ -24,6 +24,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from aisle.caller_addresses import address_key
+from aisle.caller_queue import Caller
 from aisle.contract.request_bodies.extension_bodies import request_body_adapter
 from aisle.server.fair_rounds import KNOW_CLIENT
 from aisle.service.app_options_and_limits import ServiceOptions
@@ -40,7 +41,7 @@ from aisle.service.db.database_interface import (
     Transaction,
     ValueTooLong,
 )
-from aisle.service.db.fair_turns import CALLER, Caller, KnownCallers
+from aisle.service.db.fair_turns import CALLER, KnownCallers
 from aisle.service.db.statements import people_and_tokens as tokens_sql
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
