@@ -554,7 +554,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    answers = "at_location found lost none exceeds_expected none_expected undone"
+    answers = "at_location found lost none exceeds_expected undone"
     answers += " which_location which_reason"
     wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
     wanted += [
