@@ -148,6 +148,9 @@ def test_a_desk_prints_the_batch_and_a_handheld_does_not() -> None:
     (printed,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
     assert isinstance(printed, PrintTable)
     assert {cells[1] for cells in printed.rows} == {raw("A"), raw("B")}
+    (one_left,) = hand.job.handle(turn.state, Rows("pick_list", rows[1:], 1), CONTEXT).effects
+    assert isinstance(one_left, PrintTable)
+    assert {cells[1] for cells in one_left.rows} == {raw("B")}, "the letter that the screen shows"
     hand.orders["4101"]["lines"][0]["picked_quantity"] = hand.orders["4101"]["lines"][0]["quantity"]
     (again,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
     assert isinstance(again, PrintTable)

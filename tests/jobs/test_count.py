@@ -13,6 +13,8 @@ from aisle import named_tuple_json
 from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
+from aisle.jobs.count.sent_count_types import StockChange
+from aisle.jobs.count.undo_sent_count import query_booked
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -1399,6 +1401,11 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: s
     assert ("≈" in MessageWriter().write(hand.verdict.text)) == (outcome == "queued")
     undo = hand.entries[-1]
     assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
+
+
+def test_undo_of_large_count_reads_what_was_booked_for_all_of_it() -> None:
+    changes = [StockChange(f"P{number}", "A-1", 1, Decimal(1), CONTEXT.now) for number in range(3000)]
+    assert query_booked(changes, CONTEXT).args["size"] > len(changes)
 
 
 @pytest.mark.parametrize("superseded", [("P1",), ("P2",), ("P1", "P2")])

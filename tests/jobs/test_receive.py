@@ -453,6 +453,17 @@ def test_words_find_deliveries() -> None:
     assert hand.state.delivery_number == "D-1"
 
 
+def test_arrow_keys_scroll_the_lines() -> None:
+    hand = Hand(context=CONTEXT._replace(window_rows=1))
+    hand.say("D-1", "l")
+    first_rows = []
+    for key in ("down", "down", "up", "home", "end"):
+        hand.feed(CursorKey(key))
+        first_rows.append(hand.state.first)
+    assert first_rows[:4] == [1, 2, 1, 0]
+    assert first_rows[4] == hand.view.total - 1
+
+
 def test_without_a_receiving_place_goods_lie_at_none() -> None:
     hand = Hand(context=CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")))
     hand.say("D-2", "P5", "P2")

@@ -285,7 +285,7 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
         case Rows("assigned_orders", rows, _):
             return _add_assigned(state, rows)
         case Rows("pick_list", rows, _):
-            return Turn(state, (printed_pick_list(rows),))
+            return Turn(state, (printed_pick_list(rows, [each.order for each in state.orders]),))
         case Rows("file_for_people", (file, *_), _):
             return Turn(state, (), file_verdict(file))
         case Rows("orders", rows, _):

@@ -340,6 +340,15 @@ def scroll_window(cursor: int, first: int, total: int, size: int, key: str) -> t
     return cursor, max(0, min(max(first, cursor - size + 1), cursor))
 
 
+def scroll_rows(first: int, total: int, size: int, key: str) -> int:
+    """Return the first row of a list without a cursor after a cursor key or a step of the wheel. The last page is
+    followed by the first."""
+    if key in SCROLL_KEYS:
+        return scroll_window(0, first, total, size, key)[1]
+    jump = {"up": -1, "down": 1, "pageup": -size, "pagedown": size, "home": -total, "end": total}.get(key, 0)
+    return 0 if key == "pagedown" and first + jump >= total else max(0, min(first + jump, total - 1))
+
+
 def turn_page(page: int, key: str) -> int:
     """Return the page of a detail view after a cursor key or a page letter."""
     return (

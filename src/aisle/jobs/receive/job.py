@@ -72,7 +72,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.inputs import SCROLL_KEYS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
@@ -87,6 +86,7 @@ class ReceiveJob(Job[ReceiveState]):
     """Job that receives deliveries."""
 
     name = "receive"
+    version = 2
     state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
 
@@ -477,7 +477,7 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
             return Turn(view.turn_page(state, 1 if letter == "n" else -1))
         case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(view.turn_page(state, 1 if key == "pagedown" else -1))
-        case CursorKey(key) if key in SCROLL_KEYS and state.phase in ("lines", "check"):
+        case CursorKey(key) if state.phase in ("lines", "check"):
             return Turn(view.scroll(state, key))
         case Command("u") if handle_scans_and_quantities.is_plausibility_asked(
             state
