@@ -460,16 +460,14 @@ class SingleUserSession(Session):
 
     def _run_effect(self, effect: SessionEffect) -> None:
         """End the session where another one would change its person: the next one has to prove who it is."""
-        if isinstance(effect, SwitchStore | SetPreference | PinConfirmed):
-            super()._run_effect(effect)
-            return
         if isinstance(effect, SignIn) and effect.user == self._person.user:
             return
-        if not isinstance(effect, Quit):
-            self.store.unit_of_work.set_sign_in(SignOut())
-            if not self.event_runner.commit():
-                return
-        self.event_runner.is_ending = True
+        if not isinstance(effect, SignIn | SignOut):
+            super()._run_effect(effect)
+            return
+        self.store.unit_of_work.set_sign_in(SignOut())
+        if self.event_runner.commit():
+            self.event_runner.is_ending = True
 
 
 def open_session(
