@@ -243,12 +243,11 @@ class Session:
             if self._page_name() != page:
                 self.verdicts.end_report(before)
             has_writes = self.store.unit_of_work.has_writes
-            if not self.batch.has_failed:
-                self.tabs.note_changes()
-                self.event_runner.commit()
-        if self.batch.has_failed:
+            self.tabs.note_changes()
+            self.event_runner.commit()
+        if self.batch.failure:
             self.scans.drop_held()
-            self.inputs.reject_rest(items[self.batch.handled :])
+            self.inputs.reject_rest(items[self.batch.handled :], self.batch.failure)
             return self.frames.build()
         with self.event_runner.roll_back_failed_update():
             if has_writes:
@@ -466,8 +465,8 @@ class SingleUserSession(Session):
             super()._run_effect(effect)
             return
         self.store.unit_of_work.set_sign_in(SignOut())
-        if self.event_runner.commit():
-            self.event_runner.is_ending = True
+        self.event_runner.commit_or_stop()
+        self.event_runner.is_ending = True
 
 
 def open_session(
