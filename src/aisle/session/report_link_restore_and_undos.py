@@ -95,7 +95,7 @@ class LinkReports:
         fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
         if fresh:
             self._reported_undos = with_reported(self._reported_undos, fresh)
-            self._verdicts.show(refusal_verdict(fresh[-1], "session.undo_after_count"))
+            self._verdicts.notify(refusal_verdict(fresh[-1], "session.undo_after_count"))
 
     def _report_unused_counts(self) -> None:
         """Report a count that the service does not use, because it had a later one of the same goods."""
@@ -106,7 +106,7 @@ class LinkReports:
         fresh = [row for row in rows if row["key"] not in self._reported_counts]
         if fresh:
             self._reported_counts = tuple(row["key"] for row in rows)
-            self._verdicts.show(Verdict(WRONG, _unused_count_message(fresh[-1])))
+            self._verdicts.notify(Verdict(WRONG, _unused_count_message(fresh[-1])))
 
 
 def _unused_count_message(row: UnusedCountsRow) -> Msg:

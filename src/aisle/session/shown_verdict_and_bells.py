@@ -13,7 +13,7 @@ ALARM_MESSAGES = ("session.not_saved", "session.inputs_not_saved", "session.cann
 """Messages that stand while nothing can be written."""
 
 STANDS_S = 10.0
-"""Seconds for which an answer stands alone before a message may be shown beside it."""
+"""Seconds for which an answer or a message stands alone before another message may be shown."""
 
 
 class _Snapshot(NamedTuple):
@@ -34,6 +34,8 @@ class Verdicts:
         """Bells to ring; whoever rings them sets it back to 0."""
         self._answered_at = 0.0
         """Moment of the last answer, in seconds since 1970."""
+        self._notified_at = 0.0
+        """Moment of the last message, in seconds since 1970."""
         self._notification: tuple[Verdict | None, Verdict | None] = (None, None)
         """The last message: the answer that it stands beside, and what is shown of both."""
 
@@ -62,8 +64,11 @@ class Verdicts:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether messages wait: a refusal or question stands, or an answer was given a moment ago."""
-        answer = self._last_answer()
+        """Return whether messages wait: a refusal or question stands, or an answer or message came a moment ago."""
+        answer, (_, notification) = self._last_answer(), self._notification
+        is_new = abs(self._context.at - self._notified_at) < STANDS_S
+        if notification is not None and self.current is notification and is_new:
+            return True
         if answer is None:
             return False
         return answer.kind in (WRONG, ASK) or abs(self._context.at - self._answered_at) < STANDS_S
@@ -74,7 +79,7 @@ class Verdicts:
         shown = verdict
         if answer is not None:
             shown = verdict._replace(text=msg("pick.join", what=verdict.text, more=answer.text))
-        self._notification = (answer, shown)
+        self._notification, self._notified_at = (answer, shown), self._context.at
         self.show(shown)
 
     def keep_question(self, before: _Snapshot, *, is_open: bool) -> None:
