@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import apsw
@@ -606,3 +607,40 @@ def test_counts_of_views_are_those_of_their_lists(
     assert is_counted == [most > 0, *[True] * 4, most > 0]
     for view, row in zip(views, rows, strict=True):
         assert row["count"] in (None, reads.query("order_board", {**view, "now": now})[1]), view
+
+
+SHORTAGES = [
+    ("1.9", True, "5", 0),
+    ("1.899", True, "5", 1),
+    ("1.99", True, "0", 1),
+    ("2", True, "0", 0),
+    ("1.14", True, "43", 0),
+    ("1.9", False, "5", 1),
+    ("0", True, "5", 1),
+]
+"""Picked of two, whether the goods are weighed, the tolerance in per cent, and the short lines."""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("is_pending", [False, True])
+@pytest.mark.parametrize(("picked", "is_weighed", "tolerance", "short"), SHORTAGES)
+def test_a_weighed_line_within_its_tolerance_is_not_short(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection,
+    picked: str, is_weighed: bool, tolerance: str, short: int, is_pending: bool,
+) -> None:  # fmt: skip
+    reads.context.weight_tolerance = Decimal(tolerance)
+    cache.write_products([service_rows.product("P1", "Cheese", allow_decimal=is_weighed, base_unit_name="kg")])
+    now = {} if is_pending else {"picked_quantity": float(picked), "is_picked": True}
+    put_orders(cache, service_rows.order("4101", {**service_rows.line(1, "P1", 2), **now}))
+    if is_pending:
+        made = update("4101", {1: 0})
+        made.body["orders"]["order_lines"] = [
+            {"line_number": 1, "product_number": "P1", "picked_quantity": Decimal(picked), "is_picked": True}
+        ]
+        with transaction(outbox_db):
+            OperationQueue(outbox_db).enqueue([Intent(made)], ANNA)
+    (row,), _ = reads.query("order_board", {"first": 0, "size": 9})
+    assert row["short"] == short
+    assert reads.query("order_board", {"short": True, "first": 0, "size": 9})[1] == short
+    (order,), _ = reads.query("order", {"order_number": "4101"})
+    assert order["lines"][0].get("may_lack", 0) == (2 * Decimal(tolerance) / 100 if is_weighed else 0)

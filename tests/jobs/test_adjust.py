@@ -23,6 +23,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Back,
     Choice,
     Command,
+    CursorKey,
     Match,
     Quantity,
     Scan,
@@ -221,6 +222,17 @@ def test_reasons_come_from_the_table_and_from_the_logs() -> None:
     assert hand.job.accepts(hand.state).choices == 1
     hand.feed(Choice(1))
     assert hand.entries[-1]["reason_code"] == 7
+
+
+def test_arrow_keys_and_wheel_scroll_the_reasons() -> None:
+    hand = Hand(policy=Policy(adjustment_reasons=("11 - A", "12 - B", "13 - C")), rows=2)
+    hand.scan("P1")
+    hand.feed(Command("d"))
+    first_rows = []
+    for key in ("down", "up", "pagedown", "pagedown", "scrolldown", "scrollup", "enter"):
+        hand.feed(CursorKey(key))
+        first_rows.append(hand.state.first_row)
+    assert first_rows == [1, 0, 2, 0, 1, 0, 0]
 
 
 def test_the_last_losses_are_taken_back_by_their_opposites() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -147,6 +148,9 @@ def test_a_desk_prints_the_batch_and_a_handheld_does_not() -> None:
     (printed,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
     assert isinstance(printed, PrintTable)
     assert {cells[1] for cells in printed.rows} == {raw("A"), raw("B")}
+    (one_left,) = hand.job.handle(turn.state, Rows("pick_list", rows[1:], 1), CONTEXT).effects
+    assert isinstance(one_left, PrintTable)
+    assert {cells[1] for cells in one_left.rows} == {raw("B")}, "the letter that the screen shows"
     hand.orders["4101"]["lines"][0]["picked_quantity"] = hand.orders["4101"]["lines"][0]["quantity"]
     (again,) = hand.job.handle(turn.state, Rows("pick_list", rows, 2), CONTEXT).effects
     assert isinstance(again, PrintTable)
@@ -478,6 +482,18 @@ def test_orders_of_another_walk_come_in_by_themselves_once() -> None:
     hand.feed(Command("u"))
     hand.feed(Changed("outbox", ""))
     assert hand.gathered == []
+
+
+def test_assigned_orders_without_free_tote_are_added_later() -> None:
+    orders = book()
+    hand = Hand({f"{number}": orders["4103"] | {"order_number": f"{number}"} for number in range(1, MAX_ORDERS + 3)})
+    hand.given = [{"order_number": order, "by": by} for order, by in zip(hand.orders, cycle("AB"), strict=False)]
+    hand.scan("1")
+    hand.feed(Changed("outbox", ""))
+    assert len(hand.gathered) == MAX_ORDERS
+    hand.feed(Command("u"))
+    hand.feed(Changed("outbox", ""))
+    assert hand.gathered[-1] == str(MAX_ORDERS + 1)
 
 
 @pytest.mark.parametrize("count", ["1", "2", "9", "12"])

@@ -13,6 +13,8 @@ from aisle import named_tuple_json
 from aisle.jobs.count import count_lines, count_state
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
+from aisle.jobs.count.sent_count_types import StockChange
+from aisle.jobs.count.undo_sent_count import query_booked
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -1288,6 +1290,7 @@ def test_who_opened_a_count_for_itself_learns_what_was_sent() -> None:
     assert answer is not None
     assert answer["what"] == "A-1"
     assert [(each[0], each[3]) for each in answer["changes"]] == [("P1", -2)]
+    assert answer["unknown_count"] == 0
     hand = Hand({"A-1": [product("P1", 20)]}, policy=LOOSE, location_code="A-1", product_number="P1", empty=True)
     hand.feed(Back())
     assert [effect.answer for effect in hand.effects if isinstance(effect, Close)] == [None]
@@ -1401,6 +1404,11 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: s
     assert ("≈" in MessageWriter().write(hand.verdict.text)) == (outcome == "queued")
     undo = hand.entries[-1]
     assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
+
+
+def test_undo_of_large_count_reads_what_was_booked_for_all_of_it() -> None:
+    changes = [StockChange(f"P{number}", "A-1", 1, Decimal(1), CONTEXT.now) for number in range(3000)]
+    assert query_booked(changes, CONTEXT).args["size"] > len(changes)
 
 
 @pytest.mark.parametrize("superseded", [("P1",), ("P2",), ("P1", "P2")])

@@ -357,6 +357,23 @@ def test_a_refused_hand_over_is_reported_once() -> None:
     assert hand.state.reported_refusals == ("3",)
 
 
+def test_refused_put_back_is_reported_once_and_not_undone() -> None:
+    hand = Hand()
+    hand.scan("O1", ORDER)
+    hand.feed(Choice(2))
+    hand.scan("P2")
+    hand.feed(Quantity(Decimal(2), "2"))
+    assert hand.scan("A-2", LOCATION) == "hand_over.put_back"
+    write = hand.writes[-1]
+    row = {"op_id": "1", "user": "ann", "why": "no", "label": "P1", "body": write.body}
+    hand.refused = [{**row, "op_id": "2", "user": "ben"}]
+    assert hand.feed(Changed("refusal", "")) == ""
+    hand.refused = [row]
+    assert hand.feed(Changed("refusal", "")) == "receive.refused"
+    assert hand.feed(Changed("refusal", "")) == ""
+    assert not hand.job.can_undo(hand.state)
+
+
 def test_who_has_the_order_open_is_told_that_somebody_else_gave_it_away() -> None:
     hand = Hand()
     hand.scan("O1", ORDER)

@@ -100,6 +100,8 @@ def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
     rejected = {**ROW, "is_rejected": True, "is_active": True}
     state = job.handle(turn.state, Rows("lost", (rejected,), 1), CONTEXT)
     assert state.verdict is None
+    state = job.handle(state.state, Text("smith"), CONTEXT)
+    assert state.state.rejected_order == "4101", "a search does not end the watch"
     state = job.handle(state.state, Rows("lost", ({**rejected, "is_rejected": False},), 1), CONTEXT)
     assert state.verdict == Verdict(INFO, msg("home.reopened", order="4101"))
     assert not state.state.rejected_order

@@ -27,7 +27,7 @@ from aisle.jobs.job import (
     Write,
 )
 from aisle.jobs.supervisor.log_job import EXPORT_COLUMNS, LogJob
-from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values
+from aisle.jobs.supervisor.log_list import FILTER_FIELDS, LogFilter, LogState, filter_values, query_arguments
 from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -139,6 +139,14 @@ def test_it_opens_with_the_last_week_and_asks_for_new_entries_and_losses() -> No
     wishes = [effect for effect in hand.effects if isinstance(effect, Refresh)]
     assert wishes == [Refresh("logs"), Refresh("logs", "losses/1,2,3,4,5")]
     assert hand.view.total == 30
+
+
+@pytest.mark.parametrize(("period", "since"), [("month", "10-13T00:00:00+02:00"), ("week", "11-03T00:00:00+01:00")])
+def test_period_begins_with_a_day_of_the_store_across_a_clock_change(
+    in_zone: Callable[[str], None], period: str, since: str
+) -> None:
+    in_zone("Europe/Amsterdam")
+    assert query_arguments(LogFilter(period=period), "2026-11-10T12:00:00Z")["since"] == f"2026-{since}"
 
 
 def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:

@@ -327,6 +327,8 @@ def test_ages_are_those_of_the_data() -> None:
     assert [store_day(at) for at in ("0001-01-01T00:00:00+14:00", "soon")] == ["0001-01-01", "soon"]
     later = parse_product(sheet | {"deprecation_date": "20991231"}, CONTEXT.now)
     assert (later.is_discontinued, later.discontinued_since) == (False, "2099-12-31")
+    today = parse_product(sheet | {"deprecation_date": CONTEXT.now[:11] + "23:59:00"}, CONTEXT.now)
+    assert (today.is_discontinued, today.discontinued_since) == (True, CONTEXT.now[:10])
 
 
 def test_what_is_due_is_marked_when_it_is_past() -> None:
@@ -686,7 +688,7 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
     """Each step and each answer is met often; `hypothesis` below looks for the rare."""
     pick = random.Random(7).choice
     reached: Counter[str] = Counter()
-    for _ in range(tries(60, 900)):
+    for _ in range(tries(60, 1100)):
         job, args = pick((LookUpJob(), LocationsJob())), pick(OPENINGS)
         hand = Hand(job, **args)
         for _ in range(20):

@@ -499,7 +499,9 @@ def test_a_refusal_is_told_once() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
     body = hand.sent[0].body
-    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P1", "body": body}
+    refused = Rows("refused_operations", (row,), 1)
+    assert hand.feed(Rows("refused_operations", ({**row, "user": "ben"},), 1)) == "", "that of another person"
     assert hand.feed(refused) == "receive.refused"
     assert hand.feed(refused) == ""
     assert hand.say("u", "u", "u") == "move.take_undone"
@@ -514,7 +516,8 @@ def test_refusal_during_question_leaves_question_open() -> None:
     assert hand.say("=2") == "move.number_of"
     asked = hand.state.choices
     body = hand.sent[0].body
-    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P1", "body": body}
+    refused = Rows("refused_operations", (row,), 1)
     assert hand.feed(refused) == "receive.refused"
     assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"

@@ -74,6 +74,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         return Quantity(Decimal(random.choice(["0", "1", "2", "3", "9", "1.5", "4101"]))) if open_.quantity else Back()
     if roll < 0.92:
         return Back()
+    refused = {"op_id": str(random.random()), "user": "ann", "why": "No.", "label": "P1", "body": []}
     events: list[Event] = [
         UnknownCode("?"),
         Resumed(),
@@ -84,7 +85,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         Command("z"),
         Choice(9),
         Quantity(Decimal(1)),
-        Rows("refused_operations", ({"op_id": str(random.random()), "why": "No.", "label": "P1", "body": []},), 1),
+        Rows("refused_operations", (refused,), 1),
         Rows("target", ({"order_number": "4101", "is_active": True, "lines_known": False},), 1),
     ]
     return random.choice(events)

@@ -94,6 +94,7 @@ def test_a_product_of_another_order_of_the_round_is_just_taken() -> None:
         ({"is_template": True}, "pick.template", ["look_up.title"]),
         ({"deprecation_date": "20261101"}, "pick.ended", ["look_up.title"]),
         ({"deprecation_date": "2026-11-01T00:00:00"}, "pick.ended", ["look_up.title"]),
+        ({"deprecation_date": "2026-11-20T23:59:00"}, "pick.ended", ["look_up.title"]),
         ({"is_active": False}, "pick.not_sold", ["look_up.title"]),
         ({"deprecation_date": "20261201"}, "pick.not_here", ["look_up.title"]),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -118,6 +119,16 @@ def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     assert hand.feed(Command("u")) == "count.nothing_sent_to_undo"
     hand.feed(Closed("count", None))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [([], "count.cannot_undo"), ([["P1", "A-1", 1, Decimal(-7), "2026-11-20T09:00:00Z"]], "count.sent_undone_partly")],
+)
+def test_undo_of_count_made_from_here_names_goods_without_known_stock(changes: list[Any], verdict: str) -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.feed(Closed("count", {"what": "A-1", "changes": changes, "unknown_count": 1}))
+    assert hand.feed(Command("u")) == verdict
 
 
 def test_a_number_after_a_count_made_from_here_is_no_quantity_of_the_pick() -> None:

@@ -108,6 +108,21 @@ def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
 
 
+def test_each_assigned_order_without_free_tote_is_named() -> None:
+    hand = Hand(*ROUND["4101"])
+    hand.state = hand.state._replace(totes=())
+    rows = [
+        {"order_number": order, "by": by, "at": "2026-11-20T10:05:00.000Z"} for order, by in (("1", "A"), ("2", "B"))
+    ]
+    named = []
+    for _ in rows:
+        assert hand.feed(Rows("assigned_orders", tuple(rows), 2)) == "pick.assigned"
+        assert hand.verdict
+        named.append(dict(hand.verdict.text.args))
+    assert named == [{"order": "1", "who": "A"}, {"order": "2", "who": "B"}]
+    assert hand.feed(Rows("assigned_orders", tuple(rows), 2)) == ""
+
+
 @pytest.mark.parametrize("said", [Choice(2), Back()])
 def test_it_can_wait(said: Any) -> None:
     hand = Hand(*ROUND["4101"])

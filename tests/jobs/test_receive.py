@@ -264,7 +264,7 @@ NOWHERE = CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")
         (("P5", "g"), "receive.put_nowhere", ""),
         (("b", "1"), "receive.put_nowhere", ""),
         (("d", "1"), "receive.put_nowhere", ""),
-        (("A-1",), "", ""),
+        (("A-2",), "", ""),
         (("A-1", "u"), "", ""),
         (("P1",), "", ""),
         (("C-2",), "", ""),
@@ -448,6 +448,17 @@ def test_words_find_deliveries() -> None:
     assert hand.state.delivery_number == "D-1"
 
 
+def test_arrow_keys_scroll_the_lines() -> None:
+    hand = Hand(context=CONTEXT._replace(window_rows=1))
+    hand.say("D-1", "l")
+    first_rows = []
+    for key in ("down", "down", "up", "home", "end"):
+        hand.feed(CursorKey(key))
+        first_rows.append(hand.state.first)
+    assert first_rows[:4] == [1, 2, 1, 0]
+    assert first_rows[4] == hand.view.total - 1
+
+
 def test_without_a_receiving_place_goods_lie_at_none() -> None:
     hand = Hand(context=CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")))
     hand.say("D-2", "P5", "P2")
@@ -458,7 +469,8 @@ def test_without_a_receiving_place_goods_lie_at_none() -> None:
 def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
     hand = Hand()
     hand.say("D-1", "P2", "A-1")
-    row = {"op_id": "X", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
+    row = {"op_id": "X", "user": "ann", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
+    assert hand.feed(Rows("refused_operations", ({**row, "user": "ben"},), 1)) == "receive.put", "another receiver's"
     assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
     assert hand.say("u") == "pick.nothing_to_undo"
     count = len(hand.verdicts)

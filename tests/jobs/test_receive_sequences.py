@@ -42,7 +42,7 @@ TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"} | {
     "receive.taken_more",
     "receive.taken_extra_more",
 }
-WALKS, STEPS = tries(95, 1150), 40
+WALKS, STEPS = tries(95, 1700), 40
 REACHED = tries(4, 100)
 
 
@@ -65,7 +65,13 @@ def an_event(random: Random, hand: Hand) -> Event:
     if roll < 0.82:
         return Back()
     entries = [{"reference": hand.state.delivery_number, "scanned_datetime": "never"}]
-    refused = {"op_id": str(random.random()), "why": "No.", "label": "P1", "body": {"storeproductlog": entries}}
+    refused = {
+        "op_id": str(random.random()),
+        "user": "ann",
+        "why": "No.",
+        "label": "P1",
+        "body": {"storeproductlog": entries},
+    }
     events: list[Event] = [
         UnknownCode("999"),
         UnknownCode("999"),

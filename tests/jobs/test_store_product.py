@@ -13,9 +13,9 @@ import pytest
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.supervisor import parse_and_format_store_product_values
-from aisle.jobs.supervisor.parse_and_format_store_product_values import parse_codes, parse_day
+from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, parse_codes, parse_day
 from aisle.jobs.supervisor.store_product import StoreProductJob
-from aisle.jobs.supervisor.store_product_limits_and_objections import level_range
+from aisle.jobs.supervisor.store_product_limits_and_objections import change_text, level_range
 from aisle.jobs.supervisor.store_product_page import StoreProductState
 from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
 from aisle.jobs.weekly_sales_figures_and_chart import MAX_FIGURES, parse_figures
@@ -36,6 +36,7 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.store_product_settings import FIELDS, plain_text
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00+00:00")
 NUMBERS = {field.name: number for number, field in enumerate(FIELDS, 1)}
@@ -622,7 +623,7 @@ def test_date_on_the_label_of_the_product_is_the_value(label: Match, taken: bool
 @pytest.mark.parametrize(
     ("field", "first", "text", "told"),
     [
-        ("min", Quantity(Decimal(5)), "4-9", ("min", "max")),
+        ("min", Quantity(Decimal(5)), "4-9", ("max",)),  # the minimum is 4
         ("max", Quantity(Decimal(9)), "3 - 8", ("min", "max")),
         ("validate_expiry_date_time", Text("1.12"), "2.12", ("validate_expiry_date_time",)),
         ("attention_codes", Text("AB1"), "CD2", ("attention_codes",)),
@@ -645,3 +646,9 @@ def test_another_value_while_one_is_confirmed_is_taken_in_any_form_of_the_field(
         assert hand.state.changes != before
     else:
         assert (said, hand.state.changes) == ("store_product.confirm_or_back", before)
+
+
+def test_each_field_of_a_pending_change_is_named() -> None:
+    change: Any = said("queued") | {"fields": [(name, "1", "2") for name in ("min", "max", "price")]}
+    text = MessageWriter().write(change_text(change))
+    assert all(MessageWriter().write(field_label(name)) in text for name, _, _ in change["fields"])

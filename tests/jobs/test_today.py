@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs import JOBS
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Rows, Start
 from aisle.jobs.supervisor.order_filter import OrderFilter
-from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
+from aisle.jobs.supervisor.today import JOB_NAMES, LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
 from aisle.jobs.supervisor.today_tiles import shown_sources
 from aisle.jobs.view import Chart, DetailView, Frame, LinkState, ListView, msg, raw
 from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, CursorKey, UnknownCode
@@ -136,6 +137,10 @@ def test_each_tile_has_its_figure_and_opens_its_list() -> None:
     assert opened[7] == [Start("deliveries", {"subset": "late"})]
     assert opened[10] == [Start("expiry", {})]
     assert tiles[10].note == msg("tile.order_due", order="Feta", due=msg("moment.late", at="2026-11-19"))
+
+
+def test_each_job_has_a_name() -> None:
+    assert JOB_NAMES.keys() == JOBS.keys()
 
 
 def test_arrows_choose_a_tile_of_a_desk_and_enter_opens_it() -> None:

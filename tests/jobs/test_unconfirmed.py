@@ -25,7 +25,7 @@ from aisle.jobs.job import (
 from aisle.jobs.pages_and_page_job import COUNT_ID
 from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, UnconfirmedState
 from aisle.jobs.view import ASK, GOOD, INFO, DetailView, ListView, Step, Verdict
-from aisle.scan.grammar_and_meaning_types import ORDER, PRODUCT, Back, Choice, CursorKey, Match, Scan, Text
+from aisle.scan.grammar_and_meaning_types import ORDER, PRODUCT, Back, Choice, CursorKey, Match, Scan, Text, UnknownCode
 from aisle.scan.inputs import CHIP_KEY
 from aisle.tui.message_text import MessageWriter
 
@@ -190,6 +190,21 @@ def test_a_scan_finds_the_entry_that_speaks_of_it() -> None:
     assert hand.state.entry["op_id"] == "A"
     hand.does(Back(), Scan((Match(PRODUCT, "P9", "Tea"),)))
     assert (hand.at, hand.verdict and hand.verdict.text.id) == ("unconfirmed", "unconfirmed.none_for")
+
+
+@pytest.mark.parametrize("question", [(), (Choice(2),)])
+def test_scan_at_an_entry_or_question_is_answered(question: tuple[Event, ...]) -> None:
+    hand = Hand(row("A")).does(Choice(1), *question)
+    at = hand.at
+    hand.does(Scan((Match(PRODUCT, "P1", "Cola"),)))
+    assert (hand.at, hand.verdict and hand.verdict.text.id) == (at, "page.scan_not_used")
+
+
+def test_unknown_code_closes_no_operation() -> None:
+    hand = Hand(row("A")).does(Choice(1))
+    hand.state = hand.state._replace(question=CLOSED_BY_HAND)
+    hand.does(UnknownCode("99999"))
+    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("unconfirmed.close_by_hand", "count.unknown")
 
 
 def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:

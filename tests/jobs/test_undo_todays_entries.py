@@ -122,6 +122,15 @@ def test_it_asks_for_the_log_and_shows_mine_or_everyones() -> None:
     assert isinstance(hand.effects[-1], Close)
 
 
+def test_scan_and_text_at_an_entry_are_answered() -> None:
+    hand = Hand(entry(1))
+    hand.feed(Choice(1))
+    for _ in range(2):
+        assert hand.feed(Scan((Match(PRODUCT, "P2", "Product P2"),))) == "page.scan_not_used"
+        assert hand.feed(Text("p2")) == "today.unknown"
+        hand.feed(Choice(1))
+
+
 def test_pages_cursor_and_numbers_lead_to_an_entry() -> None:
     hand = Hand(*(entry(number) for number in range(1, 8)))
     assert hand.shown == ["OP.1", "OP.2", "OP.3"]

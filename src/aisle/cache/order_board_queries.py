@@ -9,6 +9,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
@@ -22,7 +23,7 @@ from aisle.cache.overlaid_order import (
     OrderColumns,
     PendingOrder,
     PendingOrders,
-    is_short_line,
+    count_short_lines,
     load_order_header,
     order_status,
     overlaid_lines,
@@ -67,7 +68,13 @@ SORT_COLUMNS = {
 }
 """Columns of the cache by sort order."""
 
-_HAS_SHORT_SQL = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {IS_SHORT_SQL})"  # noqa: S608
+_SHORT_LINES_SQL = f"""
+FROM line INDEXED BY line_short WHERE {IS_SHORT_SQL} AND NOT (
+  (raw ->> 'picked_quantity') * 100 >= (raw ->> 'quantity') * (100 - ?) - 0.001
+  AND EXISTS (SELECT 1 FROM product WHERE product.product_number = line.product_number AND allow_decimal)
+)"""  # noqa: S608 - conditions of our own
+"""Lines closed short of the ordered quantity, by more than the percentage that goods by weight may lack."""
+_HAS_SHORT_SQL = f"o.order_number IN (SELECT order_number {_SHORT_LINES_SQL})"
 
 
 class BoardFilter(NamedTuple):
@@ -80,6 +87,8 @@ class BoardFilter(NamedTuple):
     claimed: bool | None = None
     short: bool = False
     """True: only orders with a line closed short of the ordered quantity."""
+    tolerance: Decimal = Decimal(0)
+    """Percentage that goods by weight may lack without being short; only set with `short`."""
     due_before: str = ""
     """Only orders due before this moment or day; orders without a date never match."""
     due_until: str = ""
@@ -99,8 +108,9 @@ class BoardFilter(NamedTuple):
         return bool(self.due_before) and self._replace(is_descending=False) == late
 
 
-def parse_filter(args: Args) -> BoardFilter:
-    """Return the filter for a query's arguments; `late` and `pickup_offset` need `now` (ISO 8601)."""
+def parse_filter(args: Args, tolerance: Decimal = Decimal(0)) -> BoardFilter:
+    """Return the filter for a query's arguments; `late` and `pickup_offset` need `now` (ISO 8601). `tolerance` is the
+    percentage that goods by weight may lack."""
     status = tuple(word for word in ORDER_STATUSES if word in (args.get("status") or ORDER_STATUSES))
     now = datetime.fromisoformat(str(args["now"])).astimezone() if args.get("now") else None
     offset = args.get("pickup_offset")
@@ -111,6 +121,7 @@ def parse_filter(args: Args) -> BoardFilter:
         reference=str(args.get("reference") or ""),
         claimed=args.get("claimed"),
         short=bool(args.get("short")),
+        tolerance=tolerance if args.get("short") else Decimal(0),
         due_before=now.replace(tzinfo=None).isoformat(timespec="seconds") if now and args.get("late") else "",
         due_until=until,
         sort=str(args["sort"]) if args.get("sort") in SORT_COLUMNS else "pickup",
@@ -154,6 +165,7 @@ def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
         conditions.append(f"o.claimed = {int(board_filter.claimed)}")
     if board_filter.short:
         conditions.append(_HAS_SHORT_SQL)
+        values.append(str(board_filter.tolerance))
     if board_filter.due_before:
         conditions.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
         values += [board_filter.due_before, board_filter.due_before[:10]]
@@ -174,7 +186,7 @@ _LAST_TEXT, _LAST_NUMBER = "\U0010ffff", 1e18
 _END_KEYS = dict.fromkeys(SORT_COLUMNS, _LAST_TEXT) | {"age": _LAST_NUMBER, "progress": _LAST_NUMBER}
 """Keys that sort after all others."""
 
-_COUNT_SHORT_LINES = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {IS_SHORT_SQL}"  # noqa: S608
+_COUNT_SHORT_LINES = f"SELECT count(*) {_SHORT_LINES_SQL} AND order_number = ?"
 
 _COUNT_DUE_DAYS = """
 SELECT ifnull(sum(n), 0) FROM due_tally WHERE status IN (SELECT value FROM json_each(?)) AND day < ?
@@ -204,7 +216,7 @@ def query_order_board(context: QueryContext, args: Args) -> QueryResult[OrderBoa
     The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
     order_number and `position` of a row read before, to search from.
     """
-    listed = context.keep(OrderBoard).filtered_list(context, parse_filter(args))
+    listed = context.keep(OrderBoard).filtered_list(context, parse_filter(args, context.weight_tolerance))
     total = listed.total
     first, size = window_bounds(args, 50)
     near = args.get("near") or {}
@@ -228,7 +240,8 @@ def order_counts(context: QueryContext, args: Args) -> QueryResult[OrderCountRow
     board, now = context.keep(OrderBoard), str(args["now"])
     ((known,),) = fetch(context.cache, "SELECT ifnull(sum(n), 0) FROM status_tally")
     counts_all = int(known) <= MAX_COUNTED_ORDERS
-    filters = [parse_filter({**view, "now": now, "sort": "pickup"}) for view in args["views"]]
+    tolerance = context.weight_tolerance
+    filters = [parse_filter({**view, "now": now, "sort": "pickup"}, tolerance) for view in args["views"]]
     rows: list[OrderCountRow] = [
         {"count": board.filtered_list(context, each).total if counts_all or each.is_plain or each.is_late else None}
         for each in filters
@@ -288,8 +301,8 @@ def _load_row(context: QueryContext, number: str) -> OrdersByNumberRow | None:
 def _count_short(context: QueryContext, number: str) -> int:
     """Return the number of lines closed short of the ordered quantity."""
     if number not in context.pending_orders:
-        return int(fetch(context.cache, _COUNT_SHORT_LINES, number)[0][0])
-    return sum(map(is_short_line, overlaid_lines(context, number)))
+        return int(fetch(context.cache, _COUNT_SHORT_LINES, str(context.weight_tolerance), number)[0][0])
+    return count_short_lines(context, overlaid_lines(context, number))
 
 
 class OrderBoard:

@@ -403,6 +403,8 @@ def query_order(context: QueryContext, args: Args) -> QueryResult[OrderRow]:
     rows, total = load_order(context, str(args["order_number"]))
     add_workers(context.cache, context.outbox, rows)
     _add_claims(context, rows)
+    for line in (line for row in rows for line in row["lines"] if line["allow_decimal"]):
+        line["may_lack"] = line["quantity"] * context.weight_tolerance / 100
     return rows, total
 
 

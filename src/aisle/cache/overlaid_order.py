@@ -237,7 +237,7 @@ def _compute_pending(context: QueryContext, cached: OrderColumns, revision: int)
         claimed=int(bool(row.get("is_claimed"))),
         claimant=str(row.get("claimed_by") or "").lower() if row.get("is_claimed") else NO_CLAIMANT,
         progress=float(min(Decimal(1), picked / ordered)) if ordered > 0 else 0.0,
-        short=sum(map(is_short_line, order.lines)),
+        short=count_short_lines(context, order.lines),
     )
     return PendingOrder(cached, now, revision)
 
@@ -270,9 +270,20 @@ def order_status(row: "OrderHeader | Row") -> str:
     return "partial" if to_decimal(row.get("picked_quantity")) > 0 else "open"
 
 
-def is_short_line(line: Row) -> bool:
-    """Return True if a line is closed short of the ordered quantity."""
-    return is_line_complete(line) and to_decimal(line.get("picked_quantity")) < to_decimal(line.get("quantity"))
+def count_short_lines(context: QueryContext, lines: Iterable[Row]) -> int:
+    """Return the number of lines closed short of the ordered quantity, by more than goods by weight may lack."""
+    return sum(is_line_complete(line) and not _is_picked_enough(context, line) for line in lines)
+
+
+_IS_MEASURED = "SELECT 1 FROM product WHERE product_number = ? AND allow_decimal"
+
+
+def _is_picked_enough(context: QueryContext, line: Row) -> bool:
+    picked, ordered = to_decimal(line.get("picked_quantity")), to_decimal(line.get("quantity"))
+    is_near = ordered - picked <= ordered * context.weight_tolerance / 100
+    return picked >= ordered or (
+        is_near and fetch_one(context.cache, _IS_MEASURED, str(line.get("product_number"))) is not None
+    )
 
 
 ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import apsw
@@ -24,6 +25,8 @@ class QueryContext:
         self.outbox = outbox
         self.pools: Mapping[int, str] = {}
         """Names of the configured stock pools; empty for those that the store names."""
+        self.weight_tolerance = Decimal(0)
+        """Percentage that a picked line of goods by weight may lack."""
         self.overlay = Overlay(outbox)
         self._kept: dict[type, Any] = {}
 

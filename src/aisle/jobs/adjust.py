@@ -29,10 +29,10 @@ from aisle.jobs.adjust_view import (
     fill_last_page,
     location_name,
     name_of_pool,
-    next_page_start,
     number_choices,
     number_matches,
     question_choices,
+    scroll,
     visible_rows,
 )
 from aisle.jobs.count import count_lines, count_state, undo_sent_count
@@ -66,6 +66,7 @@ from aisle.scan.grammar_and_meaning_types import (
     Back,
     Choice,
     Command,
+    CursorKey,
     Match,
     Quantity,
     Scan,
@@ -91,7 +92,7 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
-    version = 3
+    version = 4
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
 
@@ -186,7 +187,9 @@ class AdjustJob(Job[AdjustState]):
             case Command("d") if state.phase == "quantity":
                 return _set_quantity(_clear_question(state), state.quantity, context)
             case Command("n") if visible_rows(state):
-                return Turn(state._replace(first_row=next_page_start(state)))
+                return Turn(scroll(state, "pagedown"))
+            case CursorKey(key) if visible_rows(state):
+                return Turn(scroll(state, key))
             case Command("u") if state.phase == "product":
                 return undo_adjustment.ask_undo(state, context)
             case Command("u"):

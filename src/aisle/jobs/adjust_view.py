@@ -6,6 +6,7 @@ from aisle.jobs import implausible_quantities, quantity_or_record, stock_pool_na
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
+from aisle.jobs.list_cursor_and_search import scroll_rows
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, Match
@@ -170,10 +171,9 @@ def _reason_row(reason: Reason) -> Row:
     return Row(str(reason.code), (raw(reason.text), msg("adjust.increases" if reason.sign > 0 else "adjust.decreases")))
 
 
-def next_page_start(state: AdjustState) -> int:
-    """Return the first row of the next page; 0 after the last page."""
-    first = state.first_row + state.page_size
-    return first if first < _row_count(state) else 0
+def scroll(state: AdjustState, key: str) -> AdjustState:
+    """Scroll the rows of the question."""
+    return state._replace(first_row=scroll_rows(state.first_row, _row_count(state), state.page_size, key))
 
 
 def fill_last_page(state: AdjustState) -> AdjustState:

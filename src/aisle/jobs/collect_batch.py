@@ -285,7 +285,7 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
         case Rows("assigned_orders", rows, _):
             return _add_assigned(state, rows)
         case Rows("pick_list", rows, _):
-            return Turn(state, (printed_pick_list(rows),))
+            return Turn(state, (printed_pick_list(rows, [each.order for each in state.orders]),))
         case Rows("file_for_people", (file, *_), _):
             return Turn(state, (), file_verdict(file))
         case Rows("orders", rows, _):
@@ -329,17 +329,17 @@ def _update_order(state: BatchState, order: str, row: OrderRow | None, context: 
 
 
 def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Result:
-    fresh = [row for row in rows if str(row["order_number"]) not in state.reported_orders]
-    orders = [str(row["order_number"]) for row in fresh]
-    state = state._replace(reported_orders=(*state.reported_orders, *orders))
-    mine = [order for order in orders if not tote_letter(state, order)][: MAX_ORDERS - len(state.orders)]
+    """Add newly assigned orders. Those without a free tote are added once there is one."""
+    assigners = {str(row["order_number"]): str(row["by"]) for row in rows}
+    known = [order for order in assigners if order in state.reported_orders or tote_letter(state, order)]
+    mine = [order for order in assigners if order not in known][: MAX_ORDERS - len(state.orders)]
+    state = state._replace(reported_orders=(*known, *mine))
     if not mine:
         return Turn(state)
     others = tuple(choice for choice in state.choices if choice.kind != "is_tote")  # that was of the last order
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)), choices=others)
-    return reply(
-        added, ASK, "batch.assigned", *query_orders(mine), order=mine[0], count=len(mine), who=str(fresh[0]["by"])
-    )
+    first = mine[0]
+    return reply(added, ASK, "batch.assigned", *query_orders(mine), order=first, count=len(mine), who=assigners[first])
 
 
 def _reason_not_pickable(row: OrderRow) -> str:

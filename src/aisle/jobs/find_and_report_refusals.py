@@ -30,22 +30,29 @@ def refused_entry(rows: tuple[RefusedOperationsRow, ...], product: str, counted_
     return None
 
 
+def new_refusals(
+    reported: tuple[str, ...], rows: Iterable[RefusedOperationsRow], user: str
+) -> list[RefusedOperationsRow]:
+    """Return the refusals of this person's operations that were not reported yet."""
+    return [row for row in rows if row["user"] == user and row["op_id"] not in reported]
+
+
 def refusal_verdict(row: RefusedOperationsRow, id_: str = "receive.refused") -> Verdict:
     """Return the verdict with the reason of the refusal."""
     return Verdict(WRONG, msg(id_, why=read_message(str(row["why"])), label=str(row["label"])))
 
 
-def query_refused_hand_overs(since: str, id_: str = "refused_hand_overs") -> Query:
+def query_refused_hand_overs(since: str) -> Query:
     """Return the query for refused updates of orders since then, hand-overs among them."""
-    return Query(id_, "refused_operations", {"operation": "update-customer-order", "since": since}, is_live=True)
+    args = {"operation": "update-customer-order", "since": since}
+    return Query("refused_hand_overs", "refused_operations", args, is_live=True)
 
 
 def report_refused_hand_overs(
     reported: tuple[str, ...], rows: Iterable[RefusedOperationsRow], user: str
 ) -> tuple[tuple[str, ...], Verdict | None]:
     """Return all refusals that this person knows now, and a verdict for the latest new hand-over, if any."""
-    own = (row for row in rows if row["user"] == user and not row["body"]["orders"].get("is_active", True))
-    fresh = [row for row in own if row["op_id"] not in reported]
+    fresh = [row for row in new_refusals(reported, rows, user) if not row["body"]["orders"].get("is_active", True)]
     if not fresh:
         return reported, None
     why = read_message(str(fresh[-1]["why"]))
@@ -73,6 +80,6 @@ def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
 
 def report_refused_moves(reported: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, ...], Verdict | None]:
     """Return all refusals that this person knows now, and a verdict for the latest new one, if any."""
-    fresh = [row for row in answer.rows if row.get("user") == user and row["op_id"] not in reported]
+    fresh = new_refusals(reported, answer.rows, user)
     verdict = refusal_verdict(fresh[-1]) if fresh and answer.id == "refused" else None
     return with_reported(reported, fresh), verdict

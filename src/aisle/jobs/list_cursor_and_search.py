@@ -172,9 +172,10 @@ def with_typed_search(state: W, text: str, letters: str = "", numbered: int | No
 
 
 def turn_list_page(state: W, letter: str, size: int) -> W:
-    """Turn to the next or previous page; the last page is followed by the first."""
+    """Turn to the next or previous page; the last page is followed by the first. The next one begins after the rows of
+    this one, which may be fewer than fit now."""
     size = max(1, size)
-    first = state.first + (size if letter == "n" else -size)
+    first = state.first + (min(size, len(state.rows) or size) if letter == "n" else -size)
     if first >= state.total:
         first = 0
     elif first < 0:
@@ -337,6 +338,15 @@ def scroll_window(cursor: int, first: int, total: int, size: int, key: str) -> t
     start = cursor if cursor >= 0 else (first - 1 if jump > 0 else first)
     cursor = max(0, min(total - 1, start + jump))
     return cursor, max(0, min(max(first, cursor - size + 1), cursor))
+
+
+def scroll_rows(first: int, total: int, size: int, key: str) -> int:
+    """Return the first row of a list without a cursor after a cursor key or a step of the wheel. The last page is
+    followed by the first."""
+    if key in SCROLL_KEYS:
+        return scroll_window(0, first, total, size, key)[1]
+    jump = {"up": -1, "down": 1, "pageup": -size, "pagedown": size, "home": -total, "end": total}.get(key, 0)
+    return 0 if key == "pagedown" and first + jump >= total else max(0, min(first + jump, total - 1))
 
 
 def turn_page(page: int, key: str) -> int:

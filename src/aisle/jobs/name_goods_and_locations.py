@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import NamedTuple, Protocol
 
-from aisle.jobs.view import Msg, msg, raw, signed_message
+from aisle.jobs.view import Msg, join_messages, msg, raw, signed_message
 
 
 class GoodsAmount(NamedTuple):
@@ -84,10 +84,7 @@ def list_goods(goods: Iterable[GoodsAmount]) -> Msg:
     """Return a list of products and quantities. If it does not fit, the screen shows only the number of products."""
     given = merge_goods(goods)
     names = [msg("goods.one", quantity=goods_quantity(each), label=each.label) for each in given]
-    whole = names[-1] if names else raw("")
-    for name in reversed(names[:-1]):
-        whole = msg("orders.join", one=name, other=whole)
-    return msg("goods.many", count=len(given), list=whole)
+    return msg("goods.many", count=len(given), list=join_messages(names))
 
 
 def at_location(location: str | Msg) -> Msg:
@@ -97,12 +94,7 @@ def at_location(location: str | Msg) -> Msg:
 
 def list_locations(codes: Iterable[str]) -> Msg:
     """Return a list that names each location once. An empty code means no location."""
-    given = list(dict.fromkeys(codes))
-    names = [raw(code) if code else msg("move.no_location_short") for code in given]
-    whole = names[-1]
-    for name in reversed(names[:-1]):
-        whole = msg("orders.join", one=name, other=whole)
-    return whole
+    return join_messages([raw(code) if code else msg("move.no_location_short") for code in dict.fromkeys(codes)])
 
 
 def how_much_prompt(label: str, unit: str) -> Msg:

@@ -3,7 +3,6 @@
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
 
-import re
 from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +11,7 @@ from aisle.barcode_lookup_keys import split_codes
 from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs import store_time
 from aisle.jobs.job import format_number
-from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since, store_day
+from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
@@ -114,8 +113,7 @@ def parse_product(row: "ProductRow", now: str) -> Product:
         for pool in row.get("pools") or ()
     )
     names = {str(pool.number): pool.name for pool in named}
-    deprecated = str(row.get("deprecation_date") or "")
-    is_past = bool(deprecated) and _format_day(deprecated) <= store_day(now)
+    last_day = store_time.day_of_field(str(row.get("deprecation_date") or ""))
     stock = row.get("most_likely_quantity")
     price, before = to_decimal(row.get("price")), to_decimal(row.get("old_price"))
     discount = to_decimal(row.get("discount_price") or row.get("promotion_price"))
@@ -136,19 +134,14 @@ def parse_product(row: "ProductRow", now: str) -> Product:
         counted_at=str(row.get("last_counted_datetime") or ""),
         next_delivery=store_time.day_or_time(str(row.get("next_delivery_datetime") or "")),
         next_ordering=store_time.day_or_time(str(row.get("next_ordering_datetime") or "")),
-        is_discontinued=row.get("is_active") is False or is_past,
-        discontinued_since=_format_day(deprecated),
+        is_discontinued=row.get("is_active") is False or store_time.is_over(last_day, now),
+        discontinued_since=last_day.isoformat() if last_day else "",
         referral=str(row.get("referral_product") or row.get("referral_product_id") or ""),
         pools=named,
         locations=tuple(_parse_location_stock(place, names) for place in row.get("locations") or ()),
         codes=_parse_codes(row),
         units=tuple(_parse_units(row)),
     )
-
-
-def _format_day(text: str) -> str:
-    """Return a day as yyyy-MM-dd, also of yyyyMMdd or of a midnight; other text is unchanged."""
-    return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else store_time.to_local_text(text)
 
 
 def _parse_location_stock(location: "LocationStockRow", names: Mapping[str, str]) -> LocationStock:

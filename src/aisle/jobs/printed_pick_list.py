@@ -27,15 +27,17 @@ def query_pick_list(orders: Sequence[str]) -> Query:
     return Query("pick_list", "pick_list", {"orders": list(orders[: len(TOTES)])}, is_live=True)
 
 
-def printed_pick_list(rows: Sequence[PickListRow]) -> PrintTable:
-    """Return the pick list of these orders. In a batch each line names the tote of its order."""
+def printed_pick_list(rows: Sequence[PickListRow], batch: Sequence[str] = ()) -> PrintTable:
+    """Return the pick list of these orders. In a batch each line names the tote of its order. `batch`: all orders of
+    the batch, by which its totes have their letters."""
     orders = [row["order"] for row in rows]
-    totes = {order["order_number"]: letter for order, letter in zip(orders, TOTES, strict=False)}
+    numbers = batch or [order["order_number"] for order in orders]
+    totes = dict(zip(numbers, TOTES, strict=False))
     barcodes = {product: code for row in rows for product, code in row["barcodes"].items()}
     ranks = {number: at for at, number in enumerate(totes)}
     lines = [line for order in orders for line in parse_lines(order["lines"], order["order_number"])]
     done = sum(not line.is_open for line in lines)
-    is_batch = len(orders) > 1
+    is_batch = len(totes) > 1
     heads = (raw(""), *((msg("pick_list.tote"),) if is_batch else ()), *_HEADS)
     table = tuple(
         (BOX if line.is_open else TICKED_BOX, *((raw(totes[line.order]),) if is_batch else ()), *_cells(line, barcodes))

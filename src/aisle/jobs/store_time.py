@@ -63,6 +63,11 @@ def day_in_store(text: str) -> date | None:
     return None if moment is None else date.fromisoformat(text) if is_date(text) else moment.date()
 
 
+def day_of_field(text: str) -> date | None:
+    """Return the day of a day field: the one that it names, or that of its time in the store; None if it is invalid."""
+    return named_day(text) or day_in_store(text)
+
+
 def start_of_day(day: date) -> datetime:
     """Return the time at which a day of the store begins."""
     return datetime.combine(day, time()).astimezone()
@@ -110,7 +115,7 @@ def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
 
 def due_on_day_message(at: str, now: str) -> Msg:
     """Return the due date of something that may come at any hour of its day: it is late once that day is over."""
-    day, today = named_day(at) or day_in_store(at), day_in_store(now)
+    day, today = day_of_field(at), day_in_store(now)
     is_late = day is not None and today is not None and day < today
     return due_message(at, now)._replace(id="moment.late" if is_late else "moment")
 
@@ -118,6 +123,12 @@ def due_on_day_message(at: str, now: str) -> Msg:
 def past_due_message(at: str, now: str) -> Msg:
     """Return the due date of something done. It is never marked as late."""
     return due_message(at, now)._replace(id="moment")
+
+
+def is_over(day: date | None, now: str) -> bool:
+    """Return True if something ends on this day and the day has begun."""
+    today = day_in_store(now)
+    return day is not None and today is not None and day <= today
 
 
 def store_day(at: str) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.view import Msg, join_messages, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
@@ -57,10 +57,9 @@ def goods_text(goods: GoodsSum) -> Decimal | Msg:
     """Return "15 pieces, 1.5 kg"; only the number if all goods are in pieces."""
     if not goods.measured:
         return goods.pieces
-    parts = [msg("clearance_tasks.measure", quantity=quantity, unit=unit) for unit, quantity in goods.measured]
-    text = parts[-1]
-    for part in reversed(parts[:-1]):
-        text = msg("orders.join", one=part, other=text)
+    text = join_messages(
+        [msg("clearance_tasks.measure", quantity=quantity, unit=unit) for unit, quantity in goods.measured]
+    )
     return msg("goods.sum", count=goods.pieces, measured=text) if goods.pieces else text
 
 

@@ -14,7 +14,6 @@ from aisle.jobs.job import (
     Close,
     Context,
     Effect,
-    Event,
     Query,
     Refresh,
     Rows,
@@ -243,9 +242,6 @@ class EntryPage(FormPage[MyEntriesState]):
     def actions(self, state: MyEntriesState) -> Actions:
         return (Action(msg("my_entries.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
 
-    def handle_other_input(self, state: MyEntriesState, event: Event, context: Context) -> Result:
-        return Turn(state)
-
     def go_back(self, state: MyEntriesState, context: Context) -> Result:
         return Turn(state._replace(entry=None))
 
@@ -343,7 +339,7 @@ class MyEntriesJob(PageJob[MyEntriesState]):
         """Filter the list by a scanned product."""
         match = matches[0]
         if state.entry is not None:
-            return Turn(state)
+            return super().handle_scan(state, matches, context)
         if match.kind != PRODUCT:
             return refuse(state, msg("my_entries.not_this", what=name_of(match)))
         filtered = state._replace(product=match.key, label=match.label or match.key, search="")

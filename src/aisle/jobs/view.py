@@ -1,5 +1,6 @@
 """Views: what a job shows on the screen, as data. The screen decides on layout, language and colours."""
 
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -30,6 +31,14 @@ def msg(id_: str, **args: str | int | Decimal | Msg) -> Msg:
 def raw(text: str) -> Msg:
     """Return text as a message, unchanged."""
     return Msg("raw", (("text", text),))
+
+
+def join_messages(texts: Sequence[Msg], id_: str = "orders.join") -> Msg:
+    """Return several messages as one; empty for none."""
+    *parts, whole = texts or (raw(""),)
+    for part in reversed(parts):
+        whole = msg(id_, one=part, other=whole)
+    return whole
 
 
 def known_number(value: Decimal | None) -> Decimal | Msg:

@@ -151,7 +151,7 @@ class ChangePoller:
         if change.profile:
             self._profile.apply_settings(change.profile)
             self._resolver.forget()
-            self._store.apply_pool_names()
+            self._store.apply_settings_to_queries()
             self._context.forget()
             self._sign_in.use_preferences_of(self._context.user.user)
 

@@ -64,7 +64,7 @@ class StoreConnection:
             access.reader, access.journal, access.socket, self.session_id, self._start_courier, self._clock
         )
         self.notifications.token_file = absolute_path(self._profile.current.token_file)
-        self.apply_pool_names()
+        self.apply_settings_to_queries()
 
     def _set_access(self, access: StoreAccess) -> None:
         self.access = access
@@ -74,9 +74,10 @@ class StoreConnection:
         self.socket: SessionSocket = access.socket
         self.folder: StoreFolder = access.socket.store_folder
 
-    def apply_pool_names(self) -> None:
-        """Name the stock pools as the settings do."""
-        self.access.reader.context.pools = self._profile.current.pools
+    def apply_settings_to_queries(self) -> None:
+        """Name the stock pools as the settings do, and let weighed lines lack what they allow."""
+        context, profile = self.access.reader.context, self._profile.current
+        context.pools, context.weight_tolerance = profile.pools, profile.policy.weight_tolerance
 
     def end_session(self) -> None:
         """Note in the journal that the session has ended. Raises StorageError."""

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
-from aisle.jobs.job import Close, Context, Query, Refresh, Turn, reply
-from aisle.jobs.list_cursor_and_search import scroll_window
+from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
+from aisle.jobs.list_cursor_and_search import scroll_rows
 from aisle.jobs.log_writes import log_writes, new_log_entry
 from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
-from aisle.scan.inputs import SCROLL_KEYS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -79,9 +78,15 @@ def end_count(state: CountState, verdict: Verdict) -> Result:
     """End this count; close the job with the sent changes if it was opened for one target."""
     if state.closes_after_send:
         sent = state.last_sent if state.sent else None
-        answer = {"what": sent.label, "changes": [tuple(each) for each in sent.changes]} if sent else None
+        answer = _answer(sent) if sent else None
         return Turn(state, (Close(verdict, answer=answer),), verdict)
     return Turn(reset_count(state)._replace(sent=None, phase="list" if state.plan else "start"), (), verdict)
+
+
+def _answer(sent: SentCount) -> Args:
+    """Return what the job below needs to undo the count."""
+    changes = [tuple(each) for each in sent.changes]
+    return {"what": sent.label, "changes": changes, "unknown_count": sent.unknown_count}
 
 
 def back_to_plan(state: CountState) -> CountState:
@@ -271,12 +276,8 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
 
 def scroll(state: CountState, key: str, context: Context) -> CountState:
     """Scroll the rows of a list."""
-    rows = max(1, context.window_rows - 2)
-    if key in SCROLL_KEYS:
-        return state._replace(first_row=scroll_window(0, state.first_row, _row_count(state), rows, key)[1])
-    jump = {"up": -1, "down": 1, "pageup": -rows, "pagedown": rows, "home": -10_000, "end": 10_000}.get(key, 0)
-    first, total = state.first_row + jump, _row_count(state)
-    return state._replace(first_row=0 if key == "pagedown" and first >= total else max(0, min(first, total - 1)))
+    size = max(1, context.window_rows - 2)
+    return state._replace(first_row=scroll_rows(state.first_row, _row_count(state), size, key))
 
 
 def fill_last_page(state: CountState, context: Context) -> CountState:

@@ -180,8 +180,6 @@ class CountJob(Job[CountState]):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
             return undo_sent_count.undo_sent(state, context)
-        if state.pending_scan and state.phase != "list":
-            state = handle_scans_and_quantities.handle_product(state, None, context).state
         asked = handle_scans_and_quantities.is_quantity_asked(state)
         if asked and isinstance(event, Scan | Command):
             return handle_scans_and_quantities.repeat_question(state, event, context)

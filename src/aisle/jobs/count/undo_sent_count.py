@@ -29,8 +29,8 @@ BOOKED_QUERY = "booked"
 UNDOABLE_JOBS = ("count", "adjust")
 """Jobs whose last step is undone from the pages that open them."""
 
-MAX_BOOKED = 1000
-"""Number of entries of these products that are read at most."""
+MAX_LATER_ENTRIES = 1000
+"""Number of entries of these products that are read at most, beside those of the count."""
 
 
 def undo_sent(state: CountState, context: Context) -> Result:
@@ -47,7 +47,7 @@ def query_booked(changes: Sequence[StockChange], context: Context) -> Query:
     """Return the query for the differences that the service booked, from the day of the first change on."""
     products = list(dict.fromkeys(each.product for each in changes))
     args = {"user": context.user, "now": min(each.counted_at for each in changes), "products": products}
-    return Query(BOOKED_QUERY, "my_entries", {**args, "size": MAX_BOOKED})
+    return Query(BOOKED_QUERY, "my_entries", {**args, "size": len(changes) + MAX_LATER_ENTRIES})
 
 
 def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs.expiry.expiry_state import ExpiryState, SentCheck
-from aisle.jobs.find_and_report_refusals import with_reported
+from aisle.jobs.find_and_report_refusals import new_refusals, with_reported
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE
@@ -28,7 +28,7 @@ def query_refused(since: str) -> Query:
 
 def report_refused(state: ExpiryState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[ExpiryState]:
     """Report the checks of this person that were refused and not reported yet, the latest one in words."""
-    fresh = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
+    fresh = new_refusals(state.reported_refusals, rows, context.user)
     found = [(row, sent) for row in fresh if (sent := _sent_check(state, row))]
     if not found:
         return Turn(state)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aisle.jobs.find_and_report_refusals import query_refused_hand_overs, report_refused_hand_overs
+from aisle.jobs.find_and_report_refusals import (
+    new_refusals,
+    query_refused_hand_overs,
+    refusal_verdict,
+    report_refused_hand_overs,
+    with_reported,
+)
 from aisle.jobs.hand_over.hand_over_state import LIST, ORDER_STEP, HandOverState, goods_of_line, parse_goods
 from aisle.jobs.hand_over.order_pages import (
     ORDER_PAGES,
@@ -28,6 +34,7 @@ from aisle.jobs.view import INFO, msg
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Match
 
 if TYPE_CHECKING:
+    from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.jobs.row_types.orders import OrderRow
 
 Result = Turn[HandOverState]
@@ -76,7 +83,7 @@ class HandOverJob(PageJob[HandOverState]):
         return (
             READY_LIST.query(state, context),
             *((query_order(state.order),) if state.order else ()),
-            query_refused_hand_overs(state.since),
+            query_refused_hand_overs(state.since)._replace(is_live=False),  # it ends what can be undone
         )
 
     def handle_rows(self, state: HandOverState, answer: Rows, context: Context) -> Result:
@@ -88,8 +95,7 @@ class HandOverJob(PageJob[HandOverState]):
             case Rows("features", rows):
                 return Turn(state._replace(knows_phones=bool(rows and rows[0]["features"])))
             case Rows("refused_hand_overs", rows):
-                known, said = report_refused_hand_overs(state.reported_refusals, rows, context.user)
-                return Turn(state._replace(reported_refusals=known), (), said)
+                return _report_refused(state, rows, context)
         return Turn(state)
 
     def handle_scan(self, state: HandOverState, matches: tuple[Match, ...], context: Context) -> Result:
@@ -133,6 +139,23 @@ def _with_order(state: HandOverState, row: OrderRow | None) -> HandOverState:
     if fresh.line and goods_of_line(fresh, fresh.line) is None:
         return drop_put_back(fresh)
     return fresh if fresh.status in ("partial", "picked") else fresh._replace(step=ORDER_STEP)
+
+
+def _report_refused(state: HandOverState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Report refused hand-overs, and lines of which goods were put back; this can then not be undone."""
+    reported, verdict = report_refused_hand_overs(state.reported_refusals, rows, context.user)
+    lines = {(step.order, step.line) for step in state.put_back}
+    found = [row for row in new_refusals(reported, rows, context.user) if not lines.isdisjoint(_lines_of(row))]
+    if found:
+        refused = {line for row in found for line in _lines_of(row)}
+        kept = tuple(step for step in state.put_back if (step.order, step.line) not in refused)
+        state, verdict = state._replace(put_back=kept), refusal_verdict(found[-1])
+    return Turn(state._replace(reported_refusals=with_reported(reported, found)), (), verdict)
+
+
+def _lines_of(row: RefusedOperationsRow) -> list[tuple[str, int]]:
+    order = row["body"]["orders"]
+    return [(order["order_number"], line["line_number"]) for line in order.get("order_lines") or ()]
 
 
 def _status_of(row: OrderRow) -> str:

@@ -111,9 +111,9 @@ def refresh(state: MoveState) -> Turn[MoveState]:
 
 
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
-    """Report refused movements; they and earlier steps can no longer be undone. An open question stays, because a
-    number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
-    new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals]
+    """Report this person's refused movements; they and earlier steps can no longer be undone. An open question stays,
+    because a number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
+    new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
     if not new_rows:
         return Turn(state)
     bodies = [row["body"] for row in new_rows]

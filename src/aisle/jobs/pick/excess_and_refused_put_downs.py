@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
+from aisle.jobs.find_and_report_refusals import MAX_REPORTED, new_refusals, with_reported
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, reply
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
@@ -63,9 +64,8 @@ def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, 
         order, location = _parse_target(row)
         is_own = order in mine or (order in passed_on and row["user"] == context.user)
         if is_own and row["op_id"] not in state.reported_refusals:
-            state = revert_put_down(
-                state._replace(reported_refusals=(*state.reported_refusals, str(row["op_id"]))), order, location
-            )
+            reported = with_reported(state.reported_refusals, (row,))
+            state = revert_put_down(state._replace(reported_refusals=reported), order, location)
             text = msg("pick.put_down_refused", order=order, place=location, why=read_message(str(row["why"])))
     return Turn(state, (), Verdict(WRONG, text) if text else None)
 
@@ -77,12 +77,12 @@ def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
 
 def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report lines that another picker has filled first; the excess in this user's hand has to be put back."""
-    own_rows = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
+    own_rows = new_refusals(state.reported_refusals, rows, context.user)
     found = [goods for row in own_rows for goods in _parse_excess(state, row)]
     if not found:
         return _drop_resolved(state, {row["op_id"] for row in rows})
     last, row = found[-1]
-    reported = tuple(dict.fromkeys((*state.reported_refusals, *(goods.op_id for goods, _ in found))))
+    reported = tuple(dict.fromkeys((*state.reported_refusals, *(goods.op_id for goods, _ in found))))[-MAX_REPORTED:]
     by = str(row.get("picked_username") or "")
     who = "" if by == context.user else str(row.get("picked_name") or by)
     done, of = to_decimal(row.get("picked_quantity")), to_decimal(row.get("quantity"))
@@ -92,7 +92,9 @@ def report_excess(state: PickState, rows: tuple[RefusedOperationsRow, ...], cont
     for goods, _ in found:
         state = _remove_from_history(_remove_from_hand(state, goods), goods)
     state = state._replace(
-        to_return=(*state.to_return, *(goods for goods, _ in found)), reported_refusals=reported, choices=()
+        to_return=(*state.to_return, *(goods for goods, _ in found)),
+        reported_refusals=reported,
+        choices=(),
     )
     return Turn(state, (), Verdict(WRONG, text))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aisle import named_tuple_json
 from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claim import is_later
+from aisle.jobs.find_and_report_refusals import MAX_REPORTED
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Start, Turn, reply
 from aisle.jobs.pick import (
     claim_release_and_take_over,
@@ -59,15 +60,18 @@ def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
 
 def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> ChangeTurn:
     """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile. Orders
-    without a free choice on the page are asked about later."""
-    fresh = [row for row in rows if _report_key(row) not in state.reported_refusals][: _free_choices(state)]
-    state = state._replace(reported_refusals=(*state.reported_refusals, *map(_report_key, fresh)))
-    fresh = [row for row in fresh if pick_state.find_tote(state, str(row["order_number"])) is None]
+    without a free choice on the page are asked about later; those that cannot be added are named one by one."""
+    new = [row for row in rows if _report_key(row) not in state.reported_refusals]
+    here = [row for row in new if pick_state.find_tote(state, str(row["order_number"]))]
+    can_add = bool(state.totes and pick_state.next_tote_letter(state))
+    fresh = [row for row in new if row not in here][: _free_choices(state) if can_add else 1]
+    reported = (*state.reported_refusals, *map(_report_key, (*here, *fresh)))
+    state = state._replace(reported_refusals=reported[-MAX_REPORTED:])
     if not fresh:
         return Turn(state)
     order, assigner = str(fresh[-1]["order_number"]), str(fresh[-1]["by"])
     verdict = Verdict(ASK, msg("pick.assigned", order=order, who=assigner))
-    if not state.totes or not pick_state.next_tote_letter(state):
+    if not can_add:
         return Turn(state, (), verdict)
     choices = tuple(PickChoice("take_in", str(row["order_number"])) for row in fresh)
     questions = (

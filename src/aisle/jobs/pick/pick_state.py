@@ -97,9 +97,8 @@ class UndoStep(NamedTuple):
 
 def count_step(answer: Args) -> UndoStep:
     """Return the undo step for a count, from the answer of the count job."""
-    return UndoStep(
-        sent_count=SentCount(str(answer["what"]), tuple(StockChange(*change) for change in answer["changes"]))
-    )
+    changes = tuple(StockChange(*change) for change in answer["changes"])
+    return UndoStep(sent_count=SentCount(str(answer["what"]), changes, answer.get("unknown_count", 0)))
 
 
 MAX_ORDERS = 20

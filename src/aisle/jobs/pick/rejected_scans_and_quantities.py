@@ -150,9 +150,8 @@ def _linked_choices(products: Iterable[LabelledProduct]) -> list[PickChoice]:
 
 def _end_date(row: UnexpectedProductRow, now: str) -> str:
     """Return the date since which the product is not sold, ISO 8601; empty if it is still sold."""
-    date, today = str(row.get("deprecation_date") or ""), store_time.day_in_store(now)
-    day = store_time.named_day(date) or store_time.day_in_store(date)
-    return "" if day is None or today is None or day > today else day.isoformat()
+    day = store_time.day_of_field(str(row.get("deprecation_date") or ""))
+    return day.isoformat() if day and store_time.is_over(day, now) else ""
 
 
 def _replacement(lookup: StoreLookup, row: UnexpectedProductRow, end_date: str) -> tuple[Msg, *tuple[PickChoice, ...]]:

@@ -35,6 +35,7 @@ from aisle.jobs.view import (
     Step,
     UpcomingStop,
     Verdict,
+    join_messages,
     msg,
     raw,
 )
@@ -382,10 +383,7 @@ def _tote_locations(state: PickState) -> Msg:
         for tote in state.totes
         if (locations := set_and_restore_picked_quantities.put_down_locations(state, tote.order))
     ]
-    whole = parts[-1]
-    for part in reversed(parts[:-1]):
-        whole = msg("orders.join", one=part, other=whole)
-    return whole
+    return join_messages(parts)
 
 
 def _nothing_picked(state: PickState) -> Msg:

@@ -72,7 +72,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.inputs import SCROLL_KEYS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
@@ -87,6 +86,7 @@ class ReceiveJob(Job[ReceiveState]):
     """Job that receives deliveries."""
 
     name = "receive"
+    version = 2
     state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
 
@@ -278,7 +278,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
         case "records_by_number":
             return _handle_records_by_number(state, rows, context)
         case "refused_operations":
-            return _report_refused(state, rows)
+            return _report_refused(state, rows, context)
     return Turn(state)
 
 
@@ -298,9 +298,10 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
     return Turn(state, tuple(effects))
 
 
-def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...]) -> Result:
-    """Report refused receipts; they can no longer be undone."""
-    new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals and _is_of_delivery(state, row)]
+def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
+    """Report this person's refused receipts; they can no longer be undone."""
+    own_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
+    new_rows = [row for row in own_rows if _is_of_delivery(state, row)]
     if not new_rows:
         return Turn(state)
     refused_times = {
@@ -476,7 +477,7 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
             return Turn(view.turn_page(state, 1 if letter == "n" else -1))
         case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(view.turn_page(state, 1 if key == "pagedown" else -1))
-        case CursorKey(key) if key in SCROLL_KEYS and state.phase in ("lines", "check"):
+        case CursorKey(key) if state.phase in ("lines", "check"):
             return Turn(view.scroll(state, key))
         case Command("u") if handle_scans_and_quantities.is_plausibility_asked(
             state

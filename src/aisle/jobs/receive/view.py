@@ -264,9 +264,9 @@ def turn_page(state: ReceiveState, direction: int) -> ReceiveState:
 
 
 def scroll(state: ReceiveState, key: str) -> ReceiveState:
-    """Scroll lines or differences by a step of the wheel."""
+    """Scroll lines or differences."""
     size, total = _page_and_total(state)
-    return state._replace(first=list_cursor_and_search.scroll_window(0, state.first, total, size, key)[1])
+    return state._replace(first=list_cursor_and_search.scroll_rows(state.first, total, size, key))
 
 
 def _page_and_total(state: ReceiveState) -> tuple[int, int]:

@@ -180,6 +180,8 @@ class OrderLineRow(ServiceLine):
     """Goods of its product that are held at locations; only of `order_to_pick`."""
     picked_name: NotRequired[str]
     """Name of the last picker."""
+    may_lack: NotRequired[Decimal]
+    """Quantity that it may lack when it is picked, because it is weighed; only of `order`."""
 
 
 class OrderRow(OrderHeader):

@@ -323,11 +323,9 @@ class HomeJob(Job[HomeState]):
                 )
                 return Turn(state) if listed is None else self._refresh_list(listed, context)
             case Text(text) | UnknownCode(text):
-                return self._refresh_list(
-                    _reset(state)._replace(search=text, open_single_hit=True, unconfirmed=state.unconfirmed), context
-                )
+                return self._refresh_list(_reset(state)._replace(search=text, open_single_hit=True), context)
             case Back():
-                return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)
+                return self._refresh_list(_reset(state), context)
             case CursorKey(key):
                 return self._move_cursor(state, key, context)
             case Command("n" | "p" as letter):
@@ -454,9 +452,7 @@ class HomeJob(Job[HomeState]):
                 WRONG, list_cursor_and_search.not_found_message("home.not_found", state.search, answer.may_have_more)
             )
             # The list shows all open orders again; 1 picks the first one.
-            return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
-                verdict=verdict
-            )
+            return self._refresh_list(_reset(state), context)._replace(verdict=verdict)
         return Turn(_reset(state), (Start("look_up", {"search": state.search}),))
 
     def _move_cursor(self, state: HomeState, key: str, context: Context) -> Result:
@@ -509,8 +505,10 @@ def _next_menu_page(state: HomeState) -> Result:
 
 
 def _reset(state: HomeState) -> HomeState:
-    """Return the state with all open orders; reports already made are kept."""
+    """Return the state with all open orders. What is counted, watched or already reported is kept."""
     return HomeState(
+        unconfirmed=state.unconfirmed,
+        rejected_order=state.rejected_order,
         assigned_orders=state.assigned_orders,
         signed_in_at=state.signed_in_at,
         reported_refusals=state.reported_refusals,

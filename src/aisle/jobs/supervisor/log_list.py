@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-from functools import reduce
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from aisle.decimal_of_row import to_decimal
@@ -22,8 +21,8 @@ from aisle.jobs.log_writes import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
-from aisle.jobs.store_time import store_day
-from aisle.jobs.view import Msg, msg, number_message, raw, signed_message
+from aisle.jobs.store_time import start_of_day, store_day
+from aisle.jobs.view import Msg, join_messages, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
@@ -108,22 +107,16 @@ def parse_id_range(ids: str) -> tuple[str, str] | None:
     return (low, high) if fits else None
 
 
-def first_day(filter_: LogFilter, now: str) -> str:
-    """Return the first day of the filter's period, in the time zone of this host, ISO 8601."""
-    return (datetime.fromisoformat(now).astimezone() - timedelta(days=PERIOD_DAYS[filter_.period])).date().isoformat()
-
-
-def start_of_period(filter_: LogFilter, now: str) -> str:
-    """Return the start of that day as a time."""
-    day = datetime.fromisoformat(now).astimezone() - timedelta(days=PERIOD_DAYS[filter_.period])
-    return day.replace(hour=0, minute=0, second=0, microsecond=0).isoformat()
+def first_day(filter_: LogFilter, now: str) -> date:
+    """Return the first day of the filter's period in the zone of the store."""
+    return datetime.fromisoformat(now).astimezone().date() - timedelta(days=PERIOD_DAYS[filter_.period])
 
 
 def query_arguments(filter_: LogFilter, now: str) -> dict[str, Json]:
     """Return the filter as arguments of the query `log`."""
     low, high = parse_id_range(filter_.ids) or ("", "")
     return {
-        "since": start_of_period(filter_, now),
+        "since": start_of_day(first_day(filter_, now)).isoformat(),
         "product_number": filter_.product,
         "app_user_name": filter_.user,
         "reason_code": filter_.reason,
@@ -232,17 +225,13 @@ def filter_text(state: LogState) -> Msg:
     narrowed = [raw(each) for each in (state.filter.location, state.search) if each]
     others = [field_text(state, field) for field in fields]
     if narrowed and others:
-        what, text = _join(narrowed), _join(others)
+        what, text = join_messages(narrowed), join_messages(others)
         return msg("log.narrowed_filtered", what=what, filter=text, period=period, count=len(others))
     if len(others) > 1:
-        return msg("log.filtered_several", period=period, filter=_join(others), count=len(others))
+        return msg("log.filtered_several", period=period, filter=join_messages(others), count=len(others))
     if narrowed or others:
-        return msg("log.filtered", period=period, filter=_join([*narrowed, *others]))
+        return msg("log.filtered", period=period, filter=join_messages([*narrowed, *others]))
     return msg("log.unfiltered", period=period)
-
-
-def _join(texts: Sequence[Msg]) -> Msg:
-    return reduce(lambda one, other: msg("orders.join", one=one, other=other), texts)
 
 
 def field_text(state: LogState, field: str) -> Msg:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Json
-from aisle.jobs.view import Msg, msg, raw
+from aisle.jobs.view import Msg, join_messages, msg, raw
 
 STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
     "active": ("open", "partial", "picked"),
@@ -189,7 +189,4 @@ def describe_filter(filter_: OrderFilter) -> Msg:
     """Return the filter in a few words: all fields that differ from the default."""
     usual = OrderFilter()
     changed = [field for field in FILTER_FIELDS if field != "state" and filter_.value(field) != usual.value(field)]
-    *parts, text = (value_text(filter_, field) for field in ("state", *changed))
-    for part in reversed(parts):
-        text = msg("orders.join", one=part, other=text)
-    return text
+    return join_messages([value_text(filter_, field) for field in ("state", *changed)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
@@ -266,7 +267,8 @@ def _line_cells(line: OrderLineRow, *, is_rejected: bool = False) -> Cells:
 
 
 def _is_complete(line: OrderLineRow) -> bool:
-    return line["picked_quantity"] >= line["quantity"]
+    may_lack = line.get("may_lack", Decimal(0)) if line["is_picked"] else Decimal(0)
+    return line["picked_quantity"] >= line["quantity"] - may_lack
 
 
 def _line_state(line: OrderLineRow, *, is_rejected: bool) -> Msg:

@@ -16,7 +16,7 @@ from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import LEVELS, field_label, format_value
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.view import Msg, join_messages, msg
 from aisle.jobs.weekly_sales_figures_and_chart import FiguresByName, parse_figures
 from aisle.store_product_settings import (
     FIELD_BY_NAME,
@@ -239,7 +239,7 @@ def _new_value(product: StoreProduct, changes: Mapping[str, Json], name: str) ->
 def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
     """Return the changes, from old to new value, in one line."""
     parts = [change_message(name, product.value(name), text) for name, text in parse_update_values(changes).items()]
-    return _join_two(parts)
+    return join_messages(parts, "store_product.join")
 
 
 def refusal_text(change: PendingChangeRow) -> Msg:
@@ -252,7 +252,7 @@ def refusal_text(change: PendingChangeRow) -> Msg:
 
 def change_text(change: PendingChangeRow) -> Msg:
     """Return a pending change in one line."""
-    return _join_two([change_message(*each) for each in change["fields"]])
+    return join_messages([change_message(*each) for each in change["fields"]], "store_product.join")
 
 
 def change_message(name: str, before: str, after: str) -> Msg:
@@ -262,7 +262,3 @@ def change_message(name: str, before: str, after: str) -> Msg:
         before=format_value(name, before),
         after=format_value(name, after),
     )
-
-
-def _join_two(parts: list[Msg]) -> Msg:
-    return msg("store_product.join", one=parts[0], other=parts[1]) if len(parts) > 1 else parts[0]

@@ -451,8 +451,22 @@ JOB_NAMES = {
     "unconfirmed": "home.unconfirmed",
     "clearance": "clearance_request.title",
     "clearance_tasks": "home.clearance_tasks",
+    "deliveries": "hint.all_deliveries",
+    "exceptions": "home.exceptions",
+    "help": "hint.help",
+    "home": "today.at_home",
+    "note": "note.title",
+    "order": "home.orders",
+    "order_actions": "home.orders",
+    "palette": "palette.title",
+    "pin": "home.pin",
+    "products": "home.products",
+    "sign_in": "sign_in.title",
+    "store_product": "unconfirmed.choice_open_store_product",
+    "stores": "home.stores",
+    "today": "home.today",
 }
-"""Names of the jobs, as on the pages that open them."""
+"""Names of all jobs, as on the pages that open them."""
 
 
 class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
@@ -499,8 +513,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
 
 
 def _job_name(row: TodayTerminalsRow) -> Msg:
-    job = row["job"]
-    return msg(JOB_NAMES[job]) if job in JOB_NAMES else raw(job) if job else msg("today.at_home")
+    return msg(JOB_NAMES[row["job"] or "home"])
 
 
 def _iso_time(at: float) -> str:

@@ -25,7 +25,7 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, ListOptions
+from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, ListOptions, reject_input
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
@@ -400,7 +400,7 @@ class CloseQuestion(Question):
         return super().accepts(state)._replace(search=True, typed_only=True)
 
     def handle_other_input(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
-        return _close_by_hand(event.text, state, context) if isinstance(event, Text) else Turn(state)
+        return _close_by_hand(event.text, state, context) if isinstance(event, Text) else reject_input(state, event)
 
 
 def _follow_choice(choice: str, state: UnconfirmedState, context: Context) -> Result:
@@ -466,7 +466,9 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
         return LIST.handle_rows(state, answer, context)
 
     def handle_scan(self, state: UnconfirmedState, matches: tuple[Match, ...], context: Context) -> Result:
-        return LIST.open_scanned(state, matches[0], context) if state.entry is None else Turn(state)
+        if state.entry is not None:
+            return super().handle_scan(state, matches, context)
+        return LIST.open_scanned(state, matches[0], context)
 
 
 def _update_entry(state: UnconfirmedState, rows: tuple[UnconfirmedRow, ...]) -> Result:

@@ -132,7 +132,7 @@ def _flow_keyed(keyed: tuple[KeyedItem, ...], cells: int, writer: MessageWriter)
 def _squeeze_keyed(keyed: tuple[KeyedItem, ...], cells: int, writer: MessageWriter, rows: int) -> list[StyledLine]:
     """Return all items on at most `rows` lines. If necessary the last commands are only letters.
 
-    Choices and the way back keep their texts.
+    Choices keep their texts; the way back does unless all fit only without it.
     """
     lines = list(_flow_keyed(keyed, cells, writer))
     for worded in range(len(keyed), -1, -1):
@@ -145,6 +145,10 @@ def _squeeze_keyed(keyed: tuple[KeyedItem, ...], cells: int, writer: MessageWrit
             for index, each in enumerate(keyed)
         ]
         lines = flow_items(items, cells, 1)
+    if len(lines) > rows:
+        bare = [_item(each, 0, cells, writer) if each[2] == "choice" else [(each[0], "hint-key")] for each in keyed]
+        without_texts = flow_items(bare, cells, 1)
+        lines = without_texts if len(without_texts) <= rows else lines
     return lines
 
 

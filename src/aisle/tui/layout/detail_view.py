@@ -216,9 +216,11 @@ def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spar
     hint_rows = 2 if box.rows >= 9 else 1
     hint_rows = max(hint_rows, min(spare, box.rows // 2) - len(choices))
     footer = [*choices, *hint_lines(key_hints, box.cells, box.writer, hint_rows)[:hint_rows]]
-    if len(footer) > box.rows // 2:
-        footer = command_flow(view.choices, key_hints, box.cells, box.writer, box.rows // 2, after, view.choice_letters)
-    return footer[: max(0, box.rows - (len(choices) < box.rows))]
+    most = max(0, box.rows - (len(choices) < box.rows))
+    for rows in (box.rows // 2, most):
+        if len(footer) > rows:
+            footer = command_flow(view.choices, key_hints, box.cells, box.writer, rows, after, view.choice_letters)
+    return footer[:most]
 
 
 def shows_pane(view: DetailView, box: LayoutBox) -> bool:
