@@ -36,8 +36,7 @@ def undo_too_late(home: StoreFolder, user: str) -> None:
     queue = OperationQueue(db)
     with transaction(db):
         (op_id,) = queue.enqueue([Intent(write)], Author("0001", user))
-    queue.refuse_entries(op_id, [entry], store_message(LATER_COUNT, counted=Decimal(9)))
-    queue.keep_entries(op_id, [])
+    queue.keep_entries(op_id, [], [entry], store_message(LATER_COUNT, counted=Decimal(9)))
     db.close()
 
 
