@@ -64,14 +64,18 @@ class Verdicts:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether messages wait: a refusal or question stands, or an answer or message came a moment ago."""
-        answer, (_, notification) = self._last_answer(), self._notification
-        is_new = abs(self._context.at - self._notified_at) < STANDS_S
-        if notification is not None and self.current is notification and is_new:
-            return True
+        """Return whether messages wait: a refusal or question stands, or an answer was given a moment ago."""
+        answer = self._last_answer()
         if answer is None:
             return False
         return answer.kind in (WRONG, ASK) or abs(self._context.at - self._answered_at) < STANDS_S
+
+    @property
+    def is_free_for_report(self) -> bool:
+        """Return whether a report hides nothing: neither an answer, nor a message that came a moment ago."""
+        shown = self._notification[1]
+        is_new = abs(self._context.at - self._notified_at) < STANDS_S
+        return not (self.is_busy or (shown is not None and self.current is shown and is_new))
 
     def notify(self, verdict: Verdict) -> None:
         """Show a message that no input caused, before the answer that stands."""
