@@ -18,7 +18,7 @@ import h11
 import pytest
 
 from aisle.caller_addresses import address_key
-from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
+from aisle.server.connections import _REQUEST_BYTES, ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_rounds import FairStarts, KnownClients
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
 from aisle.service.db.fair_turns import FairTurns
@@ -31,7 +31,8 @@ from aisle.service.http import app as service_app
 from aisle.service.http.access_and_service_logs import AccessLog, RequestRecord
 from aisle.service.http.metrics import Metrics
 from tests.run_length import tries
-from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
+from tests.service.serve_process import until
+from tests.service.test_connections import CHUNKED, SECONDS, WHOLE, answers, app, connected, ended, serving
 from tests.service.test_monitoring import figures
 from tests.service.world import API, World
 
@@ -100,12 +101,30 @@ def test_heads_without_their_end_have_a_limit_of_all() -> None:
         half = GET[:-2] + b"X: " + b"x" * 15_000
         for _ in range(40):
             opened.enter_context(closing(connected(port, half)))
-        sleep(0.1)
-        assert 0 < held(server) <= limits.unfinished_bytes + len(half)
+        until(lambda: 0 < held(server) <= limits.unfinished_bytes + len(half))
         with closing(connected(port, GET[:-2])) as visitor:
             sleep(0.02)
             visitor.sendall(b"\r\n")
             assert visitor.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_requests_that_await_their_body_have_a_limit_of_all() -> None:
+    async def read(scope: Any, receive: Any, send: Any) -> None:
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.request":
+            await app(scope, receive, send)
+
+    limits = ConnectionLimits(awaited_bytes=300_000, body_seconds=1e6)
+    with serving(limits, read) as (port, server), ExitStack() as opened:
+        callers = [opened.enter_context(closing(connected(port, WHOLE))) for _ in range(40)]
+        until(lambda: len(server.server_state.connections) < 300_000 // _REQUEST_BYTES)
+        assert ended(callers[0]) == b"", "the oldest ones are closed"
+        callers[-1].sendall(bytes(1_000))
+        assert callers[-1].recv(100).startswith(b"HTTP/1.1 200")
+        head = WHOLE[:-2] + b"".join(b"%x: x\r\n" % n for n in range(90)) + b"\r\n"
+        callers = [opened.enter_context(closing(connected(port, head))) for _ in range(12)]
+        until(lambda: len(server.server_state.connections) - 1 <= 300_000 // (_REQUEST_BYTES + 90 * 160))
 
 
 def test_bodies_that_wait_for_their_turn_are_no_heads() -> None:

@@ -113,7 +113,7 @@ class Worker:
         """Whether the goods are picked at the place that was said: where none were known, only the detail names it."""
         verdict = self.person.frame.verdict
         detail = verdict.detail if verdict else None
-        return answer.id == "pick.from_location" or (detail is not None and detail.id == "pick.booked_nowhere")
+        return answer.id == "pair" or (detail is not None and detail.id == "pick.booked_nowhere")
 
     def last_letter(self) -> str:
         """The letter of the last choice: of the location that was scanned last."""

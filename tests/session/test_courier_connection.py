@@ -171,7 +171,7 @@ def test_what_was_not_told_on_one_page_is_there_on_the_next(home: StoreFolder, s
             socket.notify(name, ["order/4102"])
         assert rung(session) is None
         say(session, "b")
-        assert told(say(session, "4102"))[1] == "batch.picked"
+        assert told(say(session, "4102"))[1] == "pick.left_done"
 
 
 @pytest.mark.parametrize("topic", ["link", "outbox", "refusal", "ask"])

@@ -157,13 +157,13 @@ def test_what_somebody_else_did_is_his(home: StoreFolder) -> None:
         to_home(session)
     with at(home, user="U2") as session:
         frame = one_by_one(session, "u")
-        assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+        assert (frame.view.name, told(frame)) == ("home", (INFO, "pick.nothing_to_undo"))
 
 
 def test_nothing_was_done_yet(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         frame = one_by_one(session, "u")
-        assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+        assert (frame.view.name, told(frame)) == ("home", (INFO, "pick.nothing_to_undo"))
         assert isinstance(frame.view, ListView)
         assert frame.view.total == 2, "it is no search"
 

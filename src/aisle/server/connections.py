@@ -60,6 +60,8 @@ _EVENTS = 32
 """Heads and parts of bodies that one step reads. Further ones wait, since each takes time however short it is."""
 _SHORT_HEAD = 1 << 10
 """Length of an ordinary head. Up to it the common limit closes no connection."""
+_REQUEST_BYTES, _LINE_BYTES = 12 << 10, 160
+"""Memory of a request whose body is awaited, and of each line of its head, beside the text of the head."""
 _SHARE = 4
 """Divisor of all connections for the default limit of one address."""
 
@@ -84,6 +86,8 @@ class ConnectionLimits(NamedTuple):
     """Maximum number of connections accepted in a row."""
     unfinished_bytes: int = 8 << 20
     """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
+    awaited_bytes: int = 16 << 20
+    """Memory of all requests whose bodies are awaited."""
 
     unread: int = 512
     """Maximum number of connections that do not read their answers. Each takes some 50 KiB of memory."""
@@ -121,9 +125,11 @@ def limited(limits: ConnectionLimits, known: KnownClients) -> type[H11Protocol]:
         "unfinished": {},
         "idle": {},
         "unread": {},
+        "bodies": {},
     }
     state |= {
         "held": HeldBytes(limits.unfinished_bytes),
+        "awaited": HeldBytes(limits.awaited_bytes),
         "room": memoryview(bytearray(_READ_BODY_BYTES)),
         "known": known,
         "rounds": FairRounds(known),
@@ -216,9 +222,9 @@ class _Flow(FlowControl):
 class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     """Connection whose requests must arrive in time.
 
-    `unfinished`, `idle` and `unread` are the server's connections that may be closed when there are too many. Each is
-    ordered by waiting time, the longest first. The connection reads small parts, and none while a complete request
-    waits behind the one that runs. What it has read is parsed in turn with the connections of other clients.
+    `unfinished`, `idle`, `unread` and `bodies` are the server's connections that may be closed when there are too many.
+    Each is ordered by waiting time, the longest first. The connection reads small parts, and none while a complete
+    request waits behind the one that runs. What it has read is parsed in turn with the connections of other clients.
     """
 
     limits: ConnectionLimits
@@ -229,7 +235,10 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     """Connections that were answered and have sent nothing since."""
     unread: dict[LimitedConnection, None]
     """Connections whose client has not read its answer."""
+    bodies: dict[LimitedConnection, None]
+    """Connections whose request awaits the rest of its body."""
     held: HeldBytes
+    awaited: HeldBytes
     known: KnownClients
     rounds: FairRounds
     room: memoryview
@@ -244,6 +253,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     _unsent = 0
     _held = 0
     """Received bytes that are not part of a request yet."""
+    _awaited = 0
+    """Estimated memory of the request whose body is awaited."""
     _unread: asyncio.TimerHandle | None = None
     conn: _Events
     flow: _Flow
@@ -402,11 +413,20 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
             self.unfinished[self] = None
             self._body, self._began, self._received = cycle, self.loop.time(), 0
             self._due = self.loop.call_later(self.limits.body_seconds, self._late)
+            self.bodies[self] = None
+            self._awaited = _REQUEST_BYTES + sum(len(name) + len(value) + _LINE_BYTES for name, value in self.headers)
+            if self.awaited.change(self._awaited):
+                log.warning("Over %d bytes of requests await their body: the oldest are closed.", self.awaited.most)
+            while self.awaited.change(0):
+                next(iter(self.bodies))._close()
 
     def _await_nothing(self) -> None:
         if self._due is not None:
             self._due.cancel()
             self._due = None
+        if self._body is not None:
+            self.awaited.change(-self._awaited)
+            self.bodies.pop(self, None)
         self._body = None
         self.unfinished.pop(self, None)
         self.idle.pop(self, None)

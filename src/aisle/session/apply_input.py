@@ -561,7 +561,7 @@ class InputHandler:
         """Say how a label is typed: typed alone, it was a command."""
         verdict = self._verdicts.current
         text = (
-            msg("session.tote_letter_message", label=label, said=verdict.text)
+            msg("shortage.join", one=verdict.text, other=msg("session.tote_letter", label=label))
             if verdict
             else msg("session.tote_letter", label=label)
         )

@@ -133,7 +133,7 @@ class EventRunner:
         if jobs and (operation is None or operation.job is None or operation.job.job.name not in jobs):
             self._verdicts.show(Verdict(WRONG, msg("pick.nothing_to_undo")))
         elif operation is None:
-            self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
+            self._verdicts.show(Verdict(INFO, msg("pick.nothing_to_undo")))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
         elif resumed := self._store.unit_of_work.reopen(operation.job, self._context.current()):

@@ -140,7 +140,7 @@ def report_arrival(
         save_terminal_store(folder.root, opened.profile.terminal, terminal_store)
     text = msg("session.switched_store", store=folder.store)
     if verdict and verdict.text.id != "sign_in.done":
-        text = msg("session.switched_store_message", store=folder.store, told=verdict.text)
+        text = msg("shortage.join", one=text, other=verdict.text)
     if waiting:
         text = msg("session.switched_store_waiting", told=text, count=waiting, left=old_folder.store)
     return Verdict(WRONG if verdict and verdict.kind == WRONG else GOOD, text)

@@ -61,7 +61,7 @@ record to open."""
 
 RECORD_TEXTS = {
     ORDER: "palette.order",
-    PRODUCT: "palette.product",
+    PRODUCT: "raw.cut",
     LOCATION: "palette.location",
     DELIVERY: "palette.delivery",
 }
@@ -194,7 +194,7 @@ class PaletteJob(Job[PaletteState]):
             self.name,
             msg("palette.title"),
             msg("palette.prompt"),
-            (msg("palette.head"), msg("palette.head_key")),
+            (msg("palette.head"), msg("scanner_test.kind_key")),
             tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
             empty=msg("palette.empty"),
             numbered=0 if state.typed else None,
@@ -298,7 +298,7 @@ def _handle_text(state: PaletteState, size: int, context: Context) -> Result:
 
 def _record_entry(row: RecordRow) -> PaletteEntry:
     key = {} if row["kind"] == PRODUCT else {"key": row["key"]}
-    name = msg(RECORD_TEXTS[row["kind"]], **key, name=row["label"])
+    name = msg(RECORD_TEXTS[row["kind"]], **key, name=row["label"], text=row["label"])
     return PaletteEntry(name, RECORD, f"{row['kind']}/{row['key']}", row["key"] if row["kind"] == PRODUCT else "")
 
 

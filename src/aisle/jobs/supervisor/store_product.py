@@ -77,12 +77,12 @@ class FiguresPage(PagedPage[StoreProductState]):
             series=tuple(series),
             axis=(),
             page=state.page,
-            empty=msg("store_product.no_figures"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
 
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
     def go_back(self, state: StoreProductState, context: Context) -> Result:
         return Turn(state._replace(phase=PAGE, field="", page=0))
@@ -149,14 +149,14 @@ class StoreProductJob(PageJob[StoreProductState]):
         """Open the scanned product, except while a value is being changed, because that would be lost."""
         match, label = matches[0], matches[0].label or matches[0].key
         if match.kind != PRODUCT:
-            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
+            return refuse(state, msg("page.not_this", what=name_of(match)))
         if state.phase == CONFIRM:
             return refuse(state, msg("count.answer_first", what=raw(label)))
         if state.phase == VALUE and state.field == EXPIRY and match.expiry and match.key == state.number:
             return propose_changes(state, {EXPIRY: format_day_as_datetime(_label_date(match, context))}, context)
         if state.phase == VALUE:
             return refuse(state, msg("store_product.finish_change_first", what=label))
-        shown = Verdict(INFO, msg("look_up.shown", label=label))
+        shown = Verdict(INFO, msg("raw.cut", text=label))
         return _open_product(match.key, label, context)._replace(verdict=shown)
 
 

@@ -200,7 +200,7 @@ def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
         if not isinstance(value, Decimal):
             continue
         if field.kind == WHOLE_NUMBER and value != value.to_integral_value():
-            return msg("store_product.not_whole")
+            return msg("input.whole_number_only", text=str(value))
         if not 0 <= value <= MAX_VALUE:
             return msg("store_product.out_of_limits")
         if allowed and value != to_decimal(product.value(name) or -1) and not allowed.low <= value <= allowed.high:
@@ -244,10 +244,8 @@ def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
 
 def refusal_text(change: PendingChangeRow) -> Msg:
     """Return the reason why a change was refused: by the service, or because somebody else was faster."""
-    return msg(
-        "unconfirmed.note_why" if is_stored_message(change["why"]) else "store_product.refused",
-        why=read_message(change["why"]),
-    )
+    why = read_message(change["why"])
+    return why if is_stored_message(change["why"]) else msg("store_product.refused", why=why)
 
 
 def change_text(change: PendingChangeRow) -> Msg:

@@ -128,7 +128,7 @@ class ProductPage(DetailPage[StoreProductState]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
 
 def query_product(state: StoreProductState, id_: str, context: Context) -> Query:
