@@ -58,8 +58,7 @@ class StoreSwitch:
 
     def switch(self, number: str, open_store: OpenStore | None) -> None:
         """Go on in another store as the same person. Open jobs wait in the old one, whose courier sends the rest."""
-        if not self._event_runner.commit():
-            return
+        self._event_runner.commit_or_stop()
         try:
             waiting = self._store.operations.pending_counts()[0]
             opened = open_store(number) if open_store else None
