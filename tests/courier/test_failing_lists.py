@@ -9,8 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.cache.writer import CacheWriter
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
+from aisle.courier.pull.ordered_cache_writes import CacheUpdate
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.read_and_immediate_requests import request_read
@@ -202,6 +204,26 @@ async def test_failing_list_is_missing_and_others_are_read(shop: Shop, name: str
         assert shop.missing() == {}
         here = shop.there()
         assert all(here[each] for each in served)
+
+
+UNFORESEEN: dict[str, tuple[type, str]] = {
+    "stores": (CacheWriter, "write_stores"),
+    "locations": (CacheUpdate, "put_locations"),
+}
+"""Lists that are read in one go and page by page, with what writes their rows."""
+
+
+@pytest.mark.parametrize("name", UNFORESEEN)
+async def test_an_unforeseen_error_stops_no_other_list(shop: Shop, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise TypeError
+
+    owner, writer = UNFORESEEN[name]
+    monkeypatch.setattr(owner, writer, fail)
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: courier.full_sync.progress.completed, 400)
+        assert [*shop.missing()] == [name]
+        assert shop.there()["stock"]
 
 
 @pytest.mark.parametrize(

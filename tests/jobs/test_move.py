@@ -41,7 +41,7 @@ def test_quantities_are_scanned_typed_or_all() -> None:
     assert hand.held == {"P1": 5}
     hand.scan("P3", "0.5")
     assert hand.held == {"P1": 5, "P3": Decimal("0.5")}
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     hand.say("B-1")
     assert len(hand.sent) == 1
     assert [item[:2] for item in hand.items] == [("P1", 5), ("P3", Decimal("0.5"))]
@@ -75,7 +75,7 @@ def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     assert hand.held == {"P1": 1}
-    assert hand.choices == ["move.choice_expected_quantity", "move.choice_count", "move.choice_whole_quantity"]
+    assert hand.choices == ["goods.only", "move.choice_count", "goods.all_anyway"]
     hand.say("r")
     assert hand.held == {"P1": 5}
     assert hand.scan("P1") == "move.exceeds_expected"
@@ -115,7 +115,7 @@ def test_goods_come_from_an_order_by_their_product() -> None:
     assert hand.scan("P9") == "move.not_of_order"
     hand.say("P4", "P4")
     assert hand.say("P4") == "move.exceeds_held"
-    assert hand.choices == ["move.choice_expected_quantity", "move.choice_count"]
+    assert hand.choices == ["goods.only", "move.choice_count"]
     hand.feed(Back())
     hand.say("A-2")
     assert hand.items == [("P4", 2, ("PU", 0, "4101", 2), ("A-2", 0, "", 0))]
@@ -139,7 +139,7 @@ def test_goods_go_to_an_order_and_then_to_its_place() -> None:
     hand.say("P3")
     assert hand.say("4101") == "move.order_full"
     hand.say("A-2", "P3")
-    assert hand.say("4101") == "move.not_on_order"
+    assert hand.say("4101") == "pick.not_here"
     assert hand.held == {"P3": 1}
 
 
@@ -210,7 +210,7 @@ def test_a_store_without_places_moves_between_pools_and_orders() -> None:
     hand = Hand(Store(goods, {("4101", 1): ("P1", 3)}, ()))
     assert hand.view.name == "move.take"
     hand.say("P1", "=3")
-    assert hand.say("d") == "move.which_from_pool"
+    assert hand.say("d") == "move.note_from_pool"
     hand.say("1", "2", "d")
     assert hand.items == [("P1", 3, ("", 1, "", 0), ("", 2, "", 0))]
     hand.say("P1", "4101")
@@ -281,7 +281,7 @@ def test_a_scan_of_a_named_product_is_one_more_after_anything_else(inputs: tuple
 def test_a_refused_scan_is_not_the_piece_in_hand() -> None:
     hand = Hand(product_number="P1")
     hand.say("A-1")
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     hand.say("P1")
     assert hand.held == {"P1": 1}
 
@@ -290,7 +290,7 @@ def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
     hand = Hand()
     hand.say("A-2")
     assert hand.say("P1") == "move.not_here"
-    assert hand.choices == ["move.choice_whole_quantity", "move.choice_count", "move.choice_from", "move.choice_from"]
+    assert hand.choices == ["goods.all_anyway", "move.choice_count", "move.choice_from", "move.choice_from"]
     hand.say("f")
     assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
     hand = Hand()
@@ -445,7 +445,7 @@ def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand.feed(Rows("locations", (), 0))
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
-    assert hand.say("u") == "move.order_loading"
+    assert hand.say("u") == "pick.waiting"
     assert hand.effects[-1] == Refresh("order", "4101")
     assert hand.say("u") == "move.undone"
     assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
@@ -465,7 +465,7 @@ def test_goods_in_hand_are_not_left_without_a_word() -> None:
 
 def test_what_does_not_belong_here_says_so() -> None:
     hand = Hand()
-    assert hand.scan("bob", kind=PERSON) == "move.not_this"
+    assert hand.scan("bob", kind=PERSON) == "page.not_this"
     assert hand.feed(UnknownCode("4711")) == "count.unknown"
     assert hand.say("4109") == "move.no_known_location"
     hand = Hand()
@@ -655,7 +655,7 @@ def test_undo_of_pool_change_reverts_each_location() -> None:
         ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
         ("P7", 1, ("B-1", 1, "", 0), ("B-1", 2, "", 0)),
     ]
-    assert hand.say("u") == "move.undone_many"
+    assert hand.say("u") == "move.undone"
     assert hand.items == [
         ("P1", 1, ("A-1", 2, "", 0), ("A-1", 1, "", 0)),
         ("P7", 1, ("B-1", 2, "", 0), ("B-1", 1, "", 0)),

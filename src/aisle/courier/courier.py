@@ -264,7 +264,7 @@ class Courier:
             self.single_reads, self.reconciler, self.observations, self.link, self.operator_notices, self._cache_db
         )
         undo_as_booked = UndoAsBooked(
-            self.single_reads.log_reader.read,
+            self.single_reads.read_log,
             self.outbox,
             self._cache_db,
             self._outbox_db,

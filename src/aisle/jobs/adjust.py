@@ -273,7 +273,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     quantity = meaning.quantity
     if quantity % 1 and not fresh.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=quantity)
     candidates = _parse_stock(rows)
     figures = _has_figures(rows)
     return _choose_location(
@@ -335,7 +335,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     if scanned:
         return _add_scanned(state, scanned)
     if not state.expired_on:
-        return reply(state, ASK, "adjust.how_many_first", label=item.label)
+        return reply(state, ASK, "goods.how_many", label=item.label)
     day = msg("store_product.day", at=state.expired_on)
     return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
 
@@ -343,7 +343,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(matches[0]))
     if meaning.kind == LOCATION:
         return _scan_location(state, meaning)
     item = state.line
@@ -356,7 +356,7 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     if state.phase != "quantity":
         return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=item.label, quantity=meaning.quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
@@ -392,9 +392,9 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
     taken = reply(
         _with_quantity(state, value),
         GOOD,
-        "adjust.how_many",
+        "count.counted",
         label=state.line.label,
-        quantity=amount_of(state.line, value),
+        counted=amount_of(state.line, value),
     )
     return _ask_if_plausible(state, value, added or value) or taken
 
@@ -468,7 +468,7 @@ def _undo_entry(state: AdjustState) -> Result:
     was, now = state.quantity, state.earlier_quantities[-1]
     back = state._replace(quantity=now, earlier_quantities=state.earlier_quantities[:-1])
     amounts = {"was": _amount(state, was), "now": _amount(state, now)}
-    return Turn(back, (), undo_verdict(msg("count.undone", label=_label(state), **amounts)))
+    return Turn(back, (), undo_verdict(msg("pick.undone", label=_label(state), **amounts, where=raw(""))))
 
 
 def _label(state: AdjustState) -> str:
@@ -483,7 +483,7 @@ def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
 
 def _drop_quantity(state: AdjustState) -> Result:
     value = _amount(state, state.asked_quantity or Decimal(0))
-    return reply(_clear_question(state), INFO, "count.not_so_many", value=value, label=_label(state))
+    return reply(_clear_question(state), INFO, "receive.dropped", quantity=value, label=_label(state))
 
 
 def _clear_question(state: AdjustState) -> AdjustState:
@@ -589,7 +589,7 @@ def _ask_exceeded(state: AdjustState) -> Result:
         "quantity": _amount(state, state.quantity),
     }
     if not state.has_expected:
-        return reply(asking, ASK, "adjust.none_expected", result=_amount(state, -state.quantity), **args)
+        return reply(asking, ASK, "adjust.exceeds_expected", result=_amount(state, -state.quantity), **args, books=0)
     books, result = _amount(state, expected), _amount(state, expected - state.quantity)
     return reply(asking, ASK, "adjust.exceeds_expected", books=books, result=result, **args)
 

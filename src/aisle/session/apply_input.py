@@ -306,14 +306,13 @@ class InputHandler:
         self._meanings.record(meaning)
         self._add_to_trace(line, meaning, at)
 
-    def reject_rest(self, rest: Sequence[DecodedInput]) -> None:
+    def reject_rest(self, rest: Sequence[DecodedInput], why: Msg) -> None:
         """Drop the inputs after a failed commit, and tell how many lines have to be scanned again."""
         lines = sum(isinstance(item, Line) for item in rest)
         self._batch.serial += lines
-        count, verdict = self._batch.uncommitted + lines, self._verdicts.current
-        if verdict and (lines or count > 1):
-            text = msg("session.inputs_not_saved", count=count, why=dict(verdict.text.args)["why"])
-            self._verdicts.current = Verdict(WRONG, text)
+        count = self._batch.uncommitted + lines
+        if lines or count > 1:
+            self._verdicts.current = Verdict(WRONG, msg("session.inputs_not_saved", count=count, why=why))
 
     def _apply_prepared(self, line: Line, at: float) -> None:
         is_number_asked = self._page.accepts().is_number_asked
@@ -562,7 +561,7 @@ class InputHandler:
         """Say how a label is typed: typed alone, it was a command."""
         verdict = self._verdicts.current
         text = (
-            msg("session.tote_letter_message", label=label, said=verdict.text)
+            msg("shortage.join", one=verdict.text, other=msg("session.tote_letter", label=label))
             if verdict
             else msg("session.tote_letter", label=label)
         )

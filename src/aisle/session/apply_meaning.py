@@ -383,7 +383,7 @@ _REFUSED_BESIDE_QUESTION = (
 _PAGES_WITHOUT_QUANTITY = ("home", "look_up", "locations")
 """Jobs that only show a scanned product."""
 
-_UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.put_back_first")
+_UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.prompt_return")
 """Ends of the verdicts of jobs that have no use for words."""
 
 

@@ -125,12 +125,10 @@ class MultiLineScans:
         return bool(self._held.lines)
 
     def apply(self, items: Sequence[DecodedInput], at: float) -> None:
-        """Apply or hold inputs in their order until a commit fails; the batch counts them."""
+        """Apply or hold inputs in their order; the batch counts them."""
         for item in items:
             self._batch.handled += 1
             self._apply_item(item, at)
-            if self._batch.has_failed:
-                return
         last = items[-1] if items else None
         has_next_line = isinstance(last, OpenLine) and bool(last.text)
         if self._held.lines and not (has_next_line and self._are_all_codes(self._held, has_next_line=True)):
@@ -364,8 +362,6 @@ class MultiLineScans:
                 applied.append(self._undo.end_line())
                 self._is_unknown_multi_line = False
                 self._guard_after(line)
-            if self._batch.has_failed:
-                break
         return applied
 
     def _as_label(self, line: Line, held: _HeldScan) -> Line:

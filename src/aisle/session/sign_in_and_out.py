@@ -96,8 +96,7 @@ class SignInFlow:
     def change(self, effect: SignIn | SignOut) -> None:
         """Sign in another person or nobody, with their own language instead of the last person's choices."""
         self._store.unit_of_work.set_sign_in(effect)
-        if not self._event_runner.commit():
-            return
+        self._event_runner.commit_or_stop()
         user, last = effect if isinstance(effect, SignIn) else NOBODY, self._context.user
         if last.user not in ("", user.user):
             self._profile.reset_personal()

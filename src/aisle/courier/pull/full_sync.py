@@ -43,7 +43,7 @@ from aisle.courier.pull.full_sync_stages import (
     PageRead,
     paged_stage,
 )
-from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.single_reads import SingleReads, unforeseen_is_invalid
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
 from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.wake_event import Sleep, WakeEvent
@@ -212,7 +212,8 @@ class FullSync:
         at = self._progress.at or self._begin_stage(await self._next_stage())
         try:
             if at.stage in UNPAGED_STAGES:
-                self._add_left_out(await self._read_unpaged(at.stage))
+                with unforeseen_is_invalid(at.stage):
+                    self._add_left_out(await self._read_unpaged(at.stage))
                 self._end_stage()
             else:
                 await self._read_pages(paged_stage(at.stage, self.single_reads.store))
@@ -369,8 +370,9 @@ class FullSync:
     async def _read_pages_from(self, stage: PagedStage, at: StagePosition) -> None:
         """Read all pages from a position on."""
         async with aclosing(self._request_pages(stage, at)) as pages:
-            while await self._read_page(stage, pages):
-                pass
+            with unforeseen_is_invalid(stage.operation):
+                while await self._read_page(stage, pages):
+                    pass
 
     def _request_pages(self, stage: PagedStage, at: StagePosition) -> Pages:
         query = self._stage_query(stage)

@@ -161,10 +161,11 @@ class Reconciler:
 
     def _confirm_resolved(self) -> None:
         """Pass on operations that a person confirmed: they have to be read back too."""
-        for op in self.outbox.confirmed_by_person():
+        confirmed = self.outbox.confirmed_by_person()
+        for op in confirmed:
             if op.op_id not in self._confirmed_ids:
-                self._confirmed_ids.add(op.op_id)
                 self.events.on_confirmed(op)
+        self._confirmed_ids = {op.op_id for op in confirmed}
 
     # Before and after a send
 

@@ -107,7 +107,7 @@ class HandOverJob(PageJob[HandOverState]):
         first = next((each for kind in kinds for each in matches if each.kind == kind), None)
         match state.step:
             case "" if any(state.last_read.is_repeated(each.key, context.now) for each in matches):
-                return reply(state, INFO, "hand_over.read_again", order=state.last_order)
+                return reply(state, INFO, "pick.handed_over_now", order=state.last_order)
             case "":
                 return open_order(state, first.key, context) if first else refuse(state, not_an_order(matches[0]))
             case "order" if first and first.kind == PRODUCT:
@@ -171,4 +171,4 @@ def _status_of(row: OrderRow) -> str:
 def _report_end(before: HandOverState, state: HandOverState) -> Result:
     """Report that somebody else has handed the open order over."""
     is_ended = before.status in ("partial", "picked") and state.status == "finished"
-    return refuse(state, msg("order_actions.order_finished", order=state.order)) if is_ended else Turn(state)
+    return refuse(state, msg("pick.handed_over_now", order=state.order)) if is_ended else Turn(state)

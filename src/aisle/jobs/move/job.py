@@ -348,7 +348,7 @@ def _scan_with_named_piece(state: MoveState, matches: tuple[Match, ...], context
 def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context) -> Result:
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if match is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(matches[0]))
     if goods_in_hand.is_goods_question_open(state) and (state.phase != "put" or match.kind != PRODUCT):
         return take_goods.repeat_question(state, match)
     if more := take_goods.add_to_question(state, match):
@@ -484,7 +484,7 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
             return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
             state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
-            return reply(state_asked, ASK, "move.which_from_pool")
+            return reply(state_asked, ASK, "move.note_from_pool")
         case "u" if state.phase == "put" and state.portion:
             return undo.take_back_portion(state)
         case "u" if state.phase == "put" and undo.is_selection_last(state):

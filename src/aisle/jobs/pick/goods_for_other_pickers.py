@@ -47,7 +47,7 @@ def returned_message(state: PickState) -> Msg:
     """Return the message about the last goods in hand when no order is left."""
     last = state.history[-1] if state.history else None
     if last is None or not last.returned or not last.location:
-        return msg("pick.choice_put_back_all")
+        return msg("pick.choice_put_back")
     return msg("pick.put_down", order=_order_numbers(last.returned), place=last.location)
 
 
@@ -57,9 +57,7 @@ def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context)
     amounts = [
         name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
     ]
-    text = name_goods_and_locations.goods_message(
-        "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
-    )
+    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=step.location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

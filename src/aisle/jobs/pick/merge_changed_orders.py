@@ -211,17 +211,17 @@ ORDER_QUERY_PREFIX = "order/"
 """Prefix of the ids of order queries; the order number follows."""
 
 LEAVE_TEXTS = {
-    "rejected": ("pick.rejected", "pick.removed_rejected"),
-    "rejected_here": ("pick.rejected", "pick.removed_rejected"),
-    "finished": ("pick.handed_over_now", "pick.removed_handed_over"),
-    "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
-    "claimed": ("pick.claimed_now", "pick.removed_claimed"),
-    "assigned": ("pick.reassigned", "pick.removed_reassigned"),
-    "no_order": ("pick.no_order", "pick.removed_unknown"),
-    "empty": ("pick.empty", "pick.removed_empty"),
-    "left_out": ("pick.left", "pick.removed_left_out"),
+    "rejected": "pick.rejected",
+    "rejected_here": "pick.rejected",
+    "finished": "pick.handed_over_now",
+    "handed": "pick.handed_over_now",
+    "claimed": "pick.claimed_now",
+    "assigned": "pick.reassigned",
+    "no_order": "pick.no_order",
+    "empty": "pick.empty",
+    "left_out": "pick.left",
 }
-"""Messages by the reason why an order leaves: for a single order, and within a batch."""
+"""Messages by the reason why an order leaves."""
 
 
 def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect, ...]:
@@ -353,7 +353,7 @@ def start_when_ready(state: PickState) -> Result:
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
     else:
-        text = msg("batch.picked", order=state.order)
+        text = msg("pick.left_done", order=state.order)
     return Turn(start, (), Verdict(GOOD if open_ else INFO, text))
 
 
@@ -450,8 +450,9 @@ def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = 
 def _left_message(before: PickState, after: PickState, tote: Tote, reason: str, other_picker: str) -> Msg:
     goods = after.to_return[len(before.to_return) :]
     args: dict[str, str] = {"order": tote.order, **({"who": other_picker} if reason in ("claimed", "assigned") else {})}
-    alone, in_batch = LEAVE_TEXTS[reason]
-    text = msg(in_batch, tote=tote.letter, **args) if before.is_batch else msg(alone, **args)
+    text = msg(LEAVE_TEXTS[reason], **args)
+    if before.is_batch:
+        text = msg("pair", name=tote.letter, value=text)
     count = sum(back.quantity for back in goods)
     return msg("pick.removed_with_goods", what=text, count=count) if goods else text
 
