@@ -10,7 +10,7 @@ import pytest
 
 from aisle.host.notify_sockets import ANYTHING
 from aisle.jobs.job import Changed, Query
-from aisle.session import job_stack
+from aisle.session.job_stack import StackedJob
 from aisle.session.session import Session
 from tests.session.every_page import PAGES, on_page
 from tests.session.job_steps import WAYS, Way, put_down
@@ -60,25 +60,24 @@ def asked_after(session: Session, topic: str, asked: list[Query]) -> set[str]:
 def test_every_page_asks_again_for_the_figures_that_changed(
     tmp_path: Path, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers: list[tuple[int, Query, frozenset[str]]] = []
+    queries: dict[tuple[str, str], Query] = {}
     asked: list[Query] = []
-    record_answer = job_stack.StackedJob.record_answer
+    with_answer = StackedJob.with_answer
 
-    def record(stacked: job_stack.StackedJob, query: Query, rows: Sequence[Any]) -> None:
-        record_answer(stacked, query, rows)
+    def record(stacked: StackedJob, query: Query, rows: Sequence[Any]) -> StackedJob:
         asked.append(query)
-        answers.append((id(stacked.topics_by_query), query, stacked.topics_by_query[query.id]))
+        queries[stacked.job.name, query.id] = query
+        return with_answer(stacked, query, rows)
 
     for way, steps in MORE_WAYS.items():
         monkeypatch.setitem(WAYS, way, steps)
-    monkeypatch.setattr(job_stack.StackedJob, "record_answer", record)
+    monkeypatch.setattr(StackedJob, "with_answer", record)
     with on_page(tmp_path, page) as session:
-        top = session.stack.top
-        shown = {query.id: (query, topics) for of, query, topics in answers if of == id(top.topics_by_query)}
+        job, shown = session.stack.top.job.name, session.stack.top.topics_by_query
         stale = [
             (query.name, topic)
-            for query, topics in shown.values()
-            if not is_exempt(page, top.job.name, query)
+            for id_, topics in shown.items()
+            if not is_exempt(page, job, query := queries[job, id_])
             for topic in topics - {ANYTHING}
             if query.name not in asked_after(session, topic, asked)
         ]

@@ -121,20 +121,25 @@ def refresh(state: MoveState) -> Turn[MoveState]:
 
 
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
-    """Report this person's refused movements; they and what was taken before them can no longer be undone. An open
+    """Report this person's refused movements; they and the takes of their goods can no longer be undone. An open
     question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
     new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
     if not new_rows:
         return Turn(state)
     bodies = [row["body"] for row in new_rows]
-    refused = [_is_refused(step, bodies, context) for step in state.history]
-    later = len(refused) - refused[::-1].index(True) if any(refused) else 0
-    earlier = (step for step, is_refused in zip(state.history[:later], refused, strict=False) if not is_refused)
-    history = (*(step for step in earlier if step.items), *state.history[later:])
+    history: tuple[UndoStep, ...] = ()
+    for step in state.history:
+        history = _without_takes_for(step, history) if _is_refused(step, bodies, context) else (*history, step)
     reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
     return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1]))
+
+
+def _without_takes_for(move: UndoStep, history: tuple[UndoStep, ...]) -> tuple[UndoStep, ...]:
+    """Return the steps without those that took the goods of this move, which are in hand no longer."""
+    moved = {goods_in_hand.goods_key(part) for part in move.goods}
+    return tuple(step for step in history if step.items or moved.isdisjoint(map(goods_in_hand.goods_key, step.goods)))
 
 
 def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
