@@ -373,15 +373,15 @@ def _merge_lines(
     if merged == mine:
         return Turn(pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and tote.is_uncertain)))
     differs = _order_values(merged) != _order_values(mine)
-    is_news = differs and not (is_uncertain or tote.is_uncertain or is_own)
+    is_reported = differs and not (is_uncertain or tote.is_uncertain or is_own)
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [take for take in state.lines if take.order != tote.order]
     state = _adjust_history(state, merged.values())
     renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
-        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)
-    if renewed.choices or renewed.take_over_choices or not is_news:
+        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_reported else Turn(renewed)
+    if renewed.choices or renewed.take_over_choices or not is_reported:
         # the open question stays on the screen, with its reason
         return _ask_rest_again(state, renewed, tote.order) or Turn(renewed)
     return reply(renewed, INFO, "pick.changed", order=tote.order)

@@ -109,7 +109,7 @@ class ShortageState(NamedTuple):
     held_for: tuple[tuple[str, Decimal], ...] = ()
     """Orders that all goods at locations are held for, and how much; empty if some are free."""
     phase: str = "choices"
-    """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
+    """`choices`; to reject: `which_order` where there are several, and `which_reason`."""
     order: str = ""
     """Order to be rejected."""
     other_locations: tuple[OtherLocation, ...] = ()

@@ -79,7 +79,7 @@ RETURN_NOTES = {
     "empty": "pick.note_return_empty",
     "left_over": "pick.note_return_surplus",
 }
-"""Message ids of notes on goods to be put back, by the reason why their order left."""
+"""Message ids of notes on goods to be put back, by the reason why their order left. Other reasons leave none."""
 
 
 def view(state: PickState) -> Step:
