@@ -26,7 +26,7 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
 from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
@@ -236,9 +236,7 @@ def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect
 def query_all_orders(state: PickState, *, refresh: bool = True) -> tuple[Effect, ...]:
     """Return the queries for all orders of the pick, and those that have left it with goods in hand."""
     left_orders = dict.fromkeys(
-        goods.order
-        for goods in state.to_return
-        if goods.is_unassigned or goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
+        goods.order for goods in state.to_return if goods.is_unassigned or goods.is_picked_for_other
     )
     return query_orders((*(tote.order for tote in state.totes), *left_orders), refresh=refresh)
 

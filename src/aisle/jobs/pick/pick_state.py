@@ -63,6 +63,11 @@ class GoodsToReturn(NamedTuple):
         return self.reason in ("claimed", "assigned") and self.line is not None
 
     @property
+    def is_picked_for_other(self) -> bool:
+        """True if the goods count as picked for another picker's order, who may have reported them as put down."""
+        return self.is_for_other_picker or self.reason == PUT_DOWN_BY_OTHER
+
+    @property
     def is_unassigned(self) -> bool:
         """True if the goods are in stock at no location and for no order, as those of a rejected order."""
         return self.reason.startswith("rejected") and bool(self.location)
