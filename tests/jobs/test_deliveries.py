@@ -259,5 +259,5 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*DeliveriesJob.steps, "count.unknown", "deliveries.no_delivery_expects", "page.not_this"}
-    wanted |= {"count.unknown", "deliveries.title_late", "receive.no_delivery"}
+    wanted |= {"today.unknown", "deliveries.title_late", "receive.no_delivery"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}

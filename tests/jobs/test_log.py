@@ -429,7 +429,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "list.exported", "log.not_exported", "log.no_name"}
-    wanted |= {"page.not_this", "count.unknown", "log.no_range"}
+    wanted |= {"page.not_this", "today.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

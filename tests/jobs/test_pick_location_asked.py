@@ -29,7 +29,7 @@ def walk(*, spice: str = "A-04-1", flakes: str = "A-01-3", **more: Any) -> Hand:
 def redirected(place: str = "BR-04") -> Hand:
     """The rest of the flakes is to be taken elsewhere; the screen shows spice."""
     hand = walk()
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": place, "pool": 2, "label": "Corn flakes"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": place, "pool": 2}))
     return hand
 
 
@@ -165,7 +165,7 @@ def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:
 
 def test_what_is_weighed_is_asked_before_its_weight() -> None:
     hand = walk(allow_decimal=True, unit="kg")
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "BR-04", "pool": 2}))
     assert hand.scan(FLAKES) == "pick.weigh_which_location"
     assert hand.feed(Choice(1)) == "pick.weigh"
     hand.feed(Quantity(Decimal("1.5")))
@@ -381,7 +381,7 @@ def test_a_scan_after_another_place_is_asked_where_places_are_verified() -> None
 @pytest.mark.parametrize("value", ["1.5", "0.25"])
 def test_a_weight_is_kept_for_the_place_that_is_chosen(value: str) -> None:
     hand = walk(allow_decimal=True, unit="kg")
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "BR-04", "pool": 2}))
     hand.scan(SPICE)
     assert hand.scan(FLAKES) == "pick.weigh_which_location"
     before = booked(hand)

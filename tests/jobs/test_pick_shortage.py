@@ -30,11 +30,10 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
         {"order_number": "O2", "line_number": 1, "tote": "B", "rest": Decimal(3)},
         {"order_number": "O3", "line_number": 2, "tote": "C", "rest": Decimal(1)},
     ]
-    kept = {"product_number", "location", "taken", "ordered", "rest", "decimal"}
+    kept = {"product_number", "location", "ordered", "rest", "decimal"}
     assert {name: start.args[name] for name in kept} == {
         "product_number": "P1",
         "location": "A-1",
-        "taken": 4,
         "ordered": 8,
         "rest": 4,
         "decimal": False,
@@ -44,7 +43,7 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
 def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
+    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     assert hand.told == "The rest of Product P1 is at A-5, later on your way"
     assert hand.state.current_line is not None
@@ -194,7 +193,7 @@ def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
 
 def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
+    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2}
     assert hand.feed(Closed("shortage", answer)) == "pick.elsewhere"
 
 
@@ -283,7 +282,7 @@ def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
     hand.scan("P1")
     hand.scan("P2")
     before = hand.state.lines
-    answer = {"kind": "elsewhere", "location": "A-9", "pool": 2, "label": "Product P2"}
+    answer = {"kind": "elsewhere", "location": "A-9", "pool": 2}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     updates = hand.updates
     assert hand.feed(Command("u")) == "pick.move_stop_undone"
@@ -306,12 +305,12 @@ def test_undo_after_location_change_returns_to_previous_location() -> None:
 
 def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2}))
     hand.scan("P1")
     assert hand.feed(Command("u")) == "pick.undone"
     assert hand.feed(Command("u")) == "pick.move_stop_undone"
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2}))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, preferred_location_code="A-1")))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo", "others have taken the rest"
 

@@ -100,7 +100,6 @@ ARGS: dict[str, Any] = {
     "location": "A-3",
     "pool": 1,
     "pools": [1, 2],
-    "taken": Decimal(2),
     "ordered": Decimal(6),
     "rest": Decimal(4),
     "decimal": False,
@@ -215,13 +214,13 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
 def test_one_digit_takes_the_rest_elsewhere() -> None:
     hand = Hand(Shop("A-4", "A-2"))
     assert hand.say(Choice(2)) == "pick.elsewhere"
-    assert hand.answer == {"kind": "elsewhere", "location": "A-2", "pool": 1, "label": "Tea"}
+    assert hand.answer == {"kind": "elsewhere", "location": "A-2", "pool": 1}
 
 
 def test_one_digit_closes_the_line_short_with_its_reason() -> None:
     hand = Hand(Shop("A-4"))
     assert hand.say(Choice(4)) == "shortage.closed"
-    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "kept": True, "rest": "4"}
+    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "rest": "4"}
     hand = Hand(Shop())
     assert hand.say(Choice(1)) == "shortage.closed"
     assert (hand.answer["code"], hand.answer["empty"]) == ("20", True)
@@ -233,7 +232,6 @@ def test_a_reason_that_the_service_does_not_keep_is_said_to_stay_here() -> None:
     hand = Hand(shop)
     assert "shortage.reason_kept_on_host" in said(hand.view)
     assert hand.say(Choice(2)) == "shortage.closed_on_host"
-    assert hand.answer["kept"] is False
     shop.features = []
     assert "shortage.reason_kept_on_host" not in said(Hand(shop).view)
 
@@ -248,7 +246,7 @@ def test_the_order_is_rejected_with_a_reason() -> None:
     assert hand.say(Choice(3)) == "shortage.confirm_reject"
     assert [choice.args for choice in hand.view.choices] == [(("order", "O1"),)]
     assert hand.say(Choice(1)) == "shortage.rejected"
-    assert hand.answer == {"kind": "reject", "code": "22", "text": "Damaged", "order_number": "O1", "kept": True}
+    assert hand.answer == {"kind": "reject", "code": "22", "text": "Damaged", "order_number": "O1"}
 
 
 def test_of_several_orders_one_is_named_by_its_tote() -> None:
@@ -293,7 +291,7 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
     assert hand.say(Choice(len(hand.ways) + 1)) == "pick.elsewhere"
-    assert hand.answer == {"kind": "elsewhere", "location": "Z-9", "pool": 1, "label": "Tea"}
+    assert hand.answer == {"kind": "elsewhere", "location": "Z-9", "pool": 1}
     assert hand.scan("A-3") == "shortage.same_location"
 
 

@@ -91,14 +91,9 @@ def label_of_scan(state: CountState, match: Match) -> str:
     return f"{state.lines[index].label} ({pool})" if pool else ""
 
 
-def is_quantity_asked(state: CountState) -> bool:
-    """Return True if the question is about a quantity that is not stored yet."""
-    return view.is_quantity_asked(state)
-
-
 def product_of_choice(state: CountState, number: int) -> Match | None:
     """Return the product that has the number in question if this choice is that product."""
-    if number > len(state.choices) or not is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
+    if number > len(state.choices) or not view.is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
         return None
     return _match_of_target(state.choices[number - 1])
 
@@ -134,7 +129,7 @@ def _repeated_question(state: CountState, value: Decimal) -> Msg:
 
 def is_plausibility_asked(state: CountState) -> bool:
     """Return True if only the plausibility of a large quantity is in question."""
-    return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
+    return view.is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
 def drop_quantity(state: CountState) -> Result:
@@ -334,7 +329,7 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
     if quantity_or_record.is_likely_number(rows, value):
         return (
             repeat_question(state, Scan((found,)), context)
-            if is_quantity_asked(state)
+            if view.is_quantity_asked(state)
             else handle_scan(state, (found,), context)
         )
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), *map(_target_of_number, matches)))

@@ -210,6 +210,3 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
     return reply(
         state, INFO, "move.current_goods", label=part.label, quantity=amount_of(part, portion or part.quantity)
     )
-
-
-# Undo

@@ -109,7 +109,7 @@ class ShortageState(NamedTuple):
     held_for: tuple[tuple[str, Decimal], ...] = ()
     """Orders that all goods at locations are held for, and how much; empty if some are free."""
     phase: str = "choices"
-    """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
+    """`choices`; to reject: `which_order` where there are several, and `which_reason`."""
     order: str = ""
     """Order to be rejected."""
     other_locations: tuple[OtherLocation, ...] = ()
@@ -307,11 +307,9 @@ class ShortageJob(Job[ShortageState]):
     """Job from the report of a shortage to its result."""
 
     name = "shortage"
+    state_type = ShortageState
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
-
-    def begin(self) -> ShortageState:
-        return ShortageState(reasons=parse_reasons(()))
 
     def accepts(self, state: ShortageState) -> Accepts:
         values = (
@@ -360,9 +358,7 @@ class ShortageJob(Job[ShortageState]):
                 return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
                 return _handle_choice(state, choice)
-            case Command("n" | "p" as letter):
-                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
-            case CursorKey(key):
+            case Command("n" | "p" as key) | CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
             case UnknownCode(code) | Text(code):
                 return reply(state._replace(offered=None), WRONG, "count.unknown", code=code)
@@ -542,7 +538,7 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
-    answer = {"kind": "elsewhere", "location": location, "pool": pool, "label": state.label}
+    answer = {"kind": "elsewhere", "location": location, "pool": pool}
     return reply(state, GOOD, "pick.elsewhere", Close(answer=answer), place=location, label=state.label)
 
 
@@ -554,18 +550,18 @@ def _scanned_location_answer(state: ShortageState) -> Args | None:
 
 def _answer_short(state: ShortageState, reason: Reason) -> Result:
     details = {"empty": reason.is_location_empty, "rest": str(state.missing)}
-    answer = {"kind": "short", **_reason_fields(state, reason), **details}
+    answer = {"kind": "short", **_reason_fields(reason), **details}
     id_ = "shortage.closed" if state.keeps_reasons else "shortage.closed_on_host"
     return reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
 
 
 def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
-    answer = {"kind": "reject", **_reason_fields(state, reason), "order_number": state.order}
+    answer = {"kind": "reject", **_reason_fields(reason), "order_number": state.order}
     return reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
 
 
-def _reason_fields(state: ShortageState, reason: Reason) -> Args:
-    return {"code": reason.code, "text": reason.text, "kept": state.keeps_reasons}
+def _reason_fields(reason: Reason) -> Args:
+    return {"code": reason.code, "text": reason.text}
 
 
 def _go_back(state: ShortageState) -> Result:

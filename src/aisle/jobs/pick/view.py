@@ -79,7 +79,7 @@ RETURN_NOTES = {
     "empty": "pick.note_return_empty",
     "left_over": "pick.note_return_surplus",
 }
-"""Message ids of notes on goods to be put back, by the reason why their order left."""
+"""Message ids of notes on goods to be put back, by the reason why their order left. Other reasons leave none."""
 
 
 def view(state: PickState) -> Step:
@@ -109,7 +109,7 @@ def _wait_step(state: PickState) -> Step:
         msg("unconfirmed.choose") if state.choices else msg("pick.prompt_wait"),
         lines=(Line("note", note),),
         choices=_choice_texts(state),
-        key_hints=_back_hints(),
+        key_hints=(BACK,),
     )
 
 
@@ -147,7 +147,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         upcoming=_upcoming_stops(state),
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
-        key_hints=(*hints, *_back_hints()),
+        key_hints=(*hints, BACK),
         done=done,
         total=total,
         progress=_progress(state),
@@ -333,7 +333,7 @@ def _done_step(state: PickState) -> Step:
         key_hints=(
             *((KeyHint("u", msg("hint.undo")),) if state.history else ()),
             *_postponed_hints(state),
-            *_back_hints(),
+            BACK,
         ),
         done=quantity,
         total=total,
@@ -482,9 +482,11 @@ def _return_step(state: PickState) -> Step:
         ),
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
-        key_hints=_back_hints(),
+        key_hints=(BACK,),
         upcoming_title=msg(
-            "pick.upcoming_goods_for_others" if any(map(_is_for_others, state.to_return)) else "pick.upcoming_returns"
+            "pick.upcoming_goods_for_others"
+            if any(goods.is_picked_for_other for goods in state.to_return)
+            else "pick.upcoming_returns"
         ),
     )
 
@@ -498,20 +500,10 @@ def _return_note(goods: GoodsToReturn) -> str:
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
     note = Line("note", goods_for_other_pickers.returned_message(state))
-    return Step(
-        state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
-    )
-
-
-def _is_for_others(goods: GoodsToReturn) -> bool:
-    return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
+    return Step(state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, BACK))
 
 
 def _leave_reason(state: PickState) -> str:
-    if _is_for_others(state.to_return[0]):
+    if state.to_return[0].is_picked_for_other:
         return "pick.order_of_other_picker"
     return "pick.surplus_title" if state.to_return[0].reason == "left_over" else "pick.order_left"
-
-
-def _back_hints() -> tuple[KeyHint, ...]:
-    return (BACK,)

@@ -207,9 +207,6 @@ class DeliveryPage(DetailPage[DeliveriesState]):
             *((Action(msg("hint.undo"), _undo_accepted, "u"),) if state.accepted else ()),
         )
 
-    def handle_text(self, state: DeliveriesState, text: str, context: Context) -> Result:
-        return refuse(state, msg("count.unknown", code=text))
-
     def go_back(self, state: DeliveriesState, context: Context) -> Result:
         if state.is_alone:
             return Turn(state, (Close(),))

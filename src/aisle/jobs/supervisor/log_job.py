@@ -301,9 +301,6 @@ class EntryPage(DetailPage[LogState]):
         own = (KeyHint(action.letter, action.text) for action in self.actions(state))
         return (*PAGE_HINTS, *own, BACK)
 
-    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("count.unknown", code=text))
-
     def go_back(self, state: LogState, context: Context) -> Result:
         return Turn(state, (Close(),)) if state.is_alone else close_page(state, context)
 
@@ -381,9 +378,6 @@ class LossesPage(PagedPage[LogState]):
     def _series(self, state: LogState, row: LossesRow) -> Series:
         reason = reason_text(row["reason_code"], row["description"], state.reasons)
         return Series(raw(reason), tuple(row["weeks"]), row["total"])
-
-    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("count.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return close_page(state, context)

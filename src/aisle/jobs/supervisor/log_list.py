@@ -81,11 +81,6 @@ class LogFilter(NamedTuple):
         """Return the value of a field."""
         return str(self._asdict()[field])
 
-    @property
-    def active_count(self) -> int:
-        """Number of fields that are set, except period and location."""
-        return sum(bool(self.value(name)) for name in FILTER_FIELDS if name not in ("period", "location"))
-
 
 def filter_values(field: str, reasons: Sequence[Reason], user: str = "") -> tuple[str, ...]:
     """Return the values of a filter field to choose from, in the order of their numbers; empty means any."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs.job import Json, money_message
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
@@ -139,8 +139,8 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
         age_s=seconds_since(row.get("read_at"), now),
         stock=to_decimal(row.get("most_likely_quantity")),
         has_no_stock=row.get("is_stock") is False,
-        original_min=_decimal_or_none(row.get("original_min")),
-        original_max=_decimal_or_none(row.get("original_max")),
+        original_min=to_decimal_or_none(row.get("original_min")),
+        original_max=to_decimal_or_none(row.get("original_max")),
         max_change_percentage=to_decimal(row.get("edit_min_max_percentage")),
         may_edit_levels=row.get("is_edit_min_max") is not False,
         may_edit_replenishment=row.get("is_edit_replenishment") is not False,
@@ -158,10 +158,6 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
         shows_all_fields=row.get("keeps_all") is not False,
         may_edit=bool(row.get("may_edit")),
     )
-
-
-def _decimal_or_none(value: Json) -> Decimal | None:
-    return None if value is None else to_decimal(value)
 
 
 def _format_value(value: Json) -> str:

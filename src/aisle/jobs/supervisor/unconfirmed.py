@@ -27,7 +27,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, ListOptions, reject_input
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
@@ -166,9 +166,6 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
                 return self.open_row(state, row, context)
         return reply(state, INFO, "unconfirmed.none_for", label=match.label or match.key)
 
-    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("count.unknown", code=text))
-
 
 def _query_chosen(op_id: str) -> Query:
     """Return the query for a chosen entry. A window is not journalled; this answer is, so replay knows the entry."""
@@ -258,9 +255,6 @@ class EntryPage(DetailPage[UnconfirmedState]):
 
     def accepts(self, state: UnconfirmedState) -> Accepts:
         return super().accepts(state)._replace(typed_only=True)
-
-    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("count.unknown", code=text))
 
     def go_back(self, state: UnconfirmedState, context: Context) -> Result:
         state = state._replace(entry=None, page=0)
@@ -381,9 +375,6 @@ class ResendQuestion(Question):
             Action(msg("order_actions.yes"), lambda state, _: _resolve(state, RESEND)),
             Action(msg("order_actions.no"), self.go_back),
         )
-
-    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("count.unknown", code=text))
 
 
 class CloseQuestion(Question):
