@@ -254,12 +254,12 @@ NOWHERE = CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")
 @pytest.mark.parametrize(
     ("words", "detail", "keys"),
     [
-        (("P2",), "receive.put_nowhere", "u u"),
+        (("P2",), "receive.put_nowhere_undo", "u u"),
         (("P2", "P2", "o"), "", ""),
-        (("P3",), "receive.put_nowhere", "u u"),
-        (("P9", "y"), "receive.put_nowhere", "u u"),
+        (("P3",), "receive.put_nowhere_undo", "u u"),
+        (("P9", "y"), "receive.put_nowhere_undo", "u u"),
         (("P4", "=2"), "", ""),
-        (("l", "2"), "receive.put_nowhere", "u"),
+        (("l", "2"), "receive.put_nowhere_undo", "u"),
         (("D-2", "g"), "receive.put_nowhere", ""),
         (("C-3", "g"), "receive.put_nowhere", ""),
         (("P5", "g"), "receive.put_nowhere", ""),

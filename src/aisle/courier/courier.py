@@ -473,7 +473,7 @@ class Courier:
         self._notify_state_change()
 
     def _on_needs_person(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.operator_notices.add(f"A person has to resolve {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
         self._notify_state_change(REFUSAL)
 
     def _on_refused(self, op: Operation, reason: StoredMessage) -> None:

@@ -17,7 +17,7 @@ COLUMN_HEADS = {
 }
 
 COMMAND_LETTERS = "du"
-"""Letter that confirms the quantity."""
+"""Letters that confirm the quantity and undo the last one."""
 
 PROMPTS = {
     "product": "adjust.prompt_product",

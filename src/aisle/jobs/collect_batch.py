@@ -74,7 +74,7 @@ class BatchOrder(NamedTuple):
     goods: GoodsSum = GoodsSum()
     """Goods of those lines that are still to be picked."""
     stops: tuple[tuple[str, str, int, str], ...] = ()
-    """Stop keys of its open lines (`Take.stop_key`)."""
+    """Stop keys of its open lines (`PickLine.stop_key`)."""
     tote_code: str = ""
     """Code on its tote; empty if none was given."""
     has_lines: bool = False

@@ -53,7 +53,7 @@ class ClearanceTasksState(NamedTuple):
 
 
 def parse_task_row(row: AssignmentsRow) -> TaskRow:
-    """Parse a row of the read `assignments`."""
+    """Parse a row of the query `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),
         product=str(row["product_number"]),

@@ -153,8 +153,7 @@ def is_excess_asked(state: PickState) -> bool:
 
 def return_first_id(goods: Iterable[GoodsToReturn]) -> str:
     """Return the id of the message that these goods come first: to be put back, or with a question of their own."""
-    is_asked = any(each.is_for_other_picker or each.reason == pick_state.PUT_DOWN_BY_OTHER for each in goods)
-    return "pick.answer_first" if is_asked else "pick.prompt_return"
+    return "pick.answer_first" if any(each.is_picked_for_other for each in goods) else "pick.prompt_return"
 
 
 def refuse_goods_to_return(state: PickState, matches: Iterable[Match]) -> Result | None:

@@ -116,11 +116,11 @@ def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, Or
     """Return the goods with an updated reason. If less of the line is in hand than these goods, another picker must
     have reported them as put down."""
     line = lines.get(goods.line.line) if goods.line else None
-    if line is None or goods.line is None or not _counts_as_picked(goods):
+    if line is None or goods.line is None or not goods.is_picked_for_other:
         return goods
     picked, moved = to_decimal(line.get("picked_quantity")), to_decimal(line.get("moved_quantity"))
     own = sum(
-        each.quantity for each in state.to_return if _counts_as_picked(each) and _line_key(each) == _line_key(goods)
+        each.quantity for each in state.to_return if each.is_picked_for_other and _line_key(each) == _line_key(goods)
     )
     is_put_down = moved > goods.line.moved and picked - moved < own
     if is_put_down == (goods.reason == PUT_DOWN_BY_OTHER):
@@ -135,11 +135,6 @@ def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, Or
     return goods._replace(
         reason=goods.previous_reason, location=goods.previous_location, previous_reason="", previous_location=""
     )
-
-
-def _counts_as_picked(goods: GoodsToReturn) -> bool:
-    """Return True if the goods count as picked for another picker's order; excess counts for none."""
-    return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 
 def _line_key(goods: GoodsToReturn) -> tuple[str, int]:

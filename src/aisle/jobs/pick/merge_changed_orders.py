@@ -26,7 +26,7 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
 from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
@@ -236,9 +236,7 @@ def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect
 def query_all_orders(state: PickState, *, refresh: bool = True) -> tuple[Effect, ...]:
     """Return the queries for all orders of the pick, and those that have left it with goods in hand."""
     left_orders = dict.fromkeys(
-        goods.order
-        for goods in state.to_return
-        if goods.is_unassigned or goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
+        goods.order for goods in state.to_return if goods.is_unassigned or goods.is_picked_for_other
     )
     return query_orders((*(tote.order for tote in state.totes), *left_orders), refresh=refresh)
 
@@ -373,15 +371,15 @@ def _merge_lines(
     if merged == mine:
         return Turn(pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and tote.is_uncertain)))
     differs = _order_values(merged) != _order_values(mine)
-    is_news = differs and not (is_uncertain or tote.is_uncertain or is_own)
+    is_reported = differs and not (is_uncertain or tote.is_uncertain or is_own)
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [take for take in state.lines if take.order != tote.order]
     state = _adjust_history(state, merged.values())
     renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
-        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)
-    if renewed.choices or renewed.take_over_choices or not is_news:
+        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_reported else Turn(renewed)
+    if renewed.choices or renewed.take_over_choices or not is_reported:
         # the open question stays on the screen, with its reason
         return _ask_rest_again(state, renewed, tote.order) or Turn(renewed)
     return reply(renewed, INFO, "pick.changed", order=tote.order)

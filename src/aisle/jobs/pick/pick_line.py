@@ -192,7 +192,7 @@ class PickLine(NamedTuple):
 def parse_lines(
     lines: Iterable[OrderLineRow], order: str = "", tolerance: Decimal = Decimal(0)
 ) -> tuple[PickLine, ...]:
-    """Return the lines of an order (rows of the read `order`) as stops in walking order. Weighed lines may lack
+    """Return the lines of an order (rows of the query `order`) as stops in walking order. Weighed lines may lack
     `tolerance` per cent."""
     parsed = (_parse_line(line, order) for line in lines)
     return sort_stops(

@@ -109,7 +109,7 @@ class ShortageState(NamedTuple):
     held_for: tuple[tuple[str, Decimal], ...] = ()
     """Orders that all goods at locations are held for, and how much; empty if some are free."""
     phase: str = "choices"
-    """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
+    """`choices`; to reject: `which_order` where there are several, and `which_reason`."""
     order: str = ""
     """Order to be rejected."""
     other_locations: tuple[OtherLocation, ...] = ()
@@ -358,9 +358,7 @@ class ShortageJob(Job[ShortageState]):
                 return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
                 return _handle_choice(state, choice)
-            case Command("n" | "p" as letter):
-                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
-            case CursorKey(key):
+            case Command("n" | "p" as key) | CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
             case UnknownCode(code) | Text(code):
                 return reply(state._replace(offered=None), WRONG, "count.unknown", code=code)

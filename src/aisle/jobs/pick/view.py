@@ -79,7 +79,7 @@ RETURN_NOTES = {
     "empty": "pick.note_return_empty",
     "left_over": "pick.note_return_surplus",
 }
-"""Message ids of notes on goods to be put back, by the reason why their order left."""
+"""Message ids of notes on goods to be put back, by the reason why their order left. Other reasons leave none."""
 
 
 def view(state: PickState) -> Step:
@@ -484,7 +484,9 @@ def _return_step(state: PickState) -> Step:
         choice_letters=offered_choices.choice_letters(state),
         key_hints=(BACK,),
         upcoming_title=msg(
-            "pick.upcoming_goods_for_others" if any(map(_is_for_others, state.to_return)) else "pick.upcoming_returns"
+            "pick.upcoming_goods_for_others"
+            if any(goods.is_picked_for_other for goods in state.to_return)
+            else "pick.upcoming_returns"
         ),
     )
 
@@ -501,11 +503,7 @@ def _all_returned_step(state: PickState) -> Step:
     return Step(state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, BACK))
 
 
-def _is_for_others(goods: GoodsToReturn) -> bool:
-    return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
-
-
 def _leave_reason(state: PickState) -> str:
-    if _is_for_others(state.to_return[0]):
+    if state.to_return[0].is_picked_for_other:
         return "pick.order_of_other_picker"
     return "pick.surplus_title" if state.to_return[0].reason == "left_over" else "pick.order_left"

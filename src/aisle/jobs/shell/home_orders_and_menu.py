@@ -165,7 +165,7 @@ class HomeState(NamedTuple):
 
 
 def parse_open_order(row: "OrdersRow", context: Context) -> OpenOrderRow:
-    """Parse a row of the read `orders`."""
+    """Parse a row of the query `orders`."""
     claim = parse_claim(row, context)
     picked, ordered = order_progress(row)
     return OpenOrderRow(

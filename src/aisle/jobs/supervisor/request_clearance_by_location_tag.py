@@ -303,7 +303,7 @@ class ClearanceRequestState(NamedTuple):
     """State of one clearance request."""
 
     phase: str = "confirm"
-    """`sure`, `wait` or `done`."""
+    """`confirm`, `wait` or `done`."""
     tag: str = ""
     categories: tuple[str, ...] = ()
     line_count: int = 0
@@ -317,7 +317,7 @@ class ClearanceRequestState(NamedTuple):
     requested_at: str = ""
     """Time of the request."""
     outcome: str = ""
-    """RequestResult: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
+    """Outcome of the request: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
     why: str = ""
     new_task_count: int = -1
     """Number of new tasks; below 0 if unknown."""
