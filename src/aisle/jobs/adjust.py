@@ -144,6 +144,7 @@ class AdjustJob(Job[AdjustState]):
         return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
+        state = state._replace(large_quantity=context.policy.large_quantity)
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
@@ -230,7 +231,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         expired_on=str(args.get("expired_on") or ""),
     )
     state = _with_reasons(state, (), context)._replace(large_quantity=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
+    effects: tuple[Effect, ...] = (POOLS_QUERY,)
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -348,8 +349,8 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         return _scan_location(state, meaning)
     item = state.line
     if item is None:
-        product = Query("product", "product", {"product_number": meaning.key})
-        return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
+        query = Query("product", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending_scan=meaning), (query,))
     if meaning.key != item.product:
         labels = quantity_or_record.distinct_labels(item.label, item.product, meaning)
         return reply(state, WRONG, "count.product_first", **labels)
@@ -533,7 +534,8 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 
 def _ask_reason(state: AdjustState) -> Result:
     asking = state._replace(phase="reason", first_row=0)
-    return reply(asking, ASK, "adjust.which_reason", quantity=_amount(state, state.quantity), label=_label(state))
+    args = {"quantity": _amount(state, state.quantity), "label": _label(state)}
+    return reply(asking, ASK, "adjust.which_reason", Query("reasons", "reasons", {}), **args)
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:

@@ -228,6 +228,7 @@ class MoveJob(Job[MoveState]):
         return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
+        state = state._replace(large_quantity=context.policy.large_quantity)
         turn = clearance_tasks.close_when_done(self._handle(state, event, context))
         in_hand = tuple(goods_in_hand.note_takes(part, context.now) for part in turn.state.in_hand)
         turn = turn._replace(state=turn.state._replace(in_hand=in_hand))
