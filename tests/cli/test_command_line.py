@@ -112,7 +112,7 @@ def _store(number: str) -> dict[str, object]:
         (("api", "list-stores", "--query", "oops"), "name=value"),
         (("api", "create-stores"), "needs a body"),
         (("api", "list-stores", "--body", "-"), "has no body"),
-        pytest.param(("load", "/nowhere/at/all"), "is no folder", marks=pytest.mark.drawn),
+        pytest.param(("load", "/nowhere/at/all"), "is not a folder", marks=pytest.mark.drawn),
         (("token", "add", "x", "--role", "king"), "'king' is not one of 'staff'"),
         (("serve", "--port", "99999"), "99999 is not in the range"),
         (("serve", "--connections-per-address", "-1"), "-1 is not in the range"),
@@ -350,11 +350,11 @@ def test_a_load_says_into_which_service_and_stores_it_went(
     (folder / "locations.csv").write_text("store_number,location_code\n0042,A\n")
     first = run(capsys, "load", str(folder))[1].splitlines()[0]
     database = next(home.rglob("service.db"))
-    assert first == f"Loaded into the service that aisle brings along (database {database}), stores 0042, 0043."
+    assert first == f"Loaded into the service built into aisle (database {database}), stores 0042, 0043."
     (folder / "stores.csv").unlink()
     (folder / "locations.csv").write_text("store_number,location_code\n9999,A\n")
     first = run(capsys, "load", str(folder))[1].splitlines()[0]
-    assert first == f"Nothing was loaded into the service that aisle brings along (database {database})."
+    assert first == f"Nothing was loaded into the service built into aisle (database {database})."
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_a_database_that_is_named_is_looked_at_and_left_as_it_is(
     found = doctor(capsys, "--database", "postgresql://me:secret@/none?host=/nowhere")
     [(_, words)] = [each for each in found.of("sizes") if each[0] == WRONG]
     assert "secret" not in words
-    assert "cannot be looked at" in words
+    assert "cannot be checked" in words
     assert main(("doctor", "--database", "mysql://x/y")) == 2
 
 
@@ -340,7 +340,7 @@ def test_a_home_that_cannot_be(
     found = doctor(capsys)
     assert found.status == 1
     assert found.of("home")[0][0] == WRONG
-    assert "is no folder" in found.of("home")[0][1]
+    assert "is not a folder" in found.of("home")[0][1]
 
 
 def on_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
@@ -367,9 +367,9 @@ def test_a_disk_that_will_not_do_is_named_with_the_reason(
 @pytest.mark.parametrize(
     ("free", "verdict", "words"),
     [
-        (0, WRONG, "Nothing can be noted now."),
-        (5e5, WRONG, "Nothing can be noted now."),
-        (5e6, WRONG, "Soon nothing can be noted any more."),
+        (0, WRONG, "Nothing can be saved."),
+        (5e5, WRONG, "Nothing can be saved."),
+        (5e6, WRONG, "Soon nothing can be saved."),
         (5e8, NOTE, "That is little."),
         (5e10, OK, ""),
     ],
@@ -412,7 +412,7 @@ def test_a_check_that_fails_itself_stops_no_other(
 
     monkeypatch.setattr("aisle.cli.doctor.host_and_terminal.shutil.disk_usage", fails)
     found = doctor(capsys)
-    assert found.of("disk") == [(WRONG, "cannot be looked at RuntimeError: no such thing")]
+    assert found.of("disk") == [(WRONG, "cannot be checked RuntimeError: no such thing")]
     assert found.of("terminal")
 
 
@@ -515,7 +515,7 @@ def test_a_service_machine_needs_no_store(
     [
         (200, {}, OK, "answers in 200 ms"),
         (401, {}, WRONG, "refuses the token"),
-        (403, {}, WRONG, "does not let this token into store 0001"),
+        (403, {}, WRONG, "refuses this token for store 0001"),
         (404, {}, WRONG, "answers 404"),
         (200, [], WRONG, "no answer of a Store Operations Service"),
         (503, {}, WRONG, "answers 503"),
@@ -570,7 +570,7 @@ def test_a_courier_at_work_is_told_from_one_that_hangs_or_died(
     found = doctor(capsys)
     assert found.status == 1
     assert found.of("courier")[0][0] == WRONG
-    assert "Its last sign of life came 5 min ago" in found.text
+    assert "Its last sign of life was 5 min ago" in found.text
     election.release()
     assert doctor(capsys).of("courier")[0][0] == NOTE
 
@@ -598,7 +598,7 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
         os.waitpid(child.pid, os.WUNTRACED)
         stopped = doctor(capsys)
     for found, why in (
-        (silent, "It does not answer. Its last sign of life came 5 min ago"),
+        (silent, "It does not answer. Its last sign of life was 5 min ago"),
         (stopped, "It is stopped"),
     ):
         verdict, text = found.of("courier")[0]
@@ -608,7 +608,7 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
         assert f"kill -CONT {child.pid}" in text or found is silent
         verdict, text = found.of("link")[0]
         assert verdict == NOTE
-        assert "The courier does not answer, so nobody knows how it is now." in text
+        assert "The courier does not answer, so the present state is unknown." in text
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -626,7 +626,7 @@ def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.Capture
             ANNA._replace(supervisor_principal=principal_of("U1")),
         )
     found = doctor(capsys)
-    assert (NOTE, "1 queued for the PIN of U1 It is given in the app: . and then PIN.") in found.of("outbox")
+    assert (NOTE, "1 queued for the PIN of U1 Enter it in the app: type . and choose PIN.") in found.of("outbox")
 
 
 @pytest.mark.parametrize(("age_s", "is_named"), [(30, False), (90, True)])
@@ -655,7 +655,7 @@ def test_waiting_and_unresolved_operations_are_reported(home: StoreFolder, capsy
     assert found.status == 0
     assert found.of("outbox")[0] == (
         NOTE,
-        f"3 queued; schema {len(OUTBOX_MIGRATIONS)}; the oldest that waits was noted 2 h ago"
+        f"3 queued; schema {len(OUTBOX_MIGRATIONS)}; the oldest was saved 2 h ago"
         " Nothing is lost. Look at link and service above.",
     )
     for op_id in (refused, unclear):
@@ -676,7 +676,7 @@ def test_waiting_and_unresolved_operations_are_reported(home: StoreFolder, capsy
     [
         (LinkRow(state="offline", server="no route"), NOTE, "no route"),
         (LinkRow(state="refused", server="token expired"), WRONG, "Put a token for store 0001 into"),
-        (LinkRow(state="live", server=""), OK, "live; heard of the service"),
+        (LinkRow(state="live", server=""), OK, "live; last answer of the service"),
     ],
 )
 def test_link_state_is_reported(
@@ -698,7 +698,7 @@ def test_a_cache_that_is_not_whole_or_old_is_told(home: StoreFolder, capsys: pyt
     assert "Not all of stock could be read." in doctor(capsys).of("cache")[0][1]
     with cache.transaction():
         sync_progress.save_progress(cache, sync_progress.SyncProgress())
-    assert "has not been read whole" in doctor(capsys).of("cache")[0][1]
+    assert "is not fully loaded yet" in doctor(capsys).of("cache")[0][1]
 
 
 def test_receiving_place_that_the_store_lacks_is_told(
@@ -719,12 +719,12 @@ def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.Capture
     assert next(iter(host_and_terminal.check_scanner(loaded))).verdict == NOTE
     lines = [
         {"job": "scanner_test", "verdict": "scanner_test.good"},
-        {"job": "scanner_test", "verdict": "scanner_test.no_gs"},
+        {"job": "scanner_test", "verdict": "input.no_gs"},
         {"job": "pick", "verdict": "pick.picked"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
     (found,) = host_and_terminal.check_scanner(loaded)
-    assert (found.verdict, found.facts["finding"]) == (NOTE, "scanner_test.no_gs")
+    assert (found.verdict, found.facts["finding"]) == (NOTE, "input.no_gs")
     assert "FNC1" in found.what
     trace.write_text(json.dumps(lines[0]))
     (found,) = host_and_terminal.check_scanner(loaded)

@@ -1,4 +1,4 @@
-"""The service that aisle brings along, opened beside whoever waits for it: another process may hold its file."""
+"""The service built into aisle, opened beside whoever waits for it: another process may hold its file."""
 
 from __future__ import annotations
 

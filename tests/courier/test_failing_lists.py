@@ -9,8 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.cache.writer import CacheWriter
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
+from aisle.courier.pull.ordered_cache_writes import CacheUpdate
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.read_and_immediate_requests import request_read
@@ -204,6 +206,26 @@ async def test_failing_list_is_missing_and_others_are_read(shop: Shop, name: str
         assert all(here[each] for each in served)
 
 
+UNFORESEEN: dict[str, tuple[type, str]] = {
+    "stores": (CacheWriter, "write_stores"),
+    "locations": (CacheUpdate, "put_locations"),
+}
+"""Lists that are read in one go and page by page, with what writes their rows."""
+
+
+@pytest.mark.parametrize("name", UNFORESEEN)
+async def test_an_unforeseen_error_stops_no_other_list(shop: Shop, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise TypeError
+
+    owner, writer = UNFORESEEN[name]
+    monkeypatch.setattr(owner, writer, fail)
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: courier.full_sync.progress.completed, 400)
+        assert [*shop.missing()] == [name]
+        assert shop.there()["stock"]
+
+
 @pytest.mark.parametrize(
     ("name", "failure"), _spread(LISTS, ["403", "404 of a gateway", "500", "no answer", "half of it"], 3)
 )
@@ -259,6 +281,22 @@ async def test_silent_service_is_offline_and_no_list_is_blamed(shop: Shop, failu
         assert shop.missing() == {}
         shop.mend()
         await shop.time.until(lambda: shop.state() == "live", 120)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", LISTS)
+async def test_missing_list_is_read_after_a_restart_of_the_courier(shop: Shop, name: str) -> None:
+    _are_served(shop, name)
+    shop.fail(name, _says(500))
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: courier.full_sync.progress.completed, 400)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: name in shop.missing(), 60)
+    shop.mend()
+    async with shop.running(shop.courier()):
+        await shop.time.until(lambda: shop.state() == "live", MAX_RETRY_S + 60)
+        assert shop.missing() == {}
 
 
 async def test_missing_list_is_retried_with_growing_pauses(shop: Shop) -> None:

@@ -110,6 +110,30 @@ async def test_clearance_uses_user_token_and_reports_new_assignments(desk: Host)
     assert (b"2468" in written, b"freds" in written) == (False, False)
 
 
+async def test_a_slow_clearance_keeps_no_pin_waiting(desk: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        await prove(desk, courier)
+        client, released = courier.immediate_requests.client, asyncio.Event()
+        request = client.request
+
+        async def slow(name: str, **options: Any) -> Any:
+            if name == CLEARANCE:
+                await released.wait()
+            return await request(name, **options)
+
+        monkeypatch.setattr(client, "request", slow)
+        ask(desk)
+        ask(desk, "b1")
+        courier.wake()
+        await desk.time.until(lambda: stands(desk)[0] == STARTED, 5)
+        assert (await prove(desk, courier, name="pin2"))["how"] == "done"
+        assert (stands(desk)[0], stands(desk, "b1")[0]) == (STARTED, REQUESTED)
+        released.set()
+        await desk.time.until(lambda: stands(desk, "b1")[0] == ANSWERED, 5)
+        assert stands(desk)[0] == ANSWERED
+
+
 async def test_without_the_token_nothing_is_cleared_and_the_pin_is_asked_for(desk: Host) -> None:
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)

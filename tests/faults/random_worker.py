@@ -89,11 +89,14 @@ class Worker:
     def _answer(self) -> Msg | None:
         """What the last scan led to, without what the screen says around it: a question that is dropped, a total."""
         verdict = self.person.frame.verdict
-        if verdict is None:
-            return None
-        args = dict(verdict.text.args)
-        inner = args.get("said") if verdict.text.id in NOT_APPLIED else args.get("what")
-        return inner if isinstance(inner, Msg) and verdict.text.id in (*NOT_APPLIED, OWN_TOTAL) else verdict.text
+        text = verdict.text if verdict else None
+        while text and text.id in (*NOT_APPLIED, OWN_TOTAL):
+            args = dict(text.args)
+            inner = args.get("what" if text.id == OWN_TOTAL else "said")
+            if not isinstance(inner, Msg):
+                break
+            text = inner
+        return text
 
     def _hear_where(self) -> None:
         """What was asked for its place is picked as soon as the screen agrees to one."""
@@ -113,7 +116,7 @@ class Worker:
         """Whether the goods are picked at the place that was said: where none were known, only the detail names it."""
         verdict = self.person.frame.verdict
         detail = verdict.detail if verdict else None
-        return answer.id == "pick.from_location" or (detail is not None and detail.id == "pick.booked_nowhere")
+        return answer.id == "pair" or (detail is not None and detail.id == "pick.booked_nowhere")
 
     def last_letter(self) -> str:
         """The letter of the last choice: of the location that was scanned last."""

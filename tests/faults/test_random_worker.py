@@ -15,7 +15,7 @@ from tests.faults.world import world
 @pytest.mark.parametrize(
     ("places", "told"),
     [
-        (("A-1",), "pick.from_location"),
+        (("A-1",), "pair"),
         (("A-2", ""), "pick.picked"),  # no stock is known there: the screen asks once more
         (("PU-01", ""), "pick.picked"),
     ],

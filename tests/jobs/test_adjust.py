@@ -12,7 +12,7 @@ import pytest
 from aisle import named_tuple_json
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, parse_reasons
-from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.name_goods_and_locations import plain_amount
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
@@ -128,7 +128,7 @@ class Hand:
 
 def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
     hand = Hand()
-    assert hand.scan("P1") == "adjust.how_many"
+    assert hand.scan("P1") == "count.counted"
     assert hand.feed(Quantity(Decimal(3))) == "adjust.which_reason"
     assert hand.feed(Choice(1)) == "adjust.lost"
     write = next(effect for effect in hand.effects if isinstance(effect, Write))
@@ -156,19 +156,19 @@ def test_where_it_lay_is_asked_only_where_that_is_not_plain() -> None:
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     assert view.numbered_rows == 3
-    assert hand.feed(Choice(2)) == "adjust.how_many"
+    assert hand.feed(Choice(2)) == "count.counted"
     hand.feed(Command("d"))
     hand.feed(Choice(2))
     assert hand.entries[-1]["location_code"] == "A-2"
     assert hand.scan("A-1", kind=LOCATION) == "adjust.at_location"
-    assert hand.scan("P2") == "adjust.how_many"
+    assert hand.scan("P2") == "count.counted"
     hand.scan("P2", "2")
     hand.feed(Command("d"))
     hand.feed(Choice(1))
     assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-1", -3)
     hand = Hand()
     hand.scan("P2")
-    assert hand.scan("A-9", kind=LOCATION) == "adjust.how_many"
+    assert hand.scan("A-9", kind=LOCATION) == "count.counted"
     hand.feed(Command("d"))
     assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert hand.feed(Choice(1)) == "adjust.lost"
@@ -261,8 +261,8 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
     assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert not hand.entries
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
-        "adjust.choice_expected_quantity",
-        "adjust.choice_whole_quantity",
+        "goods.only",
+        "goods.all_anyway",
         "move.choice_count",
     ]
     assert hand.feed(Back()) == "session.dropped"
@@ -351,7 +351,7 @@ def test_the_question_after_a_count_has_the_counted_stock(monkeypatch: pytest.Mo
     hand = _lose({}, ((PRODUCT, "P1"),), 20)
     hand.feed(Choice(1))
     hand.feed(Choice(3))
-    assert hand.feed(Closed("count")) == "adjust.how_many"  # the stock is read before the count is written
+    assert hand.feed(Closed("count")) == "count.counted"  # the stock is read before the count is written
     monkeypatch.setitem(PRODUCTS, "P1", product("P1", {"A-1": 30}))
     hand.feed(Command("d"))
     assert hand.feed(Choice(1)) == "adjust.lost"
@@ -365,13 +365,11 @@ def test_a_loss_where_the_books_have_none_is_asked_back(number: str, is_first: b
     for key, kind in (("A-9", LOCATION), (number, PRODUCT)) if is_first else ((number, PRODUCT), ("A-9", LOCATION)):
         hand.scan(key, kind=kind)
     hand.feed(Quantity(Decimal(2)))
-    has_figures = number in ("P1", "P2", "P3")
-    assert hand.feed(Choice(1)) == ("adjust.exceeds_expected" if has_figures else "adjust.none_expected")
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert hand.verdict
     args = dict(hand.verdict.text.args)
-    assert (args["place"], plain_amount(args["result"])) == (msg("count.location", place="A-9"), Decimal(-2))
-    assert ("books" in args) == has_figures
-    assert plain_amount(args.get("books", Decimal(0))) == 0
+    assert (args["place"], plain_amount(args["result"])) == (msg("raw", text="A-9"), Decimal(-2))
+    assert plain_amount(args["books"]) == 0
     assert hand.job.accepts(hand.state).choice_letters == "yc"
     assert not hand.entries
     assert hand.feed(Choice(1)) == "adjust.lost"
@@ -401,8 +399,29 @@ def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     hand.feed(Choice(2))
     assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
-    assert hand.feed(Closed("count")) == "adjust.how_many"
+    assert hand.feed(Closed("count")) == "count.counted"
     assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
+
+
+@pytest.mark.parametrize(
+    ("places", "shown"),
+    [
+        ({"A-1": 2, "A-2": 3, "": 4}, [4, 2, 3]),
+        ({"A-2": 9}, [0, 0, 9]),
+        ({"A-0": 6, "A-1": 5, "A-2": 3, "": 4}, [4, 5, 3]),
+    ],
+    ids=["less of it", "none left", "also elsewhere"],
+)
+def test_locations_that_can_be_chosen_follow_their_stock(
+    monkeypatch: pytest.MonkeyPatch, places: dict[str, int], shown: list[int]
+) -> None:
+    hand = Hand()
+    hand.scan("P2")
+    before = [line.location for line in hand.state.candidates]
+    monkeypatch.setitem(PRODUCTS, "P2", product("P2", places))
+    assert hand.feed(Changed("product", "P2")) == ""
+    assert [line.location for line in hand.state.candidates] == before
+    assert sorted(line.expected for line in hand.state.candidates) == sorted(shown)
 
 
 def test_pool_of_a_loss_is_named_until_its_undo() -> None:
@@ -456,7 +475,7 @@ def test_pool_chosen_before_a_count_is_not_asked_for_again() -> None:
     assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     hand.feed(Choice(3))
     assert hand.effects[-1].job == "count"
-    assert hand.feed(Closed("count")) == "adjust.how_many"
+    assert hand.feed(Closed("count")) == "count.counted"
     assert hand.state.line is not None
     assert (hand.state.line.location, hand.state.line.pool) == ("A-1", 3)
 
@@ -475,10 +494,10 @@ def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(0))) == "adjust.none"
     assert hand.scan("P2") == "count.product_first"
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
-    assert hand.scan("X", kind=ORDER) == "move.not_this"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
+    assert hand.scan("X", kind=ORDER) == "page.not_this"
     assert hand.feed(Back()) == "session.dropped"
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     assert hand.job.step_name(hand.state) == "adjust.product"
     assert not hand.entries
 
@@ -495,10 +514,10 @@ def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> N
     assert hand.feed(doubted) == "count.confirm_quantity"
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
         "count.choice_quantity",
-        "count.choice_not_so_many",
+        "order_actions.no",
     ]
     assert (hand.job.accepts(hand.state).typed_only, hand.job.accepts(hand.state).choice_letters) == (True, "yx")
-    assert hand.feed(Back()) == "count.not_so_many"
+    assert hand.feed(Back()) == "receive.dropped"
     assert hand.state.phase == "quantity"
     hand.feed(doubted)
     assert hand.feed(Quantity(Decimal(12))) == "adjust.which_reason", "another quantity is the answer too"
@@ -568,19 +587,19 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    answers = "at_location found how_many lost none exceeds_expected none_expected undone"
+    answers = "at_location found lost none exceeds_expected undone"
     answers += " which_location which_reason"
     wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
     wanted += [
         "count.answer_first",
         "session.dropped",
         "adjust.back_to_quantity",
-        "move.not_this",
+        "page.not_this",
         "pick.nothing_to_undo",
         "count.product_first",
     ]
-    wanted += ["count.number_of_other", "count.number_of_location", "count.number_of_other"]
-    wanted += ["count.confirm_quantity", "count.unknown", "pick.whole_number_only"]
+    wanted += ["count.number_of_other", "count.number_of_other", "count.number_of_other"]
+    wanted += ["count.counted", "count.confirm_quantity", "count.unknown", "input.whole_number_only"]
     assert {name: reached[name] for name in wanted if reached[name] < tries(5, 100)} == {}
 
 
@@ -617,7 +636,7 @@ def test_undo_drops_the_question(quantity: str, reason: str) -> None:
     if reason:
         hand.feed(Choice(int(reason)))
     assert "u" in hand.job.accepts(hand.state).command_letters
-    assert hand.feed(Command("u")) in ("session.dropped", "count.not_so_many")
+    assert hand.feed(Command("u")) in ("session.dropped", "receive.dropped")
     assert not hand.job.accepts(hand.state).choices
 
 
@@ -656,15 +675,15 @@ def test_a_location_that_nobody_named_is_not_the_next_products(before: tuple[str
         ({}, "P2 u", "session.dropped", "product", 0),
         ({}, "P2 c1 u", "session.dropped", "product", 0),
         ({}, "P1 u", "session.dropped", "product", 0),
-        ({}, "P1 P1 P1 u", "count.undone", "quantity", 2),
-        ({}, "P1 P1 P1 u u", "count.undone", "quantity", 1),
+        ({}, "P1 P1 P1 u", "pick.undone", "quantity", 2),
+        ({}, "P1 P1 P1 u u", "pick.undone", "quantity", 1),
         ({}, "P1 P1 u u", "session.dropped", "product", 0),
         ({}, "P1 3 u", "adjust.back_to_quantity", "quantity", 3),
-        ({}, "P1 3 u u", "count.undone", "quantity", 1),
+        ({}, "P1 3 u u", "pick.undone", "quantity", 1),
         ({"product_number": "P2"}, "u", "adjust.left", "", 0),
         ({"product_number": "P1", "expired_on": "2026-11-20"}, "u", "adjust.left", "", 0),
-        ({"product_number": "P1", "expired_on": "2026-11-20"}, "P1 P1 u", "count.undone", "quantity", 1),
-        ({"product_number": "P1", "expired_on": "2026-11-20"}, "P1 P1 u u", "count.undone", "quantity", 0),
+        ({"product_number": "P1", "expired_on": "2026-11-20"}, "P1 P1 u", "pick.undone", "quantity", 1),
+        ({"product_number": "P1", "expired_on": "2026-11-20"}, "P1 P1 u u", "pick.undone", "quantity", 0),
     ],
 )
 def test_undo_in_any_question_takes_the_last_entry_back_or_leaves(
@@ -728,7 +747,7 @@ def test_only_expired_packs_are_counted_as_expired(day: str, is_counted: bool, q
     elif hand.job.accepts(was).choices:
         assert told == "count.answer_first"
     else:
-        assert (told, hand.state.quantity - was.quantity) == ("adjust.how_many", Decimal(quantity))
+        assert (told, hand.state.quantity - was.quantity) == ("count.counted", Decimal(quantity))
 
 
 @pytest.mark.parametrize(
@@ -754,7 +773,7 @@ def test_the_first_reason_of_expired_goods_names_that(reasons: tuple[str, ...], 
 def test_dates_on_labels_mean_nothing_to_another_loss() -> None:
     hand = Hand(product_number="P5", location_code="A-5")
     label = Match(PRODUCT, "P5", "P5", code="8712345678910", expiry="2027-01-10")
-    assert hand.feed(Scan((label,))) == "adjust.how_many"
+    assert hand.feed(Scan((label,))) == "count.counted"
 
 
 @pytest.mark.parametrize("number", ["P1", "P2", "P3", "P4"])
@@ -766,7 +785,7 @@ def test_loss_of_a_product_that_a_page_names_begins_with_nothing(number: str, lo
     if hand.state.phase == "location":
         hand.feed(Choice(1))
     assert hand.verdict
-    assert hand.verdict.text.id == "adjust.how_many_first"
+    assert hand.verdict.text.id == "goods.how_many"
     assert hand.state.quantity == 0
     step = hand.job.view(hand.state)
     assert isinstance(step, Step)

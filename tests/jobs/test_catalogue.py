@@ -126,7 +126,7 @@ def test_a_scan_opens_and_what_is_no_product_does_not() -> None:
     desk.said(Scan((Match(PRODUCT, "P2", "Rye bread", code="1"),)))
     assert (desk.state.product_number, desk.state.pages_below) == ("P2", ("P1",))
     desk.said(Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)))
-    assert desk.verdict == "my_entries.not_this"
+    assert desk.verdict == "page.not_this"
     desk.said(Command("n"), Resumed(), Changed("product", "P2"))
     assert desk.state.page == 1
     desk.said(Text("P3"))

@@ -130,7 +130,7 @@ def test_taking_over_picked_order_in_hand_claims_it() -> None:
     assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.claimed_at"
     hand.feed(Choice(1))
     assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.join"
-    assert "Order 1042 is already picked" in hand.told
+    assert "Order 1042 is picked" in hand.told
     assert hand.claims == [("1042", True)]
 
 
@@ -341,7 +341,7 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert "3 of 3 Product P1 already picked, some by ben; you have 2 too many" in hand.told
     assert hand.view.name == "pick.return"
     assert hand.scan("P1") != "pick.picked"
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     assert [effect.op_id for effect in hand.effects if isinstance(effect, Resolve)] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.feed(refused("OTHER", 2, number=9)) == ""
@@ -357,7 +357,7 @@ def test_a_location_scanned_while_goods_are_to_be_put_back_changes_no_stop(locat
     hand.feed(refused("OP", 2))
     before, moves = hand.view.choices, hand.moves()
     hand.feed(order(line(1, "P1", 3, preferred_location_code="A-1")))
-    assert hand.scan(location, kind=LOCATION) == "pick.put_back_first"
+    assert hand.scan(location, kind=LOCATION) == "pick.prompt_return"
     assert hand.verdict is not None
     assert hand.verdict.kind == (INFO if location == "A-1" else WRONG)
     assert (hand.view.choices, hand.moves()) == (before, moves)
@@ -387,7 +387,7 @@ def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
     assert asked[-1].args["ops"] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.view.name == "pick.return"
-    assert hand.feed(Rows(EXCESS_QUERY, (), 0)) == "pick.return_resolved"
+    assert hand.feed(Rows(EXCESS_QUERY, (), 0)) == "unconfirmed.resolved_meanwhile"
     assert hand.view.name == "pick.product"
     assert not [effect for effect in hand.effects if isinstance(effect, Resolve)]
 
@@ -424,8 +424,8 @@ def test_undo_gives_back_no_excess(scans: tuple[int, ...], excess: int, undone: 
     hand.feed(order(line(1, "P1", 4, picked_quantity=4)))
     before = len(hand.updates)
     hand.feed(refused("OP", excess))
-    assert hand.feed(Command("u")) == "pick.put_back_first"
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.feed(Command("u")) == "pick.prompt_return"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     for _ in scans:
         hand.feed(Command("u"))
     lines = [body["order_lines"][0] for body in hand.updates[before:]]

@@ -46,7 +46,7 @@ def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back"]
     assert hand.view.prompt.id == "prompt.letter"
     assert hand.job.orders_in_work(hand.state) == ("1042",), "its goods are here until that is answered"
-    assert hand.feed(Choice(2)) == "pick.choice_put_back_all"
+    assert hand.feed(Choice(2)) == "pick.choice_put_back"
     assert last(hand) == (quantity, 0, False)
     assert hand.updates[-1]["is_picked"] is False
     assert hand.moves() == []
@@ -84,7 +84,7 @@ def test_what_is_handed_over_leaves_what_has_to_go_back() -> None:
     hand.feed(order(full, number="O2", assigned_to="ben", assigned_name="Ben", assigned_on=LATER))
     assert hand.feed(Choice(1)) == "pick.handed_over"
     assert ([back.order for back in hand.state.to_return], hand.choices()) == (["O1"], ["pick.choice_put_back"])
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
     assert hand.all_sent["O2", 1] == 2
 

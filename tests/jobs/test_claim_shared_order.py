@@ -20,7 +20,7 @@ ME = {"user": CONTEXT.user, "name": "Ann", "terminal": "t1"}
 OTHER = {"user": "ben", "name": "Ben Okafor", "terminal": "t2"}
 
 
-OTHER_PICKER_NOTES = ("pick.note_other_pickers", "pick.for_tote")
+OTHER_PICKER_NOTES = ("pick.note_other_pickers", "pair")
 
 
 def beside(hand: Hand) -> list[str]:

@@ -176,10 +176,10 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
 @pytest.mark.parametrize(
     ("heard", "told"),
     [
-        (typed("backroo"), "clearance_request.wrong_text"),
-        (typed("Backroom"), "clearance_request.wrong_text"),
+        (typed("backroo"), "clearance_request.prompt_confirm"),
+        (typed("Backroom"), "clearance_request.prompt_confirm"),
         (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "input.scan_not_accepted"),
-        (typed("]Q0backroom"), "clearance_request.wrong_text"),
+        (typed("]Q0backroom"), "clearance_request.prompt_confirm"),
         (typed("backroom", dropped="\x02"), "input.scan_not_accepted"),
         (
             RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99),
@@ -189,9 +189,9 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
             RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99),
             "input.scan_not_accepted",
         ),
-        (typed("1", meaning=Choice(1)), "clearance_request.wrong_text"),
-        (typed("7391"), "clearance_request.wrong_text"),
-        (typed("73o1"), "clearance_request.wrong_text"),
+        (typed("1", meaning=Choice(1)), "clearance_request.prompt_confirm"),
+        (typed("7391"), "clearance_request.prompt_confirm"),
+        (typed("73o1"), "clearance_request.prompt_confirm"),
     ],
 )
 def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
@@ -206,7 +206,7 @@ def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, pe
     hand = Hand("clearance_request", {"tag": tag, "people": people})
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
-        assert hand.feed(typed(tag)) in ("clearance_request.wrong_text", "clearance_request.wrong_text")
+        assert hand.feed(typed(tag)) in ("clearance_request.prompt_confirm", "clearance_request.prompt_confirm")
     assert hand.feed(typed(wanted, pace_ms=0)) == "input.scan_not_accepted"
     assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
     hand.feed(typed(wanted))
@@ -276,7 +276,7 @@ def asked(**rows: Any) -> Hand:
 def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
     hand = asked(request_state=[{"state": "requested", "answer": {}}])
     assert hand.feed(Changed("outbox", "")) == ""
-    assert hand.feed(typed("2468")) == "clearance_request.wait"
+    assert hand.feed(typed("2468")) == "clearance_request.prompt_wait"
     hand.rows["request_state"] = [{"state": "started", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     assert hand.state.is_running
@@ -354,7 +354,7 @@ def test_move_refused_after_job_end_is_reported_to_its_author(page: str) -> None
 def test_where_nothing_can_be_listed_it_is_said() -> None:
     hand = Hand("clearance_tasks", clearance_permission=[{**WHO, "listed": False}], assignments=[])
     assert hand.page.empty.id == "clearance_tasks.unlisted"
-    assert Hand("clearance_tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
+    assert Hand("clearance_tasks", assignments=[]).page.empty.id == "list.empty"
 
 
 def moving() -> Hand:

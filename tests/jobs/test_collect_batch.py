@@ -234,7 +234,7 @@ def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> Non
         ({"is_rejected": True}, "pick.rejected"),
         ({"is_active": False}, "pick.handed_over_now"),
         ({"lines": []}, "pick.empty"),
-        ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "batch.picked"),
+        ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "pick.left_done"),
         ({"is_claimed": True, "claimed_by": "bob"}, "batch.claimed"),
         ({"is_claimed": True}, "batch.claimed_plain"),
     ],
@@ -402,11 +402,11 @@ def test_order_like_code_is_tote_only_when_confirmed() -> None:
 
 def test_other_things_say_what_they_are() -> None:
     hand = Hand()
-    assert hand.scan("P1234", PRODUCT) == "batch.not_this"
+    assert hand.scan("P1234", PRODUCT) == "page.not_this"
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P1234"})
-    assert hand.scan("A-1", LOCATION) == "batch.not_this"
-    assert hand.scan("bob", PERSON) == "batch.not_this"
+    assert hand.scan("A-1", LOCATION) == "page.not_this"
+    assert hand.scan("bob", PERSON) == "page.not_this"
 
 
 def test_back_drops_several_orders_only_when_it_is_meant() -> None:

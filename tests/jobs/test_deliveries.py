@@ -258,6 +258,6 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
         for _ in range(3):
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    wanted = {*DeliveriesJob.steps, "home.not_found", "deliveries.no_delivery_expects", "deliveries.not_this"}
-    wanted |= {"deliveries.unknown", "deliveries.title_late", "receive.no_delivery"}
+    wanted = {*DeliveriesJob.steps, "count.unknown", "deliveries.no_delivery_expects", "page.not_this"}
+    wanted |= {"today.unknown", "deliveries.title_late", "receive.no_delivery"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}

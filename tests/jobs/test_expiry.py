@@ -265,7 +265,7 @@ def test_typed_date_replaces_only_a_typed_one(question: str, typed: Event) -> No
     hand.feed(QUESTIONS[question])
     before, said = hand.state, hand.feed(typed)
     if question.startswith("label"):
-        assert said in ("count.answer_first", "my_entries.not_this")
+        assert said in ("count.answer_first", "page.not_this")
         assert (hand.state, hand.sent()) == (before, [])
     else:
         assert said in ("expiry.saved", "expiry.code_or_date", "expiry.number_of")
@@ -570,7 +570,7 @@ def test_service_of_the_document_alone_undoes_only_what_it_shows() -> None:
 def test_what_is_no_product_of_the_store_is_refused() -> None:
     hand = Hand()
     assert hand.scan("P4") == "store_product.not_ranged"
-    assert hand.scan("A-1", kind=LOCATION) == "my_entries.not_this"
+    assert hand.scan("A-1", kind=LOCATION) == "page.not_this"
     assert hand.feed(Text("tea")) == "count.unknown"
     hand.scan("P1")
     assert hand.feed(Text("soon")) == "expiry.no_date"

@@ -214,15 +214,15 @@ def test_reads_that_go_on_after_the_hand_over_open_nothing(key: str, kind: str) 
     hand.scan(key, kind)
     for _ in range(3):
         hand.after(2)
-        assert (hand.scan(key, kind), hand.step) == ("hand_over.read_again", "hand_over")
+        assert (hand.scan(key, kind), hand.step) == ("pick.handed_over_now", "hand_over")
 
 
 @pytest.mark.parametrize(
     ("key", "kind", "said"),
     [
-        ("A-1", LOCATION, "pick.left_waiting_at"),
-        ("P9", PRODUCT, "hand_over.not_of_order"),
-        ("P4", PRODUCT, "hand_over.not_of_order"),
+        ("A-1", LOCATION, "pick.put_down"),
+        ("P9", PRODUCT, "pick.not_here"),
+        ("P4", PRODUCT, "pick.not_here"),
         ("O2", ORDER, "hand_over.left"),
     ],
 )
@@ -378,7 +378,7 @@ def test_who_has_the_order_open_is_told_that_somebody_else_gave_it_away() -> Non
     hand = Hand()
     hand.scan("O1", ORDER)
     hand.world.order["is_active"] = False
-    assert hand.feed(Changed("order", "O1")) == "order_actions.order_finished"
+    assert hand.feed(Changed("order", "O1")) == "pick.handed_over_now"
     assert hand.feed(Changed("order", "O1")) == ""
 
 

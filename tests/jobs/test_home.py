@@ -27,7 +27,7 @@ def test_first_number_after_empty_search_picks_next_open_order() -> None:
     state = job.handle(HomeState(), Text("xyzzy"), CONTEXT).state
     state = job.handle(state, Rows("orders", (), 0), CONTEXT).state
     turn = job.handle(state, Rows("products", (), 0), CONTEXT)
-    assert turn.verdict == Verdict(WRONG, msg("home.not_found", text="xyzzy"))
+    assert turn.verdict == Verdict(WRONG, msg("count.unknown", text="xyzzy", code="xyzzy"))
     (query,) = turn.effects
     assert isinstance(query, Query)
     assert not query.args.get("search")
@@ -47,7 +47,7 @@ def test_digits_that_are_a_part_of_a_number_open_no_order_by_themselves(search: 
     if opens:
         assert turn.effects == (pick,)
     else:
-        assert (turn.effects, turn.verdict) == ((), Verdict(ASK, msg("home.found_one", text=search, order="4128")))
+        assert (turn.effects, turn.verdict) == ((), Verdict(ASK, msg("home.found_picked", text=search, order="4128")))
         assert job.handle(turn.state, Choice(1), CONTEXT).effects == (pick,)
 
 

@@ -196,7 +196,7 @@ def test_the_number_of_an_order_is_one_of_an_entry_where_that_is_asked() -> None
     hand = Hand()
     hand.feed(Command("f"))
     hand.feed(Choice(1 + FILTER_FIELDS.index("ids")))
-    assert hand.feed(Scan((Match(ORDER, "4113", code="W58444"),))) == "log.not_this"
+    assert hand.feed(Scan((Match(ORDER, "4113", code="W58444"),))) == "page.not_this"
     assert hand.feed(Scan((Match(ORDER, "4113", code="4113"),))) == "log.filtered"
     assert hand.state.filter == LogFilter(ids="4113")
 
@@ -293,7 +293,7 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     assert hand.view.title == msg("log.filtered", period=msg("log.week"), filter=raw("A1"))
     hand.feed(Command("f"))
     assert hand.view.lines[0].text.id == "log.filtered"
-    assert hand.view.choices[8] == msg("orders.field", name=msg("head.location"), value=raw("A1"))
+    assert hand.view.choices[8] == msg("pair", name=msg("head.location"), value=raw("A1"))
     hand.feed(Back())
     hand.feed(Choice(1))
     hand.feed(Resumed())
@@ -303,7 +303,7 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     narrowed = msg("orders.join", one=raw("A1"), other=raw("mature"))
     assert hand.view.title == msg("log.filtered", period=msg("log.week"), filter=narrowed)
     hand.feed(Scan((Match(PRODUCT, "P1", "P1"),)))
-    named = msg("orders.field", name=msg("head.product"), value=raw("P1"))
+    named = msg("pair", name=msg("head.product"), value=raw("P1"))
     week = msg("log.week")
     assert hand.view.title == msg("log.narrowed_filtered", what=narrowed, filter=named, period=week, count=1)
     hand.feed(Command("f"))
@@ -371,7 +371,7 @@ def test_a_log_that_is_not_all_here_says_so() -> None:
     hand.feed(Rows("log", (), 0, may_have_more=True))
     assert (hand.view.may_have_more, hand.view.empty.id) == (True, "log.older_loading")
     hand.feed(Rows("log", (), 0))
-    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "log.empty")
+    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "list.empty")
     hand.feed(Changed("log", ""))
     assert not hand.view.may_have_more
 
@@ -429,7 +429,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "list.exported", "log.not_exported", "log.no_name"}
-    wanted |= {"log.not_this", "deliveries.unknown", "log.no_range"}
+    wanted |= {"page.not_this", "today.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

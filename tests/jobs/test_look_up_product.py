@@ -358,7 +358,7 @@ def test_a_product_that_the_cache_does_not_know_says_so() -> None:
 
 def test_words_find_and_numbers_choose() -> None:
     hand = Hand(LookUpJob())
-    assert hand.say(Text("tea")) == "look_up.found"
+    assert hand.say(Text("tea")) == "list.found"
     assert (hand.view.numbered_rows, hand.view.total) == (5, 12)
     hand.say(Choice(3))
     assert hand.view.title == Msg("look_up.title_product", (("number", "P3"),))
@@ -368,7 +368,7 @@ def test_words_find_and_numbers_choose() -> None:
     assert hand.did(Close)
 
 
-@pytest.mark.parametrize(("total", "told", "more"), [(100, "look_up.found", False), (1, "look_up.found_more", True)])
+@pytest.mark.parametrize(("total", "told", "more"), [(100, "list.found", False), (1, "list.found_more", True)])
 def test_incomplete_search_says_more_may_exist_and_opens_nothing(total: int, told: str, more: bool) -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
@@ -386,7 +386,7 @@ def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
     hand.say(Text("tea 12"))
     assert hand.state.product_number == "P12"
     before = hand.view
-    assert hand.say(UnknownCode("0815")) == "home.not_found"
+    assert hand.say(UnknownCode("0815")) == "count.unknown"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert hand.view == before
@@ -467,7 +467,7 @@ def test_a_place_opens_browse_and_a_badge_is_named() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     hand.scan("A-1", LOCATION)
     assert hand.did(Start) == [Start("locations", {"location_code": "A-1"})]
-    assert hand.scan("ann", PERSON) == "my_entries.not_this"
+    assert hand.scan("ann", PERSON) == "page.not_this"
 
 
 # Browse
@@ -547,8 +547,8 @@ def test_the_list_is_searched_and_scrolled() -> None:
     assert hand.state.code == hand.state.rows[0]["location_code"]
     hand.say(Back())
     assert hand.view.name == "locations.list"
-    assert hand.say(Text("a-1")) == "locations.found"
-    assert hand.say(Text("zzz")) == "home.not_found"
+    assert hand.say(Text("a-1")) == "list.found"
+    assert hand.say(Text("zzz")) == "count.unknown"
     assert hand.view.total == 4
 
 
@@ -699,12 +699,14 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
                 hand = Hand(job, **args)
         leave(hand)
     wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up_product), *verdicts(location_list_and_page)}
-    wanted -= {"look_up.found_more"}  # a hundred products, see above
+    wanted -= {"list.found_more"}  # a hundred products, see above
     assert set(reached) <= {
         *wanted,
         "look_up.not_yet_found",
-        "home.not_found",
-        "my_entries.not_this",
+        "list.found",
+        "raw.cut",
+        "count.unknown",
+        "page.not_this",
         "",
     }  # what a short word beside others is told
     assert {name: reached[name] for name in wanted if reached[name] < tries(2, 100)} == {}

@@ -41,7 +41,7 @@ def test_quantities_are_scanned_typed_or_all() -> None:
     assert hand.held == {"P1": 5}
     hand.scan("P3", "0.5")
     assert hand.held == {"P1": 5, "P3": Decimal("0.5")}
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     hand.say("B-1")
     assert len(hand.sent) == 1
     assert [item[:2] for item in hand.items] == [("P1", 5), ("P3", Decimal("0.5"))]
@@ -75,7 +75,7 @@ def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     assert hand.held == {"P1": 1}
-    assert hand.choices == ["move.choice_expected_quantity", "move.choice_count", "move.choice_whole_quantity"]
+    assert hand.choices == ["goods.only", "move.choice_count", "goods.all_anyway"]
     hand.say("r")
     assert hand.held == {"P1": 5}
     assert hand.scan("P1") == "move.exceeds_expected"
@@ -115,7 +115,7 @@ def test_goods_come_from_an_order_by_their_product() -> None:
     assert hand.scan("P9") == "move.not_of_order"
     hand.say("P4", "P4")
     assert hand.say("P4") == "move.exceeds_held"
-    assert hand.choices == ["move.choice_expected_quantity", "move.choice_count"]
+    assert hand.choices == ["goods.only", "move.choice_count"]
     hand.feed(Back())
     hand.say("A-2")
     assert hand.items == [("P4", 2, ("PU", 0, "4101", 2), ("A-2", 0, "", 0))]
@@ -139,7 +139,7 @@ def test_goods_go_to_an_order_and_then_to_its_place() -> None:
     hand.say("P3")
     assert hand.say("4101") == "move.order_full"
     hand.say("A-2", "P3")
-    assert hand.say("4101") == "move.not_on_order"
+    assert hand.say("4101") == "pick.not_here"
     assert hand.held == {"P3": 1}
 
 
@@ -210,7 +210,7 @@ def test_a_store_without_places_moves_between_pools_and_orders() -> None:
     hand = Hand(Store(goods, {("4101", 1): ("P1", 3)}, ()))
     assert hand.view.name == "move.take"
     hand.say("P1", "=3")
-    assert hand.say("d") == "move.which_from_pool"
+    assert hand.say("d") == "move.note_from_pool"
     hand.say("1", "2", "d")
     assert hand.items == [("P1", 3, ("", 1, "", 0), ("", 2, "", 0))]
     hand.say("P1", "4101")
@@ -281,7 +281,7 @@ def test_a_scan_of_a_named_product_is_one_more_after_anything_else(inputs: tuple
 def test_a_refused_scan_is_not_the_piece_in_hand() -> None:
     hand = Hand(product_number="P1")
     hand.say("A-1")
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     hand.say("P1")
     assert hand.held == {"P1": 1}
 
@@ -290,7 +290,7 @@ def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
     hand = Hand()
     hand.say("A-2")
     assert hand.say("P1") == "move.not_here"
-    assert hand.choices == ["move.choice_whole_quantity", "move.choice_count", "move.choice_from", "move.choice_from"]
+    assert hand.choices == ["goods.all_anyway", "move.choice_count", "move.choice_from", "move.choice_from"]
     hand.say("f")
     assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
     hand = Hand()
@@ -445,7 +445,7 @@ def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand.feed(Rows("locations", (), 0))
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
-    assert hand.say("u") == "move.order_loading"
+    assert hand.say("u") == "pick.waiting"
     assert hand.effects[-1] == Refresh("order", "4101")
     assert hand.say("u") == "move.undone"
     assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
@@ -465,7 +465,7 @@ def test_goods_in_hand_are_not_left_without_a_word() -> None:
 
 def test_what_does_not_belong_here_says_so() -> None:
     hand = Hand()
-    assert hand.scan("bob", kind=PERSON) == "move.not_this"
+    assert hand.scan("bob", kind=PERSON) == "page.not_this"
     assert hand.feed(UnknownCode("4711")) == "count.unknown"
     assert hand.say("4109") == "move.no_known_location"
     hand = Hand()
@@ -506,6 +506,22 @@ def test_a_refusal_is_told_once() -> None:
     assert hand.feed(refused) == ""
     assert hand.say("u", "u", "u") == "move.take_undone"
     assert hand.say("u") == "pick.nothing_to_undo"
+
+
+@pytest.mark.parametrize("refused", [0, 1, 2])
+def test_a_refused_move_leaves_the_undo_of_the_others(refused: int) -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "B-1", "P3", "A-2", "P2", "A-2")
+    body = hand.sent[refused].body
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P", "body": body}
+    assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
+    products = [write.body[0]["product_number"] for write in hand.sent]
+    told = [hand.say("u") for _ in range(6)]
+    assert told.count("move.undone") == 2
+    undone = [write.body[0]["product_number"] for write in hand.sent[3:]]
+    assert undone == [each for each in reversed(products) if each != products[refused]]
+    assert told[-1] == "pick.nothing_to_undo"
+    assert not hand.held
 
 
 def test_refusal_during_question_leaves_question_open() -> None:
@@ -639,7 +655,7 @@ def test_undo_of_pool_change_reverts_each_location() -> None:
         ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
         ("P7", 1, ("B-1", 1, "", 0), ("B-1", 2, "", 0)),
     ]
-    assert hand.say("u") == "move.undone_many"
+    assert hand.say("u") == "move.undone"
     assert hand.items == [
         ("P1", 1, ("A-1", 2, "", 0), ("A-1", 1, "", 0)),
         ("P7", 1, ("B-1", 2, "", 0), ("B-1", 1, "", 0)),
@@ -722,3 +738,86 @@ def test_a_number_after_none_is_not_for_other_goods() -> None:
     hand.say("A-1", "P1", "P3", "=0")
     assert not hand.job.accepts(hand.state).quantity
     assert [part.product for part in hand.state.in_hand] == ["P1"]
+
+
+def list_of_order(hand: Hand) -> dict[str, Decimal | None]:
+    """What the page says of the goods of an order, and of the goods on the screen."""
+    stops = {stop.label: stop.quantity for stop in hand.view.upcoming if stop.quantity}
+    return {**stops, **{part.label: part.available for part in hand.state.in_hand}}
+
+
+OWN_MOVE = ("P6", "P6", "A-2")
+
+BY_OTHERS: dict[str, tuple[dict[Any, int], int]] = {
+    "fewer": ({("P6", "", 1, "4101", 4): -2}, 1),
+    "none": ({("P6", "", 1, "4101", 4): -3}, 0),
+    "more": ({("P6", "", 1, "4101", 4): 2}, 5),
+    "more of it elsewhere": ({("P6", "A-1", 1, "4101", 4): 2}, 5),
+    "none, but of other goods": ({("P6", "", 1, "4101", 4): -3, ("P4", "PU", 1, "4101", 2): 1}, 0),
+}
+"""What others do with three pieces that an order has in hand, and how many it holds then."""
+
+
+def with_three_in_hand() -> Hand:
+    """The small store with an order that also has three pieces of P6 in hand."""
+    store = small_store()
+    store.lines["4101", 4] = ("P6", 9)
+    store.goods["P6", "", 1, "4101", 4] = 3
+    hand = Hand(store)
+    assert hand.say("4101") == "move.from_order"
+    return hand
+
+
+@pytest.mark.parametrize("topic", ["order", "outbox", "product", ""])
+@pytest.mark.parametrize("change", BY_OTHERS)
+@pytest.mark.parametrize("before", [(), ("P6",), OWN_MOVE], ids=["at first", "in hand", "after a move"])
+def test_goods_of_an_order_follow_what_others_do_with_them(topic: str, change: str, before: tuple[str, ...]) -> None:
+    hand = with_three_in_hand()
+    changes, left = BY_OTHERS[change]
+    if before == OWN_MOVE and left < 3:
+        return
+    hand.say(*before)
+    for spot, quantity in changes.items():
+        hand.store.goods[spot] += quantity
+    hand.feed(Changed(topic, "") if topic else Resumed())
+    left -= 2 if before == OWN_MOVE else 0
+    shown = list_of_order(hand)
+    assert shown.get("Product P6", 0) in (left, left - 2 if "elsewhere" in change else left)
+    hand.say("w")
+    assert hand.held["P6"] == (max(left, 1) if before == ("P6",) else left)
+
+
+@pytest.mark.parametrize("scans", [("P6",), ("w",), ("P6", "a")])
+def test_own_moves_from_an_order_count_at_once(scans: tuple[str, ...]) -> None:
+    hand = with_three_in_hand()
+    hand.say(*OWN_MOVE)
+    assert list_of_order(hand)["Product P6"] == 1
+    hand.say(*scans)
+    assert hand.held["P6"] == 1
+
+
+def test_an_undone_move_is_the_orders_again() -> None:
+    hand = with_three_in_hand()
+    assert hand.say(*OWN_MOVE, "u") == "move.undone"
+    assert hand.say("P6") == "move.taken"
+    assert hand.held["P6"] == 3
+    assert hand.say("P6") == "move.exceeds_held"
+
+
+def test_a_question_about_goods_that_are_gone_is_still_answered() -> None:
+    hand = with_three_in_hand()
+    assert hand.say("P6", "=9") == "move.exceeds_held"
+    hand.store.goods["P6", "", 1, "4101", 4] = 0
+    hand.feed(Changed("order", "4101"))
+    hand.say("r")
+    assert hand.say("A-2") == "move.exceeds_held"
+    assert not hand.sent
+
+
+def test_an_order_that_is_handed_over_meanwhile_has_nothing_left() -> None:
+    hand = with_three_in_hand()
+    hand.store.lines.clear()
+    hand.feed(Changed("order", "4101"))
+    assert hand.view.upcoming == ()
+    assert hand.say("w") == "move.nothing_here"
+    assert hand.say("P6") == "move.not_of_order"

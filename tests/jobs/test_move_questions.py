@@ -61,7 +61,7 @@ def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> N
         assert hand.verdict is not None
         assert dict(hand.verdict.text.args)["quantity"] == quantity
     asked = hand.state
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     assert hand.state == asked
     assert hand.say("=9", "P1") == "move.exceeds_expected"
     hand.say("y", "B-1")
@@ -188,7 +188,7 @@ def test_what_is_asked_about_is_named_beside_other_goods_in_hand(said: str) -> N
     hand = Hand()
     hand.say("A-1", "P3")
     assert hand.scan("P1", "7") == "move.exceeds_expected"
-    choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "move.choice_whole_quantity"]
+    choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "goods.all_anyway"]
     assert choices == [{"quantity": 7, "label": "Product P1"}]
     hand.say(said)
     assert hand.verdict is not None

@@ -51,7 +51,7 @@ FINISHED, REJECTED = row(is_active=False), row(is_rejected=True)
 @pytest.mark.parametrize("kind", [*ORDER_ACTIONS, *LINE_ACTIONS])
 def test_a_finished_order_is_too_late_for_everything(kind: str) -> None:
     done = decide("O1", FINISHED, OrderAction(kind, "U1", line=2), "0001")
-    assert (done.writes, done.why and done.why.id) == ((), "order_actions.order_finished")
+    assert (done.writes, done.why and done.why.id) == ((), "pick.handed_over_now")
     assert decide("O1", None, OrderAction(kind), "0001").why is not None
 
 
@@ -141,7 +141,7 @@ def test_an_order_goes_first_until_it_does_not() -> None:
         decide("O1", now, OrderAction(kind), "0001").why
         for now, kind in ((row(is_priority=True), PRIORITY), (row(), REMOVE_PRIORITY))
     ]
-    assert [each and each.id for each in why] == ["order_actions.already_priority", "order_actions.not_priority"]
+    assert [each and each.id for each in why] == ["order_actions.done_priority", "pick.no_priority"]
 
 
 def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
@@ -163,7 +163,7 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
     [
         ({}, "order_actions.not_in_batch"),
         ({"picker": "U2"}, "order_actions.already_claimed"),
-        ({"is_picked": True}, "batch.picked"),
+        ({"is_picked": True}, "pick.left_done"),
     ],
 )
 def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:

@@ -200,7 +200,7 @@ def test_things_that_do_not_belong_here_say_why() -> None:
     assert hand.scan("bob", kind=PERSON) == "pick.person"
     assert hand.feed(UnknownCode("47110815")) == "count.unknown"
     assert hand.scan("1042", kind=ORDER) == "pick.this_order"
-    assert hand.scan("P1", "1.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "1.5") == "input.whole_number_only"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert not hand.sent
@@ -457,7 +457,8 @@ def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
     assert picked(hand) == {1: Decimal(1)}
 
 
-@pytest.mark.parametrize(("kind", "way"), [("product", "count.choice_product"), ("location", "count.choice_location"),
+@pytest.mark.parametrize(("kind", "way"), [("product", "count.choice_product"),
+    ("location", "locations.title_location"),
     ("order", "order.title"), ("reference", "order.title"), ("delivery", "count.choice_other"),
     ("person", "count.choice_other")])  # fmt: skip
 def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, way: str) -> None:

@@ -171,7 +171,7 @@ def test_undo_of_a_total_names_all_its_totes(before: str, total: int, told: str)
 def test_undo_takes_one_scan_back_out_of_all_its_totes() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "7")
-    assert hand.feed(Command("u")) == "pick.for_tote"
+    assert hand.feed(Command("u")) == "pair"
     assert hand.told == "A B: Undone: Product P1 back from 7 to 0, A-1"
     assert set(totes(hand).values()) == {Decimal(0)}
     assert hand.all_sent == {("O1", 1): 0, ("O2", 1): 0}
@@ -238,9 +238,9 @@ def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
     assert [move.lanes[0] for move in moves] == ["order/O1", "order/O2", "order/O3"]
     assert sum(quantity for _, quantity, _, _ in hand.moves()) == 12
     assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
-    assert hand.feed(Command("u")) == "pick.for_tote"
+    assert hand.feed(Command("u")) == "pair"
     assert sum(quantity for _, quantity, came, _ in hand.moves() if came == "PU-1") == 12
-    assert hand.feed(Command("u")) == "pick.for_tote"
+    assert hand.feed(Command("u")) == "pair"
 
 
 def test_a_tote_named_first_is_put_down_alone() -> None:
@@ -290,7 +290,7 @@ def test_undo_takes_back_the_choice_of_a_tote_first() -> None:
     assert hand.feed(Command("u")) == "session.dropped"
     assert not hand.state.only_order
     assert len(hand.updates) == before
-    assert hand.feed(Command("u")) == "pick.for_tote"
+    assert hand.feed(Command("u")) == "pair"
 
 
 def test_the_code_of_a_tote_names_it() -> None:
@@ -360,16 +360,16 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.removed_with_goods"
-    assert hand.told == "Tote B, O2, was rejected; you keep the other totes. You have 3 in hand for that order"
+    assert hand.told == "B: Order O2 is rejected. You have 3 in hand for that order"
     assert hand.view.name == "pick.return"
     assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
         ("location", "A-1"),
         ("product", "Product P1"),
     ]
-    assert hand.scan("P1") == "pick.put_back_first"
+    assert hand.scan("P1") == "pick.prompt_return"
     assert totes(hand) == {"A": 3, "C": 0}
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     assert hand.view.name == "pick.product"
     assert [tote.letter for tote in hand.state.totes] == ["A", "C"]
     assert ("O2", 1) in hand.all_sent
@@ -381,19 +381,19 @@ def test_goods_that_are_too_many_are_shown_and_not_picked_for_another_tote() -> 
     hand = Hand(orders={"1042": [line(1, "P1", 1, **at)], "O2": [line(1, "P1", 1, **at), line(2, "P2", 1, **at)]})
     hand.scan("P1")
     assert hand.feed(refused("OP", 1)) == "pick.surplus_by"
-    assert hand.scan("P1") == "pick.put_back_first"
+    assert hand.scan("P1") == "pick.prompt_return"
     assert totes(hand) == {"A": 1, "B": 0}
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     assert hand.scan("P1") == "pick.picked_for_tote"
     assert totes(hand) == {"A": 1, "B": 1}
 
 
 def test_finished_and_handed_over_orders_leave_nothing_in_hand() -> None:
     hand = Hand(orders=three())
-    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.removed_handed_over"
+    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pair"
     claimed = {"is_claimed": True, "claimed_by": "bob", "claimed_name": "Bob", "claimed_on": "2099-01-01T00:00:00Z"}
     assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.taken_over"
-    assert hand.feed(Choice(2)) == "pick.removed_claimed"
+    assert hand.feed(Choice(2)) == "pair"
     assert hand.view.name == "pick.product"
     assert [tote.order for tote in hand.state.totes] == ["O3"]
     assert hand.scan("P1") == "pick.picked_for_tote"
@@ -405,8 +405,8 @@ def test_the_last_order_that_leaves_closes_the_round() -> None:
     hand.feed(order(number="O2", is_rejected=True))
     assert hand.feed(order(number="O1", is_rejected=True)) == "pick.removed_with_goods"
     assert hand.view.name == "pick.return"
-    assert hand.scan("P1") == "pick.put_back_first"
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.scan("P1") == "pick.prompt_return"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -437,7 +437,7 @@ def test_undo_stays_open_after_only_order_is_put_back() -> None:
     hand.feed(Choice(1))
     assert (hand.view.name, hand.view.prompt.id, hand.choices()) == ("pick.return", "pick.prompt_return_done", [])
     assert hand.feed(Command("u")) == "pick.put_down_undone"
-    assert hand.scan("P1") == "pick.put_back_first"
+    assert hand.scan("P1") == "pick.prompt_return"
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1"), ("P1", Decimal(2), "A-1", ""), ("P1", Decimal(2), "", "A-1")]
     hand.scan("O9", kind=ORDER)
@@ -461,7 +461,7 @@ def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None
-    assert (close.verdict.kind, close.verdict.text) == (GOOD, msg("pick.choice_put_back_all"))
+    assert (close.verdict.kind, close.verdict.text) == (GOOD, msg("pick.choice_put_back"))
     round_ = Hand(orders=three())
     round_.scan("P1", "6")
     round_.feed(order(*three()["O2"], number="O2", is_rejected=True))
@@ -537,7 +537,7 @@ def test_single_rejected_order_says_what_to_put_back() -> None:
 def test_an_order_without_lines_leaves_before_the_round_starts() -> None:
     hand = Hand(orders={"O1": three()["O1"], "O2": []})
     assert hand.verdict is not None
-    assert hand.verdict.text.id == "pick.removed_empty"
+    assert hand.verdict.text.id == "pair"
     assert hand.view.name == "pick.product"
     assert isinstance(Hand(orders={"O1": [], "O2": []}).effects[-1], Close)
 
@@ -567,7 +567,7 @@ def test_somebody_else_picks_it_is_asked_before_the_round_starts() -> None:
     hand = Hand(orders=orders, lines_known=False)
     hand.feed(order(*three()["O1"], number="O1"))
     hand.feed(order(*three()["O2"], number="O2", **claimed))
-    assert hand.feed(Choice(2)) == "pick.removed_left_out"
+    assert hand.feed(Choice(2)) == "pair"
     assert hand.view.name == "pick.product"
 
 
@@ -600,7 +600,7 @@ def test_a_full_round_takes_no_more() -> None:
     hand = Hand(orders=orders)
     assert len(hand.state.totes) == MAX_ORDERS
     assert hand.state.totes[-1].letter == "T"
-    assert hand.scan("77", kind=ORDER) == "pick.not_of_batch"
+    assert hand.scan("77", kind=ORDER) == "pick.not_in_batch"
     assert not hand.choices()
     assert hand.scan("P1", "20") == "pick.batch_all_picked"
 
@@ -668,7 +668,7 @@ def test_goods_go_back_to_their_own_source_location() -> None:
         ("A-1", Decimal(1)),
     ]
     assert [(stop.location, stop.quantity) for stop in hand.view.upcoming] == [("B-6", Decimal(1)), ("A-1", Decimal(1))]
-    assert hand.choices() == ["pick.choice_put_back_all"]
+    assert hand.choices() == ["pick.choice_put_back"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(1), "", "B-6"), ("P1", Decimal(1), "", "A-1")]
     write = hand.effects[-1]
@@ -696,7 +696,7 @@ def test_what_is_taken_back_returns_to_where_it_came_from_last() -> None:
 def test_who_is_asked_about_a_claim_is_not_told_to_wait() -> None:
     hand = Hand()
     assert hand.feed(order(line(1, "P1", 1), is_claimed=True, claimed_by="bob")) == "pick.claimed"
-    assert [each.text.id for each in hand.view.lines] == ["pick.note_answer"]
+    assert [each.text.id for each in hand.view.lines] == ["pick.answer_first"]
     assert hand.scan("P1") == "pick.answer_first"
     assert hand.choices() == ["pick.choice_take_over"]
 
@@ -708,7 +708,7 @@ def test_take_over_question_ends_when_order_is_put_down() -> None:
     assert "w" in hand.job.accepts(hand.state).command_letters
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
     assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (
-        ["pick.choice_hand_over_order"],
+        ["order_actions.hand_over"],
         False,
     )
 
@@ -719,7 +719,7 @@ def test_actions_before_order_left_are_not_undone_after_return() -> None:
     hand.scan("P1")
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 3, picked_quantity=2), number="O1", is_rejected=True))
-    assert hand.feed(Choice(1)) == "pick.choice_put_back_all"
+    assert hand.feed(Choice(1)) == "pick.choice_put_back"
     hand.scan("O1", kind=ORDER)
     hand.feed(Choice(1))
     assert hand.feed(order(line(1, "P1", 3), number="O1")) == "pick.joined"

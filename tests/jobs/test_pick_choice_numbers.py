@@ -25,7 +25,7 @@ def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     assert hand.choices() == TAKEN_OVER
     assert hand.scan("P1", "9") == "pick.more_than_ordered"
     assert hand.choices() == ["pick.choice_pick_rest"]
-    assert hand.scan("P9") == "pick.goods_first_scan"
+    assert hand.scan("P9") == "count.answer_first"
     hand.feed(Back())
     hand.scan("P9")
     assert hand.choices() == ["look_up.title"]

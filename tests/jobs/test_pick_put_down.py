@@ -70,8 +70,8 @@ def test_what_was_put_down_just_now_is_shown_and_said() -> None:
     assert hand.choices() == []
     hand.scan("PU-3", kind=LOCATION)
     assert "PU-3" in screen(hand)
-    assert hand.choices() == ["pick.choice_hand_over_order"]
-    assert left(hand) == (GOOD, "Order 1042 is at PU-3")
+    assert hand.choices() == ["order_actions.hand_over"]
+    assert left(hand) == (GOOD, "Order 1042 is put down at PU-3")
 
 
 def test_what_is_taken_up_again_is_at_no_place() -> None:
@@ -84,7 +84,7 @@ def test_what_is_taken_up_again_is_at_no_place() -> None:
 def test_recent_pick_without_locations_is_shown_as_picked() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1", "2")
-    assert hand.choices() == ["pick.choice_hand_over_order"]
+    assert hand.choices() == ["order_actions.hand_over"]
     assert left(hand) == (GOOD, "Order 1042 is picked")
 
 

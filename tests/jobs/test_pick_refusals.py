@@ -100,7 +100,7 @@ def test_a_product_of_another_order_of_the_round_is_just_taken() -> None:
         (
             {"deprecation_date": "20261101", "referral": "P10", "referral_label": "New"},
             "pick.replaced",
-            ["pick.choice_look_up_this", "look_up.title"],
+            ["shortage.choice_product", "look_up.title"],
         ),
         (
             {"wholes": [{"product_number": "P2", "label": "Gift box"}]},
@@ -188,7 +188,7 @@ def test_verified_mode_needs_location_scan_for_another_order_too() -> None:
 
 def test_quantities_that_cannot_be() -> None:
     hand = one()
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     assert hand.scan("P1", "4") == "pick.more_than_ordered"
     assert hand.feed(UnknownCode("4")) == "pick.no_quantity"
     hand.scan("P1", "3")
@@ -235,7 +235,7 @@ def test_a_shelf_is_asked_about_once() -> None:
 
 def test_another_order_is_not_opened_on_the_way() -> None:
     hand = round_of_two()
-    assert hand.scan("O9", kind=ORDER) == "pick.not_of_batch"
+    assert hand.scan("O9", kind=ORDER) == "pick.not_in_batch"
     assert hand.choices() == ["pick.choice_add_order"]
 
 

@@ -96,7 +96,7 @@ class World:
             turn = self.job.handle(self.state, waiting.pop(0), self.context)
             self.state = turn.state
             if turn.verdict:
-                VERDICTS[turn.verdict.text.id.replace("undone_many", "undone")] += 1
+                VERDICTS[turn.verdict.text.id] += 1
             for effect in turn.effects:
                 if isinstance(effect, Write):
                     self.write(effect)
@@ -335,19 +335,21 @@ def test_the_work_can_always_be_finished(count: int, verified: bool, sequence: l
 
 WORDS = """
     opened batch_opened picked picked_for_tote picked_for_totes tote_full batch_all_picked all_picked set_totes
-    unchanged full more_than_ordered total_more_than_ordered moved whole_number_only weigh for_tote
+    unchanged full more_than_ordered total_more_than_ordered moved weigh
     location_first_scan at_location wrong_location wrong_pool location_changed later undone
-    nothing_to_undo reopened short was_closed_short elsewhere not_here not_in_batch template ended replaced not_sold
-    part_of is_set for_other other_order not_of_batch this_order joined which_product person
+    nothing_to_undo reopened short elsewhere not_here not_in_batch template ended replaced not_sold
+    part_of is_set for_other other_order this_order joined which_product person
     no_quantity leave_batch left left_batch waiting left_done left_batch_done left_not_put_down
-    left_not_put_down_batch changed removed_rejected removed_handed_over removed_with_goods
-    put_back_first choice_put_back_all put_down put_down_totes put_down_undone put_down_at_source
+    left_not_put_down_batch changed removed_with_goods
+    prompt_return choice_put_back put_down put_down_totes put_down_undone put_down_at_source
     put_down_at_stock nothing_in_hand rejected handed_over_now
     comes_later fewer_than_picked picked_with_shortage batch_picked_with_shortage
 """
 
 REACHED = frozenset(f"pick.{word}" for word in WORDS.split()) | {
     "count.unknown",
+    "input.whole_number_only",
+    "pair",
     "session.dropped",
     "pick.choice_tote",
     "locations.last_location",

@@ -30,11 +30,10 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
         {"order_number": "O2", "line_number": 1, "tote": "B", "rest": Decimal(3)},
         {"order_number": "O3", "line_number": 2, "tote": "C", "rest": Decimal(1)},
     ]
-    kept = {"product_number", "location", "taken", "ordered", "rest", "decimal"}
+    kept = {"product_number", "location", "ordered", "rest", "decimal"}
     assert {name: start.args[name] for name in kept} == {
         "product_number": "P1",
         "location": "A-1",
-        "taken": 4,
         "ordered": 8,
         "rest": 4,
         "decimal": False,
@@ -44,7 +43,7 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
 def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
+    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     assert hand.told == "The rest of Product P1 is at A-5, later on your way"
     assert hand.state.current_line is not None
@@ -77,13 +76,13 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     lines = [each for body in bodies for each in body["order_lines"]]
     assert [(each["picked_quantity"], each["is_picked"]) for each in lines] == [(1, True), (0, True)]
     assert {each["rejection_reason_code_description"] for each in lines} == {"Not found"}
-    assert hand.choices() == ["pick.choice_count"]
+    assert hand.choices() == ["move.choice_count"]
     hand.feed(Choice(1))
     args = {"location_code": "A-1", "product_number": "P1", "label": "Product P1"}
     assert hand.effects[-1] == Start("count", args)
-    assert hand.scan("P1") == "pick.was_closed_short"
+    assert hand.scan("P1") == "pick.short"
     assert hand.feed(Back()) == "session.dropped"
-    assert hand.feed(Command("u")) == "pick.for_tote"
+    assert hand.feed(Command("u")) == "pair"
     assert [each["is_picked"] for body in hand.updates[-2:] for each in body["order_lines"]] == [False, False]
     assert hand.scan("P1") == "pick.picked_for_tote"
 
@@ -141,7 +140,7 @@ def test_a_number_after_a_count_made_from_here_is_no_quantity_of_the_pick() -> N
 def test_what_was_closed_short_can_be_picked_after_all() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
-    assert hand.scan("P1") == "pick.was_closed_short"
+    assert hand.scan("P1") == "pick.short"
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 1}
     assert hand.updates[-1]["order_lines"][0]["is_picked"] is False
@@ -153,12 +152,12 @@ def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
     before, many = hand.state.lines, len(hand.updates)
-    assert hand.scan("P1", "2") == "pick.was_closed_short"
+    assert hand.scan("P1", "2") == "pick.short"
     assert hand.feed(Choice(1)) == "pick.picked"
     assert picked(hand) == {1: 2, 2: 0}
     assert len(hand.updates) == many + 1
-    assert hand.feed(Command("u")) == "pick.closed_again"
-    assert hand.told == "Short again, 0 of 3 picked: Product P1"
+    assert hand.feed(Command("u")) == "pick.short"
+    assert hand.told == "Short, 0 of 3 picked · Product P1"
     assert (hand.state.lines, hand.updates[-1]["order_lines"][0]["is_picked"]) == (before, True)
     assert hand.feed(Command("u")) == "pick.reopened"
 
@@ -172,7 +171,7 @@ def test_excess_on_line_closed_short_is_asked_about() -> None:
     assert hand.feed(Choice(1)) == "pick.picked"
     assert picked(hand) == {1: 3, 2: 0}
     assert hand.feed(Command("u")) == "pick.undone"
-    assert hand.feed(Command("u")) == "pick.closed_again"
+    assert hand.feed(Command("u")) == "pick.short"
 
 
 def test_what_is_short_is_not_called_all_picked() -> None:
@@ -194,7 +193,7 @@ def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
 
 def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
+    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2}
     assert hand.feed(Closed("shortage", answer)) == "pick.elsewhere"
 
 
@@ -283,7 +282,7 @@ def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
     hand.scan("P1")
     hand.scan("P2")
     before = hand.state.lines
-    answer = {"kind": "elsewhere", "location": "A-9", "pool": 2, "label": "Product P2"}
+    answer = {"kind": "elsewhere", "location": "A-9", "pool": 2}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     updates = hand.updates
     assert hand.feed(Command("u")) == "pick.move_stop_undone"
@@ -306,12 +305,12 @@ def test_undo_after_location_change_returns_to_previous_location() -> None:
 
 def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2}))
     hand.scan("P1")
     assert hand.feed(Command("u")) == "pick.undone"
     assert hand.feed(Command("u")) == "pick.move_stop_undone"
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2}))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, preferred_location_code="A-1")))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo", "others have taken the rest"
 

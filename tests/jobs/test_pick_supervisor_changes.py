@@ -178,7 +178,7 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
     few: dict[str, Any] = {"locations": ["PU-01", "PU-02"], "count": 2}
     assert hand.feed(Rows("pickup_locations", (few,), 1)) == "pick.no_pickup"
     hand.feed(Text("XX-1"))
-    assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
+    assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup"
     assert hand.told == "There is no location XX-1. These are 2 of 6 pick-up locations:"
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[-1][-1] == "PU-01"
@@ -284,7 +284,7 @@ def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
 def test_putting_down_at_source_or_sales_location_asks_first() -> None:
     hand = given_away()
     assert hand.scan("A-1", kind=LOCATION) == "pick.put_down_at_source"
-    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "pick.choice_put_down_here"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_put_back", "hand_over.choice_location"]
     hand.books["location_use B-7"] = {"goods": 3}
     assert hand.scan("B-7", kind=LOCATION) == "pick.put_down_at_stock"
     assert hand.moves() == []
@@ -385,7 +385,7 @@ def test_goods_reported_elsewhere_are_not_put_back() -> None:
     first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, put_down=kept, preferred_location_code="A-3")
     assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.put_down_by_other_at"
     news(hand, "4101", is_rejected=True)
-    assert hand.choices() == ["pick.choice_put_back_all"]
+    assert hand.choices() == ["pick.choice_put_back"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
     assert hand.choices() == ["pick.choice_is_put_down"]

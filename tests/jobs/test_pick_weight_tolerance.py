@@ -119,7 +119,7 @@ def test_the_sums_are_said_and_nothing_is_called_short(orders: int) -> None:
 def test_undo_opens_the_line_again_and_says_the_weights(orders: int) -> None:
     hand = picker("0.8", "5", orders)
     weigh(hand, "0.3", "0.49")
-    assert hand.feed(Command("u")) in ("pick.undone", "pick.for_tote")
+    assert hand.feed(Command("u")) in ("pick.undone", "pair")
     assert "back from 0.79 to 0.3" in hand.told
     assert cheese(hand) == (Decimal("0.3"), True)
     assert hand.updates[-1]["order_lines"][0]["is_picked"] is False

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.receive.receive_state_and_differences import DeliveryLine
 from aisle.jobs.receive.view import line_progress
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
@@ -34,11 +35,11 @@ def test_each_received_product_is_booked_at_next_scan() -> None:
     assert hand.view.name == "receive.delivery"
     assert [row.key for row in hand.view.rows] == ["D-1", "D-2", "D-3"]
     assert hand.say("D-1") == "receive.opened"
-    assert hand.say("P2") == "receive.taken"
+    assert hand.say("P2") == "pick.picked"
     assert not hand.sent
-    assert hand.say("P1", "=10") == "receive.taken"
+    assert hand.say("P1", "=10") == "pick.picked"
     assert hand.entries() == [("P2", 2, 1, "DOCK")]
-    assert hand.scan("P3", "0.5") == "receive.taken"
+    assert hand.scan("P3", "0.5") == "pick.picked"
     assert hand.entries() == [("P1", 1, 6, "DOCK"), ("P1", 3, 4, "DOCK")]
     write = hand.sent[-1]
     assert write.lanes == ("delivery/D-1", "product/P1")
@@ -80,15 +81,15 @@ def test_lines_of_the_container_that_is_unpacked_come_first() -> None:
 
 def test_shared_container_and_product_before_delivery_ask_which_delivery() -> None:
     hand = Hand()
-    assert hand.say("C-3") == "receive.which_of"
+    assert hand.say("C-3") == "receive.which"
     assert hand.say("2") == "receive.container"
     assert hand.state.delivery_number == "D-3"
     hand = Hand()
     assert hand.say("P5") == "receive.which"
-    assert hand.say("1") == "receive.taken"
+    assert hand.say("1") == "pick.picked"
     assert hand.state.delivery_number == "D-2"
     hand = Hand()
-    assert hand.say("P3") == "receive.taken"
+    assert hand.say("P3") == "pick.picked"
     assert hand.state.delivery_number == "D-1"
     assert Hand().say("P9") == "receive.no_delivery_expects"
     assert Hand().say("A-1") == "receive.delivery_first"
@@ -99,8 +100,8 @@ def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     hand.say("D-1", "P1")
     assert hand.say("=12") == "receive.more_than_announced"
     assert [choice.id for choice in hand.view.choices] == [
-        "receive.choice_announced_quantity",
-        "receive.choice_whole_quantity",
+        "goods.only",
+        "goods.all_anyway",
         "receive.choice_set_aside",
     ]
     assert hand.job.accepts(hand.state).quantity
@@ -108,9 +109,9 @@ def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 10
     assert hand.scan("P1") == "receive.more_than_announced"
-    assert [choice.id for choice in hand.view.choices] == ["receive.choice_whole_quantity", "receive.choice_set_aside"]
+    assert [choice.id for choice in hand.view.choices] == ["goods.all_anyway", "receive.choice_set_aside"]
     hand.say("y")
-    assert hand.scan("P1") == "receive.taken"
+    assert hand.scan("P1") == "pick.picked"
     hand.say("A-1")
     assert hand.entries() == [("P1", 1, 6, "A-1"), ("P1", 3, 6, "A-1")]
     assert hand.say("P2", "P2") == "receive.more_than_announced"
@@ -233,7 +234,7 @@ def test_unannounced_product_is_received_set_aside_or_moved_to_its_delivery() ->
     hand.say("A-1")
     assert hand.store.received("D-1", "P9") == 3
     assert hand.say("P5") == "receive.other_delivery_expects"
-    assert hand.say("g") == "receive.taken"
+    assert hand.say("g") == "pick.picked"
     assert (hand.state.delivery_number, hand.state.in_hand and hand.state.in_hand.product) == ("D-2", "P5")
 
 
@@ -241,7 +242,7 @@ def test_another_delivery_is_asked_about_and_what_is_in_hand_is_booked() -> None
     hand = Hand()
     hand.say("D-1", "P2")
     assert hand.say("D-2") == "receive.other_delivery"
-    assert hand.say("k") == "receive.go_on"
+    assert hand.say("k") == "home.partly_received"
     hand.say("C-3", "g")
     assert hand.entries() == [("P2", 2, 1, "DOCK")]
     assert hand.state.delivery_number == "D-2"
@@ -303,8 +304,8 @@ def test_differences_are_shown_before_it_is_closed() -> None:
         ("P3", (("sign", "-"), ("value", Decimal(5)))),
         ("P4", (("sign", "-"), ("value", Decimal(2)))),
     ]
-    assert hand.say("k") == "receive.go_on"
-    assert hand.say("d", "P3") == "receive.taken"
+    assert hand.say("k") == "home.partly_received"
+    assert hand.say("d", "P3") == "pick.picked"
     assert hand.say("d", "y") == "receive.closed_short"
     assert hand.store.received("D-1", "P3") == 1
     assert hand.view.name == "receive.delivery"
@@ -324,14 +325,14 @@ def test_sentence_about_differences_follows_another_handheld(quantity: str, coun
 def test_each_step_is_undone_by_its_opposite() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "P1")
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 1
     hand.say("A-1")
     assert hand.say("u") == "receive.undone"
     assert hand.entries() == [("P1", 1, -1, "A-1")]
     assert hand.store.received("D-1", "P1") == 0
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.in_hand is None
     assert hand.say("u") == "pick.nothing_to_undo"
     hand.say("P1", "=10", "P2")
@@ -350,9 +351,9 @@ def test_undo_of_wrong_put_down_returns_goods_to_hand() -> None:
     assert hand.store.received("D-1", "P1") == 5
     assert [place for *_, place in hand.entries()] == ["A-2"]
     assert hand.say("u") == "receive.undone"
-    assert hand.say("u") == "count.undone"
+    assert hand.say("u") == "pick.undone"
     assert hand.state.in_hand is None
-    assert hand.say("P1") == "receive.taken"
+    assert hand.say("P1") == "pick.picked"
 
 
 def test_why_not_offers_ways_on() -> None:
@@ -364,8 +365,8 @@ def test_why_not_offers_ways_on() -> None:
     assert hand.effects[-1] == Start("look_up", {"search": "99999"})
     hand.feed(UnknownCode("99999"))
     assert hand.say("n") == "receive.set_aside"
-    assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "move.not_this"
-    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "page.not_this"
+    assert hand.scan("P1", "0.5") == "input.whole_number_only"
     assert hand.verdicts[-1].kind == WRONG
     hand = Hand()
     assert hand.say("D-9") == "receive.received_before"
@@ -390,17 +391,21 @@ def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
     hand = Hand()
     hand.say("D-2", "P2", "l")
     assert hand.view.name == "receive.lines"
-    assert hand.say("1") == "receive.how_many"
+    assert hand.say("1") == "goods.how_many"
     assert hand.entries() == [("P2", 20, 1, "DOCK")]
-    assert hand.say("=12") == "receive.taken"
+    assert hand.say("=12") == "pick.picked"
     hand.say("A-1")
     assert hand.entries() == [("P5", 10, 12, "A-1")]
     hand.say("l")
-    assert hand.feed(Back()) == "receive.go_on"
+    assert hand.feed(Back()) == "home.partly_received"
 
 
 def test_back_asks_what_becomes_of_what_is_in_hand() -> None:
-    for choice, verdict, booked in (("y", "receive.left", 1), ("x", "receive.forgotten", 0), ("k", "receive.go_on", 0)):
+    for choice, verdict, booked in (
+        ("y", "receive.left", 1),
+        ("x", "receive.dropped", 0),
+        ("k", "home.partly_received", 0),
+    ):
         hand = Hand()
         hand.say("D-1", "P1")
         assert hand.feed(Back()) == "receive.leave"
@@ -414,7 +419,7 @@ def test_back_asks_what_becomes_of_what_is_in_hand() -> None:
         assert hand.say(other) == "count.answer_first"
         assert hand.view.name == "receive.leave"
         assert hand.store.received("D-1", "P1") == 0
-    assert hand.say("P1") == "receive.taken"
+    assert hand.say("P1") == "pick.picked"
     hand = Hand()
     hand.say("D-1")
     hand.feed(Back())
@@ -438,7 +443,7 @@ def test_words_find_deliveries() -> None:
     hand.feed(TypedText("of d-2"))
     assert [row.key for row in hand.view.rows] == ["D-2"]
     hand.feed(Back())
-    assert hand.feed(Text("supplier")) == "receive.found"
+    assert hand.feed(Text("supplier")) == "list.found"
     assert hand.feed(Text("zzz")) == "count.unknown"
     assert len(hand.view.rows) == 3
     assert hand.feed(Text("of d-2")) == "receive.opened"
@@ -498,7 +503,7 @@ def test_questioned_goods_survive_next_scan() -> None:
     assert hand.feed(UnknownCode("4711")) == "receive.answer_first"
     assert not hand.sent
     assert hand.scan("P2") == "receive.more_than_announced"
-    assert hand.say("y") == "receive.taken"
+    assert hand.say("y") == "pick.picked"
     assert hand.state.in_hand is not None
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(5))
     assert hand.scan("P9", "3") == "receive.not_announced"
@@ -518,7 +523,7 @@ def test_what_is_in_hand_counts_in_the_list_of_lines_too() -> None:
     hand.feed(Back())
     hand.say("k", "P9", "y", "l")
     assert [row.cells[0].args[0][1] for row in hand.view.rows] == ["Product P5", "Product P2", "Product P9"]
-    assert hand.say("3") == "receive.how_many"
+    assert hand.say("3") == "goods.how_many"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.product == "P9"
 
@@ -587,7 +592,7 @@ def test_undo_takes_back_the_consent_to_more_than_is_announced(again: tuple[str,
 def test_undo_keeps_the_consent_that_what_remains_needs() -> None:
     hand = Hand()
     hand.say("D-2", "P5", "=13", "y", "P5", "u")
-    assert hand.say("P5") == "receive.taken"
+    assert hand.say("P5") == "pick.picked"
     hand.say("DOCK", "u", "u")
     assert hand.state.in_hand is None
     assert hand.say("P5", "=30") == "receive.more_than_announced"
@@ -627,9 +632,9 @@ def test_a_scanned_place_is_no_configured_one() -> None:
 
 def test_quantities_of_measured_goods_have_their_unit() -> None:
     line = DeliveryLine(1, "P3", "Cheese", Decimal(10), Decimal(4), allows_decimals=True, unit="lb")
-    assert line_progress(line) == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")
+    assert line_progress(line) == msg("progress.of", done=Decimal(4), total=measured(Decimal(10), "lb"))
     assert line_progress(line._replace(allows_decimals=False)).id == "progress.of"
     row = line_row(1, "P3", "Cheese", 10, 4, allow_decimal=True, unit="lb")
     details: Any = {"lines": [row], "lines_known": True, "order_number": "4101"}
     blocks = OrderPage().blocks(OrderState("4101", BoardOrder("4101"), details))
-    assert blocks[0].rows[0][1] == msg("progress.of_unit", done=Decimal(4), total=Decimal(10), unit="lb")
+    assert blocks[0].rows[0][1] == msg("progress.of", done=Decimal(4), total=measured(Decimal(10), "lb"))

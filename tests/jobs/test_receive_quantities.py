@@ -58,7 +58,7 @@ def test_number_after_a_partial_put_down_is_what_is_in_hand() -> None:
 def test_line_that_is_chosen_asks_for_what_is_in_hand() -> None:
     hand = Hand()
     hand.say("D-2", "P5", "=5", "A-1", "l", "1")
-    assert "how many in hand" in told(hand)
+    assert "how many" in told(hand)
     hand.say("=4")
     assert in_hand(hand) == 4
 
@@ -136,7 +136,7 @@ def test_goods_that_others_have_received_meanwhile_are_asked_about(scanned: str)
     assert hand.say(scanned) == "receive.received_meanwhile"
     assert hand.sent == []
     assert hand.say(scanned) == "receive.answer_first"
-    hand.feed(Choice([choice.id for choice in hand.view.choices].index("receive.choice_whole_quantity") + 1))
+    hand.feed(Choice([choice.id for choice in hand.view.choices].index("goods.all_anyway") + 1))
     hand.say("A-1")
     assert hand.entries() == [("P5", 10, 12, "A-1")]
 
@@ -221,7 +221,7 @@ def test_question_about_too_many_says_what_is_still_to_come_now() -> None:
     assert told(hand) == "13 × Product P5? Only 12 are still to come."
     received_by_ben(hand, 5)
     assert told(hand) == "13 × Product P5? Only 7 are still to come."
-    answer(hand, "receive.choice_announced_quantity")
+    answer(hand, "goods.only")
     assert told(hand) == "7 in hand; 12 of 12 · Product P5"
     assert in_hand(hand) == 7
 

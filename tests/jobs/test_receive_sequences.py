@@ -38,7 +38,7 @@ CODES = (
     *("P1", "P1", "P2", "P3", "P4", "P5", "P9", "D-1", "D-2", "D-9", "C-1", "C-2", "C-3", "A-1", "A-1", "A-2", "7"),
     *("P6", "P6", "D-4", "D-4"),
 )
-TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"} | {
+TAKEN = {"pick.picked", "receive.taken_alone", "receive.taken_extra"} | {
     "receive.taken_more",
     "receive.taken_extra_more",
 }
@@ -204,7 +204,7 @@ def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
         after, new = in_hand(hand) + booked(hand), hand.verdicts[count:]
         ids = {verdict.text.id for verdict in new}
         if len(hand.sent) > sent and event != Command("u") and not ids & TAKEN:
-            assert after in (before, before - in_hand(hand)) or "receive.forgotten" in ids, (event, ids)
+            assert after in (before, before - in_hand(hand)) or "receive.dropped" in ids, (event, ids)
         if isinstance(event, Scan) and ids & TAKEN:
             assert after - before == event.matches[0].quantity, (event, ids)
         if not ids and not hand.sent[sent:]:

@@ -108,6 +108,6 @@ def test_undo_takes_back_a_set_aside_code_and_one_before_a_booking() -> None:
     hand.feed(UnknownCode("99999"))
     asked = hand.view.choices
     hand.say("n", "P2", "A-2")
-    assert [hand.say("u") for _ in range(3)] == ["receive.undone", "count.undone", "receive.undone_set_aside"]
+    assert [hand.say("u") for _ in range(3)] == ["receive.undone", "pick.undone", "receive.undone_set_aside"]
     assert hand.view.choices == asked
     assert [hand.say(word) for word in "nuuu"][1:] == ["receive.undone_set_aside", "session.dropped", "receive.undone"]

@@ -96,17 +96,17 @@ def after(*events: Event) -> tuple[ScannerTestState, tuple[str, str]]:
         ((scan(EAN, gap_ms=SLOW_GAP_MS + 1),), (INFO, "scanner_test.slow")),
         ((scan(EAN + EAN),), (WRONG, "scanner_test.two_codes")),
         ((scan("x" * MAX_LINE),), (WRONG, "scanner_test.two_codes")),
-        ((scan("'ààè(&&èà"),), (WRONG, "scanner_test.keyboard_layout")),
+        ((scan("'ààè(&&èà"),), (WRONG, "input.keyboard_layout")),
         ((scan(EAN[:-1] + "2"),), (INFO, "scanner_test.check_digit")),
         ((scan(EAN[:-1] + "2", said=Scan((Match(ORDER, "1"),))),), (GOOD, "scanner_test.good")),
         ((scan(f"]C1{GS1}10AB"),), (GOOD, "scanner_test.good_aim")),
         ((scan(f"]C1{GS1}10AB\x1d17261231"),), (GOOD, "scanner_test.good_aim")),
-        ((scan(f"]C1{GS1}10AB17261231"),), (WRONG, "scanner_test.no_gs")),
-        ((scan(f"]d2{GS1}10AB{GS1}"),), (WRONG, "scanner_test.no_gs")),
-        ((scan(f"]d2{GS1}21{'1' * 25}"),), (WRONG, "scanner_test.no_gs")),
-        ((scan(f"]d2{GS1}17261231??"),), (WRONG, "scanner_test.no_gs")),
-        ((scan(f"]Q3{GS1}10AB\x1d??"),), (WRONG, "scanner_test.gs1_broken")),
-        ((scan("]C1hello"),), (WRONG, "scanner_test.gs1_broken")),
+        ((scan(f"]C1{GS1}10AB17261231"),), (WRONG, "input.no_gs")),
+        ((scan(f"]d2{GS1}10AB{GS1}"),), (WRONG, "input.no_gs")),
+        ((scan(f"]d2{GS1}21{'1' * 25}"),), (WRONG, "input.no_gs")),
+        ((scan(f"]d2{GS1}17261231??"),), (WRONG, "input.no_gs")),
+        ((scan(f"]Q3{GS1}10AB\x1d??"),), (WRONG, "input.gs1_damaged")),
+        ((scan("]C1hello"),), (WRONG, "input.gs1_damaged")),
         ((scan(f"]C0{GS1}10AB17261231"),), (GOOD, "scanner_test.good_aim")),
     ],
 )
@@ -236,8 +236,8 @@ def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tup
             (f"10AB{sign}3012", (INFO, "scanner_test.gs_substitute"))
             for sign in ("~", "|", "^]", "{GS}", "<GS>", "\\x1d", "␝")
         ),
-        *((f"10AB{tail}", (WRONG, "scanner_test.no_gs")) for tail in ("Ω3012", "C" * 20, "17261231", "~30X")),
-        ("17261301", (WRONG, "scanner_test.gs1_broken")),
+        *((f"10AB{tail}", (WRONG, "input.no_gs")) for tail in ("Ω3012", "C" * 20, "17261231", "~30X")),
+        ("17261301", (WRONG, "input.gs1_damaged")),
     ],
 )
 def test_what_stands_for_a_separator_is_said(aim: str, tail: str, told: tuple[str, str]) -> None:
@@ -246,20 +246,20 @@ def test_what_stands_for_a_separator_is_said(aim: str, tail: str, told: tuple[st
 
 @pytest.mark.parametrize("text", ["ç(éàààààà&&à", "+ěščřžýá", "(%@))!!)))@$", "Aß01ß2"])
 def test_every_keyboard_layout_is_named(text: str) -> None:
-    assert after(scan(text))[1] == (WRONG, "scanner_test.keyboard_layout")
+    assert after(scan(text))[1] == (WRONG, "input.keyboard_layout")
 
 
 VERDICTS = (
-    "good",
-    "good_aim",
-    "different_suffixes",
-    "no_gs",
-    "gs1_broken",
-    "two_codes",
-    "keyboard_layout",
-    "check_digit",
-    "slow",
-    "key",
+    "scanner_test.good",
+    "scanner_test.good_aim",
+    "scanner_test.different_suffixes",
+    "input.no_gs",
+    "input.gs1_damaged",
+    "scanner_test.two_codes",
+    "input.keyboard_layout",
+    "scanner_test.check_digit",
+    "scanner_test.slow",
+    "scanner_test.key",
 )
 
 
@@ -276,7 +276,7 @@ def test_each_verdict_is_reached_a_hundred_times() -> None:
         assert turn.verdict is not None
         state = turn.state if chance.random() < 0.9 else JOB.begin()
         seen[turn.verdict.text.id] += 1
-    assert set(seen) == {f"scanner_test.{id_}" for id_ in VERDICTS}
+    assert set(seen) == set(VERDICTS)
     assert min(seen.values()) >= 100, seen
 
 

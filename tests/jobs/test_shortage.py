@@ -100,7 +100,6 @@ ARGS: dict[str, Any] = {
     "location": "A-3",
     "pool": 1,
     "pools": [1, 2],
-    "taken": Decimal(2),
     "ordered": Decimal(6),
     "rest": Decimal(4),
     "decimal": False,
@@ -214,14 +213,14 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
 
 def test_one_digit_takes_the_rest_elsewhere() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.say(Choice(2)) == "shortage.other_location"
-    assert hand.answer == {"kind": "elsewhere", "location": "A-2", "pool": 1, "label": "Tea"}
+    assert hand.say(Choice(2)) == "pick.elsewhere"
+    assert hand.answer == {"kind": "elsewhere", "location": "A-2", "pool": 1}
 
 
 def test_one_digit_closes_the_line_short_with_its_reason() -> None:
     hand = Hand(Shop("A-4"))
     assert hand.say(Choice(4)) == "shortage.closed"
-    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "kept": True, "rest": "4"}
+    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "rest": "4"}
     hand = Hand(Shop())
     assert hand.say(Choice(1)) == "shortage.closed"
     assert (hand.answer["code"], hand.answer["empty"]) == ("20", True)
@@ -233,7 +232,6 @@ def test_a_reason_that_the_service_does_not_keep_is_said_to_stay_here() -> None:
     hand = Hand(shop)
     assert "shortage.reason_kept_on_host" in said(hand.view)
     assert hand.say(Choice(2)) == "shortage.closed_on_host"
-    assert hand.answer["kept"] is False
     shop.features = []
     assert "shortage.reason_kept_on_host" not in said(Hand(shop).view)
 
@@ -248,7 +246,7 @@ def test_the_order_is_rejected_with_a_reason() -> None:
     assert hand.say(Choice(3)) == "shortage.confirm_reject"
     assert [choice.args for choice in hand.view.choices] == [(("order", "O1"),)]
     assert hand.say(Choice(1)) == "shortage.rejected"
-    assert hand.answer == {"kind": "reject", "code": "22", "text": "Damaged", "order_number": "O1", "kept": True}
+    assert hand.answer == {"kind": "reject", "code": "22", "text": "Damaged", "order_number": "O1"}
 
 
 def test_of_several_orders_one_is_named_by_its_tote() -> None:
@@ -279,7 +277,7 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
 
 def test_a_place_with_stock_is_as_good_as_its_number() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.scan("a-2") == "shortage.other_location"
+    assert hand.scan("a-2") == "pick.elsewhere"
     assert hand.answer["location"] == "A-2"
 
 
@@ -292,8 +290,8 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     assert hand.view.blocks[0].numbered_rows == len(hand.ways)
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
-    assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
-    assert hand.answer == {"kind": "elsewhere", "location": "Z-9", "pool": 1, "label": "Tea"}
+    assert hand.say(Choice(len(hand.ways) + 1)) == "pick.elsewhere"
+    assert hand.answer == {"kind": "elsewhere", "location": "Z-9", "pool": 1}
     assert hand.scan("A-3") == "shortage.same_location"
 
 
@@ -334,12 +332,12 @@ def test_anything_else_says_why_not() -> None:
     assert hand.scan("P2", PRODUCT) == "shortage.other_product"
     hand.say(Choice(len(hand.ways) + 1))
     assert hand.effects == [Start("look_up", {"product_number": "P2"})]
-    assert hand.scan("O7", ORDER) == "shortage.answer_first"
-    assert hand.scan("ann", PERSON) == "shortage.answer_first"
+    assert hand.scan("O7", ORDER) == "count.answer_first"
+    assert hand.scan("ann", PERSON) == "count.answer_first"
     assert hand.say(UnknownCode("999")) == "count.unknown"
     assert hand.say(Text("tea")) == "count.unknown"
     hand.say(Choice(6))
-    assert hand.scan("Z-9") == "shortage.answer_first"
+    assert hand.scan("Z-9") == "count.answer_first"
     assert not hand.closed
 
 
@@ -354,7 +352,7 @@ def test_numbers_stay_where_they_are_while_the_page_is_open() -> None:
     assert sorted(hand.ways[len(before) :]) == [("location", "A-1"), ("location", "A-2"), ("reason", "31")]
     assert "shortage.none_there" in said(hand.view)
     assert hand.say(Choice(1)) == "shortage.no_stock_there"
-    assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "pick.elsewhere"
     assert hand.answer["location"] == "A-4"
 
 
@@ -405,7 +403,7 @@ def test_many_places_leave_the_reasons_their_digits() -> None:
     hand.say(Command("p"))
     hand.say(CursorKey("pagedown"))
     assert hand.view.page == 1
-    assert hand.say(Choice(18)) == "shortage.other_location"
+    assert hand.say(Choice(18)) == "pick.elsewhere"
     assert hand.answer["location"] == "B-11"
 
 
@@ -420,7 +418,7 @@ def test_without_places_and_with_nothing_known_reasons_are_left() -> None:
 
 
 def test_what_is_measured_is_said_with_its_unit() -> None:
-    assert "shortage.missing_measure" in said(Hand(Shop(), decimal=True, unit="kg", rest=Decimal("0.250")).view)
+    assert "shortage.missing" in said(Hand(Shop(), decimal=True, unit="kg", rest=Decimal("0.250")).view)
 
 
 def test_the_table_of_reasons() -> None:
@@ -486,7 +484,7 @@ EVENTS: tuple[Event, ...] = (
 VERDICTS = {
     *(
         "shortage.opened",
-        "shortage.other_location",
+        "pick.elsewhere",
         "shortage.closed",
         "shortage.closed_on_host",
         "shortage.rejected",
@@ -498,9 +496,9 @@ VERDICTS = {
         "shortage.no_stock_there",
         "shortage.same_location",
         "shortage.other_product",
-        "shortage.answer_first",
+        "count.answer_first",
     ),
-    *("shortage.answer_first", "count.unknown", "shortage.confirm_reject", "session.dropped"),
+    *("count.answer_first", "count.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 
 Pick = Callable[[Sequence[Any]], Any]

@@ -193,7 +193,7 @@ def test_no_codes_is_a_choice() -> None:
     ("name", "event", "why"),
     [
         ("min", Quantity(Decimal(7)), "store_product.out_of_range"),
-        ("min", Quantity(Decimal("4.5")), "store_product.not_whole"),
+        ("min", Quantity(Decimal("4.5")), "input.whole_number_only"),
         ("max", Quantity(Decimal(16)), "store_product.out_of_range"),
         ("max", UnknownCode("6-5"), "store_product.min_above_max"),
         ("max", UnknownCode("often"), "store_product.how_levels"),
@@ -201,7 +201,7 @@ def test_no_codes_is_a_choice() -> None:
         ("expiry_date_time", Text("soon"), "store_product.how_day"),
         ("attention_codes", Text("x" * 21), "store_product.how_codes"),
         ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.finish_change_first"),
-        ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "my_entries.not_this"),
+        ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "page.not_this"),
     ],
 )
 def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: str) -> None:
@@ -380,7 +380,7 @@ def test_prices_that_are_seldom_meant_are_asked_about(name: str, value: str, tol
 
 def test_another_product_is_scanned_and_back_leaves() -> None:
     hand = Hand(row())
-    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "look_up.shown"
+    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "raw.cut"
     assert hand.state.number == "P2"
     hand.feed(Back())
     assert hand.effects == [Close()]

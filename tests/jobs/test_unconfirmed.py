@@ -98,7 +98,7 @@ def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
     assert hand.at == "unconfirmed.entry"
     assert [choice.id for choice in view.choices] == [
         "unconfirmed.choice_arrived", "unconfirmed.choice_resend", "unconfirmed.choice_close_by_hand",
-        "unconfirmed.choice_count",
+        "move.choice_count",
     ]  # fmt: skip
     assert dict(view.blocks[0].rows[0][1].args) == {"before": "12", "after": "10"}
     assert "unconfirmed.evidence_present" in [line.text.id for line in view.lines]

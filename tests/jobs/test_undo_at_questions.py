@@ -82,7 +82,7 @@ def test_undo_at_a_question_of_a_pick_keeps_what_was_picked(question: Event, ver
 
 @pytest.mark.parametrize(
     ("is_rejected", "question", "undone"),
-    [(False, Back(), "session.dropped"), (True, None, "pick.put_back_first"), (True, Back(), "session.dropped")],
+    [(False, Back(), "session.dropped"), (True, None, "pick.prompt_return"), (True, Back(), "session.dropped")],
 )
 def test_undo_at_a_question_of_a_batch_keeps_what_was_picked(
     is_rejected: bool, question: Event | None, undone: str

@@ -34,9 +34,7 @@ def said(hand: Mover) -> str:
 @pytest.mark.parametrize("many", [1, 2, 3, 4])
 def test_every_product_of_a_list_is_named_with_its_quantity(many: int) -> None:
     given = [GoodsAmount(f"P{n}", f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
-    text = MessageWriter().write(
-        name_goods_and_locations.goods_message("move.undone", "move.undone_many", given, source="X", target="Y")
-    )
+    text = MessageWriter().write(name_goods_and_locations.goods_message("move.undone", given, source="X", target="Y"))
     for each in given:
         assert f"{each.quantity} × {each.label}" in text
 
@@ -67,9 +65,7 @@ def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> Non
 def test_every_language_names_all_goods_of_a_group(language: str) -> None:
     given = [GoodsAmount("P1", "Soap", Decimal(100)), GoodsAmount("P2", "Oil", Decimal("1.5"), "kg")]
     args: dict[str, Msg] = {"source": msg("raw", text="A-02-3"), "target": msg("raw", text="A-02-2")}
-    text = MessageWriter(language=language).write(
-        name_goods_and_locations.goods_message("move.undone", "move.undone_many", given, **args)
-    )
+    text = MessageWriter(language=language).write(name_goods_and_locations.goods_message("move.undone", given, **args))
     assert all(part in text for part in ("100", "Soap", "Oil", "A-02-3", "A-02-2", "kg"))
     assert "101" not in text
 

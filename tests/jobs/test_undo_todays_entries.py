@@ -116,7 +116,7 @@ def test_it_asks_for_the_log_and_shows_mine_or_everyones() -> None:
     assert hand.shown == ["OP.1"]
     hand.feed(Text("p2"))
     assert hand.shown == ["OP.3"]
-    assert hand.feed(Scan((Match(LOCATION, "A-1"),))) == "my_entries.not_this"
+    assert hand.feed(Scan((Match(LOCATION, "A-1"),))) == "page.not_this"
     hand.feed(Back())
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)

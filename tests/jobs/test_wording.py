@@ -54,10 +54,10 @@ def test_orders_of_today_add_up_to_the_open_orders() -> None:
 def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str, word: str) -> None:
     assert word in "".join(message_lengths("order_actions.release", language))
     for id_ in (
-        "clearance_request.title",
+        "clearance.title",
         "clearance.title",
         "clearance.title_of",
-        "clearance_request.title",
+        "clearance.title",
         "clearance_request.continues",
         "help.clearance_tasks",
     ):
@@ -65,4 +65,8 @@ def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str
 
 
 def test_counts_are_not_headed_as_numbers() -> None:
-    assert [message_lengths("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == ["Zahl", "Aant.", "Nb"]
+    assert [message_lengths("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == [
+        "Zahl",
+        "Aant.",
+        "Nb",
+    ]

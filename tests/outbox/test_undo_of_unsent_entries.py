@@ -10,6 +10,7 @@ import pytest
 
 from aisle.jobs.job import Write
 from aisle.jobs.log_writes import log_write
+from aisle.jobs.stored_messages import LATER_COUNT, store_message
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_states import CLOSED, QUEUED
 from tests.clock import Clock, seeded
@@ -112,3 +113,14 @@ def test_a_count_after_it_stays(outbox: OperationQueue) -> None:
     assert left(outbox) == [[P1]]
     (op,) = [op for op in outbox.recent() if op.state == QUEUED]
     assert op.body["storeproductlog"][0]["scanned_datetime"] == LATER
+
+
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_entries_are_refused_and_taken_out_in_one_step_or_not_at_all(outbox: OperationQueue, is_sent: bool) -> None:
+    (op_id,) = enqueue(outbox, logs(undo(), undo("P2")))
+    if is_sent:
+        outbox.begin_sending(op_id, b"{}", has_key=True)
+    outbox.keep_entries(op_id, [undo("P2")], [undo()], store_message(LATER_COUNT, counted=Decimal(9)))
+    refused = [op for op in outbox.recent() if op.op_id != op_id]
+    assert [op.state for op in refused] == ([] if is_sent else [CLOSED])
+    assert len(outbox.get(op_id).body["storeproductlog"]) == (2 if is_sent else 1)

@@ -135,7 +135,9 @@ def _empty_plan(text: str) -> Frame:
 def _number(text: str) -> Frame:
     choices = (CountTarget("quantity", "3012"), CountTarget("location", "3012", text or "3012"))
     state = _count_state(text, 11, 6)._replace(choices=choices)
-    verdict = Verdict(ASK, msg("count.number_of_location", value=Decimal(3012), what=text or "3012"))
+    verdict = Verdict(
+        ASK, msg("count.number_of_other", value=Decimal(3012), what=msg("record_name.location", what=text or "3012"))
+    )
     return _frame(CountJob().view(state), verdict, LinkState("live", 12.0), 18)
 
 
@@ -201,7 +203,7 @@ def _adjust_location(text: str) -> Frame:
 
 
 def _adjust_quantity(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("adjust.how_many", label=text or EXPECTED[0][1], quantity=Decimal(2)))
+    verdict = Verdict(GOOD, msg("count.counted", label=text or EXPECTED[0][1], counted=Decimal(2)))
     return _frame(AdjustJob().view(_adjust_state(text, "quantity", 2)), verdict, LinkState("live", 4.0), 26)
 
 
@@ -209,7 +211,9 @@ def _adjust_number(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 1)._replace(
         number_match=Match("location", "12", text or "12"), asked_quantity=Decimal(12)
     )
-    verdict = Verdict(ASK, msg("count.number_of_location", value=Decimal(12), what=text or "12"))
+    verdict = Verdict(
+        ASK, msg("count.number_of_other", value=Decimal(12), what=msg("record_name.location", what=text or "12"))
+    )
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)
 
 
@@ -217,7 +221,7 @@ def _adjust_exceeded(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 500)._replace(
         chosen_reason=parse_reasons(LOSS_REASONS)[0], has_expected=True
     )
-    books, place = {"books": Decimal(12), "result": Decimal(-488)}, msg("count.location", place=text or "A-03-12")
+    books, place = {"books": Decimal(12), "result": Decimal(-488)}, msg("raw", text=text or "A-03-12")
     label = text or EXPECTED[0][1]
     verdict = Verdict(ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=label, place=place, **books))
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)

@@ -116,7 +116,7 @@ def _product(text: str) -> LookUpState:
 
 def look_up_product(text: str) -> Frame:
     """Show a product with all its data."""
-    verdict = Verdict(INFO, msg("look_up.shown", label=text or NAMES[0]))
+    verdict = Verdict(INFO, msg("raw.cut", text=text or NAMES[0]))
     return Frame(LookUpJob().view(_product(text)), LinkState("live", 12.0, 1), verdict, "", "0042", "Anna", 14)
 
 
@@ -226,7 +226,7 @@ def _location_state(text: str) -> LocationsState:
 
 def location(text: str) -> Frame:
     """Show the stock of one location."""
-    verdict = Verdict(INFO, msg("look_up.shown", label=text or "A-03-2"))
+    verdict = Verdict(INFO, msg("raw.cut", text=text or "A-03-2"))
     return Frame(LocationsJob().view(_location_state(text)), LinkState("live", 3.0), verdict, "", "0042", "Anna", 3)
 
 

@@ -112,7 +112,7 @@ def _number(text: str) -> Frame:
 
 
 def _badge(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("move.not_this", what=msg("record_name.person", what=text or "Ben Okafor")))
+    verdict = Verdict(WRONG, msg("page.not_this", what=msg("record_name.person", what=text or "Ben Okafor")))
     return _frame(_state(text, "take", 1), verdict, LinkState("live", 3.0), 6)
 
 

@@ -149,7 +149,9 @@ def _batch_return(text: str) -> Frame:
         for number, label, place, of, _ in PRODUCTS[:3]
     )
     state = _batch_state(text)._replace(to_return=back, is_quantity_open=False)
-    message = msg("pick.removed_with_goods", what=msg("pick.removed_rejected", tote="B", order="100051"), count=9)
+    message = msg(
+        "pick.removed_with_goods", what=msg("pair", name="B", value=msg("pick.rejected", order="100051")), count=9
+    )
     return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 1.0, 3), serial=20)
 
 
@@ -166,9 +168,7 @@ def _pick_returned(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = GoodsToReturn("A", "rejected", number, text or label, Decimal(of), place, order=text or "100042")
     state = PickState((), phase="done", history=(UndoStep(returned=(back,)),))
-    return _frame(
-        PickJob().view(state), Verdict(GOOD, msg("pick.choice_put_back_all")), LinkState("live", 1.0), serial=9
-    )
+    return _frame(PickJob().view(state), Verdict(GOOD, msg("pick.choice_put_back")), LinkState("live", 1.0), serial=9)
 
 
 def _batch_wait(text: str) -> Frame:
@@ -229,7 +229,7 @@ def _pick_reassigned(text: str) -> Frame:
             "B", "assigned", number, text or label, Decimal(of), place, order="100051", line=_pick_state(text).lines[0]
         ),
     )
-    out = msg("pick.removed_reassigned", tote="B", order="100051", who=text or "Ben Okafor")
+    out = msg("pair", name="B", value=msg("pick.reassigned", order="100051", who=text or "Ben Okafor"))
     verdict = Verdict(WRONG, msg("pick.removed_with_goods", what=out, count=Decimal(of)))
     return _frame(
         PickJob().view(_batch_state(text)._replace(to_return=back)), verdict, LinkState("live", 4.0), serial=8

@@ -126,8 +126,8 @@ def _opened(text: str) -> Frame:
 
 
 def _taken(text: str) -> Frame:
-    args = {"quantity": Decimal(8), "of": Decimal(20)}
-    verdict = Verdict(GOOD, msg("receive.taken", label=text or GOODS[2][2], **args))
+    args = {"done": Decimal(8), "of": Decimal(20)}
+    verdict = Verdict(GOOD, msg("pick.picked", label=text or GOODS[2][2], **args))
     return _frame(_state(text, 8), verdict, LinkState("live", 12.0, 1), 4)
 
 
@@ -191,7 +191,7 @@ def _leave(text: str) -> Frame:
 def _done(text: str) -> Frame:
     state = _state(text)
     lines = tuple(line._replace(received=line.announced) for line in state.lines)
-    verdict = Verdict(INFO, msg("receive.go_on", delivery=state.delivery_number))
+    verdict = Verdict(INFO, msg("home.partly_received", delivery=state.delivery_number))
     return _frame(state._replace(lines=lines), verdict, LinkState("live", 2.0), 15)
 
 
@@ -289,7 +289,7 @@ def _delivery_with_excess(text: str) -> Frame:
 
 def _awaited(text: str) -> Frame:
     state = DeliveriesState(delivery_number=text or "PO-2026-9999")
-    verdict = Verdict(WRONG, msg("home.not_found", text=state.delivery_number))
+    verdict = Verdict(WRONG, msg("count.unknown", code=state.delivery_number))
     return _deliveries_frame(state, verdict, LinkState("live", 4.0), 4)
 
 

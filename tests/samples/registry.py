@@ -109,13 +109,13 @@ def _home_store_menu(text: str) -> Frame:
 
 def _home_found(text: str) -> Frame:
     state = HomeState(search=text or "de", rows=_open_orders(text)[:3], total=3)
-    verdict = Verdict(ASK, msg("home.found", text=state.search, count=3))
+    verdict = Verdict(ASK, msg("list.found", text=state.search, count=3))
     return _frame(HomeJob().view(state), verdict, LinkState("syncing", 400.0, 0, 0, 12000, 61000), serial=7)
 
 
 def _home_empty(text: str) -> Frame:
     state = HomeState(search=text or "jansn", typed=text)
-    verdict = Verdict(WRONG, msg("home.not_found", text=state.search))
+    verdict = Verdict(WRONG, msg("count.unknown", code=state.search))
     return _frame(HomeJob().view(state), verdict, LinkState("refused", 7200.0, 2), typed=text, serial=3)
 
 

@@ -102,7 +102,7 @@ def _choose_order(text: str) -> Frame:
 
 def _choose_reason(text: str) -> Frame:
     state = _state(text, 1)._replace(phase="which_reason", order=text or "100042")
-    message = msg("shortage.answer_first", what=text or "A-03-14")
+    message = msg("count.answer_first", what=text or "A-03-14")
     return _frame(state, Verdict(WRONG, message), LinkState("live", 3.0), 18)
 
 

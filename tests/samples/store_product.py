@@ -164,7 +164,7 @@ def _year(text: str) -> Frame:
     row = _row(text, history_array=[week * 7 % 23 for week in range(53)], average_array="", forecast_array="4;5;6")
     return _frame(
         _state(text, row, phase=CHART),
-        Verdict(INFO, msg("look_up.shown", label=text or "Cola")),
+        Verdict(INFO, msg("raw.cut", text=text or "Cola")),
         LinkState("live", 4.0),
         5,
     )

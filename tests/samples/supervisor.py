@@ -336,7 +336,7 @@ def action_results(text: str) -> Frame:
     """Show the result of each order."""
     outcomes = (
         Outcome("100037", "confirmed"),
-        Outcome("100044", "", msg("order_actions.order_finished", order="100044")),
+        Outcome("100044", "", msg("pick.handed_over_now", order="100044")),
         Outcome("100051", "refused", raw(text or "Order 100051 has changed")),
         Outcome("100058", "queued"),
     )
@@ -443,7 +443,7 @@ def negative_stock(text: str) -> Frame:
         _negative_row("c", "missing", crisps, 2, order=text or "100037", other_quantity=1),
     )
     state = ExceptionsState("negative_stock", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
-    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
+    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("pick.handed_over_now", order="100037")))
 
 
 def stuck(text: str) -> Frame:

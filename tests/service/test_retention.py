@@ -135,7 +135,7 @@ def test_the_size_of_each_table_that_a_purge_deletes_from_is_told() -> None:
 
 def test_sizes_of_an_empty_database_are_told_and_of_none_an_error(server: Server) -> None:
     assert read_sizes(server.fresh()) == {"*": 0}
-    with pytest.raises(StorageError, match="cannot be looked at"):
+    with pytest.raises(StorageError, match="cannot be checked"):
         read_sizes("postgresql://somebody:secret@/nowhere?host=/nowhere")
 
 

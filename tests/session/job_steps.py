@@ -165,7 +165,7 @@ WAYS: dict[str, Way] = {
     "batch/claimed": Way(("batch", "4101"), before=claimed),
     "shortage.choices": Way(("4101", "s")),
     "shortage.which_order": Way((*SHARED, choose("shortage.choice_reject_one"))),
-    "shortage.which_reason": Way(("4101", "s", choose("shortage.choice_reject"))),
+    "shortage.which_reason": Way(("4101", "s", choose("shortage.title_reject"))),
     "count.start": Way(("count",)),
     "count.product": Way(("count", "A-1")),
     "count.stop": Way(("count", BARCODES[0])),

@@ -235,7 +235,7 @@ def test_what_is_multiplied_is_asked_of_each(home: StoreFolder, job: str, scans:
     with at(home, user="U1") as session:
         begun(session, job)
         frame = opened_by(session, scans)
-        assert told(frame) == (ASK, "session.how_much_each_in")
+        assert told(frame) == (ASK, "session.type_each_in")
         assert "3 ×" in shown(frame)
         assert "Pound ham" in shown(frame)
         assert "lb" in shown(frame)

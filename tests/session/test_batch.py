@@ -116,7 +116,7 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
     with at(home) as session:
         say(session, "6", "4102", "4101")
         assert told(say(session, "0")) == (WRONG, "count.unknown"), "scanned, it is no way back"
-        assert told(by_hand("B")) == (ASK, "session.tote_letter_message")
+        assert told(by_hand("B")) == (ASK, "shortage.join")
         asked = session.frames.build().verdict
         assert asked
         assert msg("batch.leave", count=2) in dict(asked.text.args).values()
@@ -137,7 +137,7 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
         assert state(session).only_order == "4102"
         assert told(by_hand("1*B")) == (GOOD, "pick.choice_tote"), "typed, its letter names it too"
         assert state(session).only_order == "4101"
-        assert told(by_hand("B")) == (INFO, "session.tote_letter_message")
+        assert told(by_hand("B")) == (INFO, "shortage.join")
         assert by_hand("B").view.name == "home"
 
 
@@ -203,10 +203,10 @@ def test_what_is_put_back_is_written_down_and_undone_again(home: StoreFolder) ->
         say(session, "6", "3", "g", f"7*{CODES['P1']}")
         rejected(home)
         session.poll()
-        assert told(say(session, "y")) == (GOOD, "pick.choice_put_back_all")
+        assert told(say(session, "y")) == (GOOD, "pick.choice_put_back")
         assert told(say(session, "u")) == (GOOD, "pick.put_down_undone")
         frame = say(session, "y")
-        assert (told(frame), frame.view.name) == ((GOOD, "pick.choice_put_back_all"), "pick.product")
+        assert (told(frame), frame.view.name) == ((GOOD, "pick.choice_put_back"), "pick.product")
     operations = OperationQueue(open_outbox(home.folder)).unfinished()
     items = [each.body[0] for each in operations if each.operation == "create-movement"]
     place, pool = {"location_code": "A-1"}, {"stock_pool": 1}
@@ -226,10 +226,10 @@ def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: Sto
         assert frame is not None
         assert frame.view.name == "pick.return"
         assert frame.typed == ""
-        assert told(frame) == (WRONG, "session.typed_dropped_message")
+        assert told(frame) == (WRONG, "shortage.join")
         assert say(session, "1").view.name == "pick.return"
         assert session.take([OpenLine("y")], 0.0).typed == "y"
-        assert told(say(session, "y")) == (GOOD, "pick.choice_put_back_all")
+        assert told(say(session, "y")) == (GOOD, "pick.choice_put_back")
 
 
 def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: StoreFolder) -> None:
@@ -239,7 +239,7 @@ def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: StoreFo
         rejected(home)
         session.poll()
         assert session.take([OpenLine("4y")], 0.0).typed == "y"
-        assert told(say(session, "4y")) == (GOOD, "pick.choice_put_back_all")
+        assert told(say(session, "4y")) == (GOOD, "pick.choice_put_back")
 
 
 def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: StoreFolder) -> None:
@@ -251,7 +251,7 @@ def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: St
         assert frame is not None
         assert frame.view.name == "pick.return"
         before = sent(home)
-        assert told(say(session, "y")) == (GOOD, "pick.choice_put_back_all")
+        assert told(say(session, "y")) == (GOOD, "pick.choice_put_back")
         assert not session.stack.top.job.accepts(state(session)).quantity
         assert told(say(session, "1"))[0] == WRONG
         assert sent(home) == before

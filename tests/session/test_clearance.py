@@ -53,7 +53,7 @@ def at_the_pin(session: Session) -> Frame:
     for text in ("7", "9"):
         type_(session, text)
     choices = [choice.id for choice in session.resize(80, 24).view.choices]
-    type_(session, str(choices.index("clearance_request.title") + 1))
+    type_(session, str(choices.index("clearance.title") + 1))
     for text in ("1", "d", TAG):
         frame = type_(session, text)
     return frame

@@ -331,7 +331,7 @@ def test_a_number_of_the_store_is_no_weight_after_all(home: StoreFolder) -> None
             view = scan("4101").view
             assert (view.choice_letters, [way.id for way in view.choices]) == (  # type: ignore[union-attr]
                 "yx",
-                ["count.choice_quantity", "count.choice_order"],
+                ["count.choice_quantity", "count.choice_other"],
             )
             assert told(scan(key)) == (ASK, "session.ask_quantity_in"), "how much it is is asked again"
             assert told(scan("u")) == (INFO, "session.dropped")

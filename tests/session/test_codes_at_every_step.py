@@ -149,7 +149,7 @@ def test_undo_after_each_number_of_a_recount_takes_back_that_number(home: StoreF
             frame = say(session, text)
             names.append(frame.view.name)
             if text == "u":
-                assert told(frame)[1] == "count.undone"
+                assert told(frame)[1] == "pick.undone"
         assert names[0] == "count.recount"
         assert names[-2:] == ["count.recount", "count.recount"]
         assert quantities(session) == {"110001": Decimal(1), "210005": Decimal(30)}

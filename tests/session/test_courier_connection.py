@@ -17,6 +17,7 @@ from aisle.jobs.job import FileEffect, Query, Rows
 from aisle.jobs.view import GOOD, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.replay_after_restore import DETECTED, record_restore
+from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
 from aisle.session.courier_connection import FULL_CHECK_S
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
@@ -170,7 +171,7 @@ def test_what_was_not_told_on_one_page_is_there_on_the_next(home: StoreFolder, s
             socket.notify(name, ["order/4102"])
         assert rung(session) is None
         say(session, "b")
-        assert told(say(session, "4102"))[1] == "batch.picked"
+        assert told(say(session, "4102"))[1] == "pick.left_done"
 
 
 @pytest.mark.parametrize("topic", ["link", "outbox", "refusal", "ask"])
@@ -267,6 +268,15 @@ def noted(home: StoreFolder, at: float, count: int) -> None:
     """The courier has found out that the service was put back from an earlier copy."""
     with closing(open_outbox(home.folder)) as connection, transaction(connection):
         record_restore(connection, at, DETECTED, count)
+
+
+def test_a_scan_that_is_only_tried_changes_no_subscription(home: StoreFolder, socket: CourierSocket) -> None:
+    with at(home) as (session, _):
+        say(session, f"?{BARCODES[0]}")
+        topics = session.page.topics
+        assert "product/P1" in topics
+        session.event_runner.is_refused(Scan((Match(PRODUCT, "P2", code=BARCODES[1]),), is_look_up=True))
+        assert session.page.topics == topics
 
 
 def test_a_restore_of_the_service_is_said_once_on_every_screen(home: StoreFolder, socket: CourierSocket) -> None:

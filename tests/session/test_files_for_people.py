@@ -77,7 +77,7 @@ def test_numbers_and_times_are_written_for_spreadsheets(desk: Session, folder: P
     head, row = exported(desk, folder)
     cells = dict(zip(head, row, strict=True))
     assert cells["Difference"] == "-7"
-    assert cells["When"].startswith("2026-03-02T")
+    assert cells["Time"].startswith("2026-03-02T")
 
 
 def test_no_cell_is_a_formula(home: StoreFolder, desk: Session, folder: Path) -> None:  # noqa: F811

@@ -55,7 +55,7 @@ def checked(session: Session) -> list[tuple[int, Decimal]]:
 
 
 def test_a_label_without_its_weight_is_asked_about(session: Session) -> None:
-    assert told(say(session, CHEESE)) == (ASK, "session.no_net_quantity_in")
+    assert told(say(session, CHEESE)) == (ASK, "session.type_in")
     assert told(say(session, "700 g")) == (GOOD, "hand_over.checked")
     assert told(say(session, f"01{CHEESE.zfill(14)}3103000800")) == (GOOD, "hand_over.checked")
     assert checked(session) == [(1, Decimal("0.7")), (1, Decimal("0.8"))]
@@ -76,5 +76,5 @@ def test_goods_to_put_back_are_chosen_by_a_label_without_weight(session: Session
 def test_a_read_that_goes_on_leaves_home_alone(session: Session) -> None:
     say(session, "1")
     assert session.stack.top.job.name == "home"
-    assert told(say(session, "4105")) == (INFO, "hand_over.read_again")
+    assert told(say(session, "4105")) == (INFO, "pick.handed_over_now")
     assert session.stack.top.job.name == "home"

@@ -68,9 +68,7 @@ def test_help_names_the_letters_that_turn_pages_where_there_are_several(
         say(session, f"?{BARCODES[1]}")
         view = say(session, "h").view
         assert isinstance(view, DetailView)
-        letters = {
-            dict(row[0].args)["letter"] for block in view.blocks for row in block.rows if row[0].id == "help.letter"
-        }
+        letters = {dict(row[0].args)["name"] for block in view.blocks for row in block.rows if row[0].id == "pair"}
         assert "e" in letters
         assert ({"n", "p"} <= letters) is turns
         assert bool({"n", "p"} & letters) is turns

@@ -40,7 +40,7 @@ def test_ones_own_badge_changes_nothing_in_a_job(home: StoreFolder, job: str, sc
 def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "BADGE-U1")) == (GOOD, "sign_in.done")
-        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "my_entries.not_this")
+        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "page.not_this")
 
 
 @pytest.mark.parametrize("code", ["12*123456", "7*00123"])
@@ -68,14 +68,14 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
 @pytest.mark.parametrize(
     ("job", "scans", "code", "why", "what"),
     [
-        ("receive", ("7001",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
-        ("receive", ("7001",), "4102", "move.not_this", "order 4102"),
-        ("count", (), "4102", "move.not_this", "order 4102"),
-        ("count", ("2",), "A-1", "my_entries.not_this", "location A-1"),
-        ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
-        ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
+        ("receive", ("7001",), "BADGE-U2", "page.not_this", "the badge of Anna Berg"),
+        ("receive", ("7001",), "4102", "page.not_this", "order 4102"),
+        ("count", (), "4102", "page.not_this", "order 4102"),
+        ("count", ("2",), "A-1", "page.not_this", "location A-1"),
+        ("move", ("A-1",), "BADGE-U2", "page.not_this", "the badge of Anna Berg"),
+        ("move", ("A-1",), "7001", "page.not_this", "delivery 7001"),
         ("stores", (), "A-1", "stores.not_this", "location A-1"),
-        ("batch", (), "7001", "batch.not_this", "delivery 7001"),
+        ("batch", (), "7001", "page.not_this", "delivery 7001"),
     ],
 )
 def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
@@ -96,7 +96,7 @@ def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: StoreFolder)
         assert opened(session, "orders", "1").view.name == "order"
         assert told(say(session, "BADGE-U1")) == (INFO, "sign_in.already")
         assert session.bells == 0
-        assert told(say(session, "BADGE-U2")) == (WRONG, "batch.not_this")
+        assert told(say(session, "BADGE-U2")) == (WRONG, "page.not_this")
 
 
 def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: StoreFolder) -> None:
@@ -104,7 +104,7 @@ def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: Store
     with at(home, user="U1") as session:
         assert told(say(session, "4101")) == (ASK, "pick.claimed_plain")
         assert told(say(session, BARCODES[0])) == (WRONG, "pick.answer_first")
-        assert told(say(session, "b")) == (INFO, "pick.left_unopened")
+        assert told(say(session, "b")) == (INFO, "pick.left_viewed")
         assert told(say(session, "4102")) == (GOOD, "pick.opened")
         assert told(say(session, "b")) == (INFO, "pick.left")
 
@@ -123,7 +123,7 @@ def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: StoreFolder) 
     with at(home, user="U1") as session:
         before = say(session, "4101").view
         frame = say(session, "7001")
-        assert (frame.view, told(frame)) == (before, (WRONG, "my_entries.not_this"))
+        assert (frame.view, told(frame)) == (before, (WRONG, "page.not_this"))
 
 
 def left(session: Session, text: str, apart: int) -> Frame:
@@ -135,9 +135,9 @@ def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: 
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = left(session, f"n{BARCODES[0]}", 1)
-        assert told(frame) == (GOOD, "session.typed_dropped_message")
+        assert told(frame) == (GOOD, "shortage.join")
         assert frame.verdict
-        assert "“n” was typed too early: ignored" in MessageWriter().write(frame.verdict.text)
+        assert "“n” was typed before this page opened: ignored" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.lines[0].picked == 1
         assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "count.unknown"), "a scan of that is another code"
         assert told(left(session, "n123456789", 1)) == (WRONG, "count.unknown")

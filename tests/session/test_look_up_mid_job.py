@@ -104,7 +104,7 @@ def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way:
             assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
         frame = say(session, "?zzzz")
-        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "home.not_found"))
+        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "count.unknown"))
         assert say(session, "?elsewhere").view.name == "look_up.product"
         assert say(session, "?").view.rows == ()  # type: ignore[union-attr]
         assert session.take(BACK, 0.0).view == before
@@ -117,7 +117,7 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, 
         before = stand(home, session, way)
         assert say(session, "?").view.name == "look_up.list"
         frame = say(session, BARCODES[1])
-        assert (frame.view.name, told(frame)) == ("look_up.product", (INFO, "look_up.shown"))
+        assert (frame.view.name, told(frame)) == ("look_up.product", (INFO, "raw.cut"))
         assert session.take(BACK, 0.0).view == before
 
 
@@ -261,7 +261,7 @@ def test_a_scan_that_the_job_cannot_take_is_looked_at(home: StoreFolder) -> None
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[1]}")
         frame = say(session, ELSEWHERE)
-        assert (frame.view.name, told(frame)) == ("look_up.product", (INFO, "look_up.shown"))
+        assert (frame.view.name, told(frame)) == ("look_up.product", (INFO, "raw.cut"))
         frame = say(session, "4102")
         assert told(frame) == (ASK, "look_up.is_order")
         frame = say(session, "1")
@@ -331,7 +331,7 @@ def test_three_letters_bring_a_product_from_home(home: StoreFolder) -> None:
         assert say(session, "els").view.name == "look_up.product"
         session.take(BACK, 0.0)
         frame = say(session, "product")
-        assert (frame.view.name, told(frame)) == ("look_up.list", (INFO, "look_up.found"))
+        assert (frame.view.name, told(frame)) == ("look_up.list", (INFO, "list.found"))
         assert isinstance(frame.view, ListView)
         assert frame.view.numbered_rows == 3
         assert say(session, "2").view.title.args == (("number", "P2"),)
@@ -351,14 +351,14 @@ def test_a_tail_of_a_barcode_is_enough(home: StoreFolder) -> None:
 def test_from_place_to_product_and_back(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         place = say(session, "A-2").view
-        assert (place.name, place.title.args) == ("locations.location", (("place", "A-2"),))
+        assert (place.name, place.title.args) == ("locations.location", (("label", "A-2"),))
         assert told(say(session, BARCODES[1])) == (ASK, "locations.product_here")
         assert say(session, "1").view.name == "look_up.product"
         assert session.take(BACK, 0.0).view == place
         assert told(say(session, ELSEWHERE)) == (ASK, "locations.not_here")
-        assert say(session, "n").view.title.args == (("place", "A-3"),)
+        assert say(session, "n").view.title.args == (("label", "A-3"),)
         assert told(say(session, "n")) == (INFO, "locations.last_location")
-        assert say(session, "p").view.title.args == (("place", "A-2"),)
+        assert say(session, "p").view.title.args == (("label", "A-2"),)
         assert say(session, "1").view.title.args == (("number", "P2"),)
 
 
@@ -368,7 +368,7 @@ def test_a_place_of_the_list_is_found_again_after_a_kill(home: StoreFolder) -> N
         assert [row.key for row in getattr(listed, "rows", ())] == ["A-1", "A-2", "A-3"]
         session.take([Key("down"), Key("down")], 0.0)
         page = session.take([Key("enter")], 0.0).view
-        assert page.title.args == (("place", "A-2"),)
+        assert page.title.args == (("label", "A-2"),)
     with at(home, user="U1") as session:
         assert session.frames.build().view == page
         frame = session.take(BACK, 0.0)

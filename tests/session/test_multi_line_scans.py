@@ -624,7 +624,7 @@ def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFol
         if digits == "0":
             assert told(frame)[0] == GOOD, "with the zero it is the same code"
         else:
-            good, wrong = (GOOD, "session.typed_dropped_message"), (WRONG, "input.number_beside_code")
+            good, wrong = (GOOD, "shortage.join"), (WRONG, "input.number_beside_code")
             assert told(frame) == (good if is_typed else wrong)
         assert session.stack.top.state.current_line.counted == 5 + is_typed
         assert told(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD

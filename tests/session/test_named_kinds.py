@@ -40,7 +40,7 @@ def test_a_gtin_is_not_called_a_place(home: StoreFolder, way: tuple[str, ...], c
 def test_a_word_is_a_place_that_is_not_found(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "locations")
-        assert told(say(session, "nowhere")) == (WRONG, "home.not_found")
+        assert told(say(session, "nowhere")) == (WRONG, "count.unknown")
 
 
 @pytest.mark.parametrize("job", ["count", "move", "receive", "adjust"])

@@ -79,4 +79,4 @@ def test_a_message_shows_no_separator_before_an_unknown_code(shop: StoreFolder, 
     with at(shop, user="U1") as session:
         frame = Scanner(session).send(f"{sign}{text}\r")
         assert told(frame)[0] == WRONG
-        assert f"“{text}”" in shown(frame)
+        assert f"{text} is unknown" in shown(frame)

@@ -168,7 +168,7 @@ WEIGHED: dict[str, tuple[str, ...]] = {
 def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
     with at(home, user="U1") as session:
         frame = opened(session, job, *WEIGHED[job][:-1], form)
-        assert told(frame) == (ASK, "session.no_net_quantity_in")
+        assert told(frame) == (ASK, "session.type_in")
         assert "Rice" in shown(frame)
         say(session, "2.75")
         job_, state = session.stack.top.job, session.stack.top.state

@@ -198,8 +198,8 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     polled = session.poll()
     assert polled is not None
     assert polled.verdict is not None
-    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == (
-        "order_actions.claim_lost",
+    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["who"]) == (
+        "pick.claimed_now",
         "Anna Kovac",
     )
 

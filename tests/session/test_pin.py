@@ -228,7 +228,7 @@ def test_a_pin_that_looks_like_a_scan_in_pieces_is_kept_nowhere(desk: Desk, tmp_
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
 
 
-@pytest.mark.parametrize("page", ["clearance_request.title", "home.today", "home.exceptions"])
+@pytest.mark.parametrize("page", ["clearance.title", "home.today", "home.exceptions"])
 def test_pin_typed_on_other_supervisor_page_is_stored_nowhere(desk: Desk, tmp_path: Path, page: str) -> None:
     desk.opened(page)
     _is_kept_nowhere(desk, tmp_path)

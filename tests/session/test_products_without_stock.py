@@ -77,4 +77,4 @@ def test_no_place_is_called_empty_by_a_service_that_names_none(home: StoreFolder
             value.id for text in texts for _, value in text.args if hasattr(value, "id")
         }
         assert note in said
-        assert not {"move.note_empty", "count.note_empty", "locations.nothing"} & said
+        assert not {"move.note_empty", "count.note_empty", "list.empty"} & said

@@ -44,7 +44,7 @@ def clearance(session: Session) -> str:
     for text in ("7", "9"):
         frame = say(session, text)
     choices = [choice.id for choice in frame.view.choices]
-    return words(say(session, str(choices.index("clearance_request.title") + 1)))
+    return words(say(session, str(choices.index("clearance.title") + 1)))
 
 
 def product(session: Session) -> str:

@@ -91,7 +91,7 @@ def test_a_typed_number_of_the_store_is_a_value(store: StoreFolder) -> None:
     with at(store, user="U1") as session:
         say(session, f"?{BARCODES[0]}", "e", "1")
         frame = say(session, "4101")
-        assert frame.verdict is None or frame.verdict.text.id != "my_entries.not_this"
+        assert frame.verdict is None or frame.verdict.text.id != "page.not_this"
 
 
 @pytest.mark.parametrize("pace", [0.025, 0.04])

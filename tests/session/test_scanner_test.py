@@ -69,8 +69,8 @@ def facts(frame: Frame) -> dict[str, str]:
 
 def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, session: Session) -> None:
     before = len(Journal(open_outbox(home.folder)).jobs.open_jobs("0001", "U1", "nobody"))
-    order, unknown = "scanner_test.means_order", "scanner_test.means_unknown"
-    wanted = {EAN: "count.choice_product", "A-1": "count.choice_location", "4101": order, "nothing": unknown}
+    order, unknown = "order.title", "scanner_test.means_unknown"
+    wanted = {EAN: "count.choice_product", "A-1": "locations.title_location", "4101": order, "nothing": unknown}
     for text, means in wanted.items():
         frame = hear(session, line(text))
         assert frame.view.name == "scanner_test"

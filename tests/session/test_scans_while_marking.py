@@ -24,8 +24,8 @@ from tests.session.test_session import BARCODES, told
         ("exceptions.differences", ("A-1", "4102"), (WRONG, "orders.no_row"), 1),
         ("orders", ("4101",), (GOOD, "orders.marked"), 1),
         ("orders", ("4101", "4102"), (GOOD, "orders.marked"), 2),
-        ("orders", ("4101", BARCODES[0]), (WRONG, "batch.not_this"), 1),
-        ("orders", ("4101", "A-1"), (WRONG, "batch.not_this"), 1),
+        ("orders", ("4101", BARCODES[0]), (WRONG, "page.not_this"), 1),
+        ("orders", ("4101", "A-1"), (WRONG, "page.not_this"), 1),
     ],
 )
 @pytest.mark.parametrize("pace", [0.0, 0.006])

@@ -342,7 +342,7 @@ def test_letters_page_through_the_orders_and_digits_find_them(home: StoreFolder)
         assert say(session, "p").view.first == 20  # type: ignore[union-attr]
         assert say(session, "n").view.first == 0  # type: ignore[union-attr]
         frame = say(session, "52")
-        assert told(frame) == (ASK, "home.found")
+        assert told(frame) == (ASK, "list.found")
         assert frame.view.total == 20  # type: ignore[union-attr]
         assert say(session, "0").view.total == 20  # type: ignore[union-attr]
         assert say(session, "b").view.total == 22  # type: ignore[union-attr]

@@ -148,6 +148,29 @@ def test_the_alarm_stands_while_the_disk_is_full_although_a_short_write_succeeds
         assert looked(session) == (INFO, "session.redo_unsaved")
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        pytest.param(("3*", f"?{BARCODES[1]}"), id="multiplier"),
+        pytest.param(("7", f"?{BARCODES[1]}"), id="quantity"),
+        pytest.param(("3*", "?"), id="help"),
+        pytest.param(("u", f"?{BARCODES[1]}"), id="undo"),
+    ],
+)
+def test_a_page_that_opens_over_unsaved_work_adds_nothing_to_the_alarm(
+    home: StoreFolder, last: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.host.database.BUSY_TIMEOUT_S", 0.01)
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        with locked(home):
+            frame = say(session, BARCODES[0], *last, BARCODES[0])
+        assert frame.verdict is not None
+        lost = msg("session.inputs_not_saved", count=len(last) + 2, why=msg("session.why_busy"))
+        assert frame.verdict.text == lost
+        assert frame.view.name == "pick.product"
+
+
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_several_scans_that_were_lost_are_no_alarm_any_more(
     home: StoreFolder, trouble: str, monkeypatch: pytest.MonkeyPatch

@@ -99,7 +99,7 @@ def test_a_multiplier_counts_labels(home: StoreFolder) -> None:
         scan = Scanner(session)
         scan.send(f"3*{label('PP4')}\r")
         assert quantities(session) == {"P4": Decimal(3)}
-        assert received(scan, f"2*{label('PP4', 'Q12')}", 0.0) == (ASK, "session.how_much_each")
+        assert received(scan, f"2*{label('PP4', 'Q12')}", 0.0) == (ASK, "session.type_each")
         assert "label 12" in shown(session.frames.build(), 140, 30)
         scan.send("12\r", 0.06)
         assert quantities(session) == {"P4": Decimal(27)}

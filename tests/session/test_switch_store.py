@@ -20,6 +20,7 @@ from aisle.cli.open_other_and_left_stores import current_store_settings, start_c
 from aisle.courier.pull import sync_progress
 from aisle.errors import StorageError
 from aisle.host.database import connect
+from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import (
     TERMINALS_FOLDER,
@@ -112,6 +113,17 @@ def written(home: StoreFolder) -> list[tuple[Any, ...]]:
     """Every operation of a store on this host."""
     with closing(open_outbox(home.folder)) as outbox:
         return outbox.execute("SELECT operation, state FROM operation").fetchall()
+
+
+def test_the_token_of_a_browser_is_for_no_other_store(session: Session, settled: LoadedSettings) -> None:
+    session.pin_check.accept_token("U1", "t0ken", time.time() + 900)
+    two = StoreFolder(settled.data_folder, "embedded", "0002")
+    with closing(CourierSocket(two)) as courier:
+        session.event_runner.open(Start("stores", {"change": True}))
+        enter(session, "0002")
+        assert enter(session, "1").store == "0002"
+        session.event_runner.resend_secrets()
+        assert not any("t0ken" in message for message in courier.drain())
 
 
 def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session, settled: LoadedSettings) -> None:

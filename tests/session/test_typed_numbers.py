@@ -127,7 +127,7 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
         assert told(say(session, "45"))[1] == "receive.more_than_announced"
         for digit in ("1", "2", "3"):
             assert told(say(session, "4102"))[1] == "move.number_of"
-            assert told(say(session, digit))[1] == "receive.taken", "a digit is the quantity"
+            assert told(say(session, digit))[1] == "pick.picked", "a digit is the quantity"
             assert told(say(session, "45"))[1] == "receive.more_than_announced"
         say(session, "4102")
         assert told(say(session, "x"))[1] == "receive.more_than_announced", "what was asked before is asked again"
@@ -135,7 +135,7 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
             "what came with the question is no answer"
         )
         assert told(say(session, "y"))[1] == "receive.more_than_announced"
-        assert told(say(session, "y"))[1] == "receive.taken"
+        assert told(say(session, "y"))[1] == "pick.picked"
         assert not waiting(home)
 
 

@@ -57,7 +57,7 @@ def test_digits_that_are_no_number_of_a_row_are_a_search(home: StoreFolder) -> N
     with at(home, user="U1") as session:
         session.resize(40, 20)
         say(session, "2", "tin")
-        assert told(say(session, "38")) == (INFO, "look_up.found")
+        assert told(say(session, "38")) == (INFO, "list.found")
         assert {"T038", "T138"} <= {row.key for row in listed(session.frames.build()).rows}
 
 
@@ -75,7 +75,7 @@ def test_digits_that_are_typed_on_keep_their_list(home: StoreFolder, way: tuple[
 
 def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, "k")) == (ASK, "home.found_one")
+        assert told(say(session, "k")) == (ASK, "home.found_picked")
         assert session.frames.build().view.name == "home"
         assert say(session, "x").view.name == "look_up.product"
 
@@ -89,7 +89,7 @@ def put(home: StoreFolder, first: int, *names: str) -> None:
 def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: StoreFolder) -> None:
     put(home, 1000, *["Cd ef", "Ab cd", "Ab ef"] * 120, *["Ab cd ef"] * 3)
     with at(home, user="U1") as session:
-        assert told(say(session, "2", "ab cd ef")) == (INFO, "look_up.found")
+        assert told(say(session, "2", "ab cd ef")) == (INFO, "list.found")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
@@ -97,7 +97,7 @@ def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: St
 def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: StoreFolder) -> None:
     put(home, 1000, *["Tea lemon"] * 20, *["Quinoa"] * 120, *["Tea aqua cl"] * 3)
     with at(home, user="U1") as session:
-        assert told(say(session, "2", "tea q cl")) == (INFO, "look_up.found")
+        assert told(say(session, "2", "tea q cl")) == (INFO, "list.found")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
@@ -105,7 +105,7 @@ def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: S
 def test_what_goes_on_in_another_script_is_not_passed_over(home: StoreFolder) -> None:
     put(home, 1000, *["Cd茶 ef"] * 3, "Cd ef")
     with at(home, user="U1") as session:
-        assert told(say(session, "2", "cd ef")) == (INFO, "look_up.found_more")
+        assert told(say(session, "2", "cd ef")) == (INFO, "list.found_more")
         assert listed(session.frames.build()).name == "look_up.list"
 
 
@@ -136,12 +136,12 @@ def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
     home: StoreFolder, text: str, way: tuple[str, ...]
 ) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, *way, text)) == (WRONG, "home.not_found")
+        assert told(say(session, *way, text)) == (WRONG, "count.unknown")
     put(home, 1000, *["Mixz"] * 120)
     with at(home, user="U1") as session:
         frame = say(session, *way, text)
         assert told(frame) == (WRONG, "look_up.not_yet_found")
-        assert told(say(session, "xylophone")) == (WRONG, "home.not_found")
+        assert told(say(session, "xylophone")) == (WRONG, "count.unknown")
         if way:
             assert listed(typed(session, text)).empty.id == "look_up.not_yet_found"
             assert listed(typed(session, "xylo")).empty.id == "look_up.no_match"

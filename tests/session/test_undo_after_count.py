@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from aisle.jobs.view import WRONG
 from aisle.operation_body_types import LogEntry
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
+from aisle.outbox.replay_after_restore import DETECTED, record_restore
 from tests.session.test_asked_quantity import shown
 from tests.session.test_session import at, home, told
 
@@ -33,8 +36,7 @@ def undo_too_late(home: StoreFolder, user: str) -> None:
     queue = OperationQueue(db)
     with transaction(db):
         (op_id,) = queue.enqueue([Intent(write)], Author("0001", user))
-    queue.refuse_entries(op_id, [entry], store_message(LATER_COUNT, counted=Decimal(9)))
-    queue.keep_entries(op_id, [])
+    queue.keep_entries(op_id, [], [entry], store_message(LATER_COUNT, counted=Decimal(9)))
     db.close()
 
 
@@ -52,6 +54,19 @@ def test_the_person_is_told_once_and_nothing_is_left_to_do(home: StoreFolder, us
         session.verdicts.current = None
         again = session.poll()
         assert again is None or not again.verdict
+
+
+def test_it_does_not_hide_the_report_of_a_restore(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        session.poll()
+        with closing(open_outbox(home.folder)) as db, transaction(db):
+            record_restore(db, time.time(), DETECTED, 3)
+        undo_too_late(home, "U1")
+        for later_s, text_id in ((0, "session.restored"), (5, "session.restored"), (11, "session.undo_after_count")):
+            session.context.clock = lambda later_s=later_s: time.time() + later_s  # type: ignore[misc]
+            frame = session.poll()
+            assert frame is not None
+            assert told(frame)[1] == text_id
 
 
 def test_every_message_that_is_stored_can_be_read() -> None:

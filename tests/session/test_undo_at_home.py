@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
+from decimal import Decimal
 
 import pytest
 
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Start
+from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListView
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.session.session import Session
+from aisle.session.session import Session, open_session
+from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.session.job_steps import announced
 from tests.session.test_session import BARCODES, at, home, told
@@ -115,6 +117,31 @@ def test_the_last_of_two_jobs_is_undone_first(home: StoreFolder) -> None:
         assert one_by_one(session, "u").view.name.startswith("move.")
 
 
+def test_excess_that_was_reported_since_does_not_hide_a_later_job(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        one_by_one(session, "4101", P1)
+        to_home(session)
+        one_by_one(session, "5", "A-2", P2, "A-3")
+        to_home(session)
+        with closing(open_outbox(home.folder)) as connection:
+            outbox = OperationQueue(connection)
+            pick = operations(home)[-1]
+            outbox.begin_sending(pick.op_id, b"{}", has_key=True)
+            one = Decimal(1)
+            line = {"line_number": 1, "product_number": "P1", "picked_quantity": one, "quantity": one, "left": one}
+            outbox.confirm(pick.op_id, "{}", excess=[line])  # type: ignore[list-item]
+        assert one_by_one(session, "u").view.name.startswith("move.")
+
+
+def test_a_browser_undoes_too(home: StoreFolder) -> None:
+    with closing(open_session(home, Settings(terminal="web"), person=SignIn("U1", "Ann"))) as session:
+        session.start()
+        one_by_one(session, "5", "A-2", P2, "A-3")
+        to_home(session)
+        assert one_by_one(session, "u").view.name.startswith("move.")
+        assert not session.is_ending
+
+
 def test_an_order_that_was_only_looked_at_stands_in_no_way(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         one_by_one(session, "5", "A-2", P2, "A-3")
@@ -130,13 +157,13 @@ def test_what_somebody_else_did_is_his(home: StoreFolder) -> None:
         to_home(session)
     with at(home, user="U2") as session:
         frame = one_by_one(session, "u")
-        assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+        assert (frame.view.name, told(frame)) == ("home", (INFO, "pick.nothing_to_undo"))
 
 
 def test_nothing_was_done_yet(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         frame = one_by_one(session, "u")
-        assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+        assert (frame.view.name, told(frame)) == ("home", (INFO, "pick.nothing_to_undo"))
         assert isinstance(frame.view, ListView)
         assert frame.view.total == 2, "it is no search"
 

@@ -160,7 +160,7 @@ def undo_twice(home: StoreFolder, session: Session) -> None:
             assert told(frame) in (
                 (WRONG, "home.nothing_left_to_undo"),
                 (WRONG, "home.not_undone"),
-                (INFO, "home.nothing_to_undo"),
+                (INFO, "pick.nothing_to_undo"),
             )
             assert (rows_of_journal(home) - before, len(session.stack.jobs)) == (1, len(jobs))
         assert rows_of_journal(home) - before <= 6

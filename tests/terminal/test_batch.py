@@ -154,7 +154,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     first, *others = goods
     for _ in range(2):
         app.enter(first.code)
-    app.take("u", "pick.product", "pick.for_tote")
+    app.take("u", "pick.product", "pair")
     app.shows("1 picked")
     kept = app.told()
     app.terminal.kill(signal.SIGKILL)
@@ -169,7 +169,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     app.take("PU-02", "pick.done", "pick.put_down_totes")
     app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("R-2")), START_S)
     assert not any(line.moved for order in ("R-1", "R-3") for line in shop.lines(order))
-    app.take("u", "pick.done", "pick.for_tote")
+    app.take("u", "pick.done", "pair")
     app.terminal.wait_for(lambda _: not any(line.moved for line in shop.lines("R-2")), START_S)
     app.take("PU-01", "pick.done", "pick.put_down_totes")
     app.terminal.wait_for(
@@ -194,7 +194,7 @@ def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     app.terminal.wait_for(lambda _: sum(shop.picked("R-2").values()) == 2, START_S)
     shop.ask("update-customer-order", {"orders": {"order_number": "R-2", "is_rejected": True}})
     app.shows("Put 2 back in place", shared.place)
-    app.take("y", "pick.product", "pick.choice_put_back_all")
+    app.take("y", "pick.product", "pick.choice_put_back")
     for each in goods:
         if each is not shared:
             count = each.total - (1 if "B1" in each.takes else 0)

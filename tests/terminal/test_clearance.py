@@ -70,7 +70,7 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     app.take(numbered(app, BACKROOM), "clearance.categories", "clearance.all")
     app.shows("Order lines", " 3")
     app.take("d", "clearance_request.confirm", "")
-    app.take("BACK", "clearance_request.confirm", "clearance_request.wrong_text")
+    app.take("BACK", "clearance_request.confirm", "clearance_request.prompt_confirm")
     app.take(BACKROOM, "clearance_request.confirm", "input.scan_not_accepted")
     assert assigned(shop) == []
     seen = typed(app, BACKROOM)

@@ -123,7 +123,7 @@ def checked(app: Picker, served: Served, day: str) -> None:
 def move_from_pool_to_pool_and_to_an_order_and_back(app: Picker, served: Served) -> None:
     """What is undone is booked back."""
     open_job(app, "Move", "move.take")
-    app.take("k", "move.pool", "move.which_from_pool")
+    app.take("k", "move.pool", "move.note_from_pool")
     app.take("1", "move.pool", "move.which_to_pool")
     app.take("2", "move.take", "move.pools_set")
     app.take("P1", "move.take", "move.taken")

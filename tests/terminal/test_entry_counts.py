@@ -154,7 +154,7 @@ def undo_in_each_job(hands: Hands, five: list[Line], place: str, code: str, to: 
     app.enter("b")
     app.take("1", "adjust.product", "")
     app.take(place, "adjust.product", "adjust.at_location")
-    app.take(code, "adjust.quantity", "adjust.how_many")
+    app.take(code, "adjust.quantity", "count.counted")
     app.take("d", "adjust.reason", "adjust.which_reason")
     app.take("1", "adjust.product", "adjust.lost")
     hands.enter("u", "adjust.product", "adjust.undone")

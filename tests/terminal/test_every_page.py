@@ -32,7 +32,7 @@ OPENS = {
     "stores": "stores",
     "products": "products",
     "today": "today",
-    "clearance": "clearance",
+    "clear locations": "clearance",
     "goods to move": "clearance_tasks",
     "expiry checks": "expiry",
     "hand over": "hand_over",

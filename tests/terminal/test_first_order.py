@@ -75,7 +75,7 @@ def test_first_order_from_empty_machine_to_last_line(aisle_home: Path, picker: P
         app.shows("live", "all sent")
         app.take("PU-02", "pick.done", "pick.put_down")
         app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("4113")), START_S)
-        app.take("u", "pick.done", "pick.put_down_undone_many")
+        app.take("u", "pick.done", "pick.put_down_undone")
         app.terminal.wait_for(lambda _: not any(line.moved for line in shop.lines("4113")), START_S)
         app.take("PU-01", "pick.done", "pick.put_down")
         app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("4113")), START_S)

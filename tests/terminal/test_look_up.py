@@ -20,7 +20,7 @@ def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Sh
     app.sign_in()
     app.shows("live")
     app.scans = 0
-    app.take("whole", "look_up.list", "look_up.found")
+    app.take("whole", "look_up.list", "list.found")
     app.shows("1 ")
     app.terminal.write(b"skim")
     app.shows("Long Meadow Milk Skimmed 1 l")

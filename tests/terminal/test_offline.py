@@ -59,7 +59,7 @@ def test_a_pick_goes_on_without_the_service(demo_home: Path, shop: Shop, picker:
         app.take(third.code, "pick.done", "pick.all_picked")
         app.take("PU-03", "pick.done", "pick.put_down")
         assert_waiting(app, demo_home, service.url)
-        app.take("b", "home", "pick.left_waiting_at")
+        app.take("b", "home", "pick.put_down")
         assert "AWAY-1" not in " ".join(app.told())
         app.take("4113", "pick.product", "pick.opened")
         app.take("9520005000177", "pick.product")

@@ -66,7 +66,7 @@ def claim_shorten_reject_and_reopen(app: Picker, shop: Shop) -> None:
     until(app, lambda: shop.order("SUP-1").get("claimed_by") == "U2")
     app.take("e", "order.lines", "")
     app.take("1", "order_actions.reason", "")
-    app.take("Fell off the van", "order", "order_actions.done_close_line")
+    app.take("Fell off the van", "order", "order.event_short")
     until(app, lambda: shop.lines("SUP-1")[0].is_picked or shop.lines("SUP-1")[1].is_picked)
     closed = next(line for line in shop.order("SUP-1")["lines"] if line["is_picked"])
     assert (closed["picked_quantity"], closed["rejection_reason_code_description"]) == (0, "Fell off the van")

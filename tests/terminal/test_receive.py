@@ -87,7 +87,7 @@ def take_all(app: Picker, goods: list[Row], wanted: dict[str, int]) -> None:
     for row in goods:
         app.enter(code(row))
         app.type(str(wanted[row["product_number"]]))
-    assert app.seen()[-1]["verdict"] == "receive.taken", (app.seen()[-1], app.terminal.text)
+    assert app.seen()[-1]["verdict"] == "pick.picked", (app.seen()[-1], app.terminal.text)
 
 
 def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, ...], goods: list[Row]) -> None:
@@ -116,13 +116,13 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     *rest, short, over = goods[2 * third :]
     take_all(app, rest, wanted)
     less, more = wanted[short["product_number"]] - 1, wanted[over["product_number"]] + 2
-    app.take(code(short), "receive.goods", "receive.taken")
-    app.take(str(less + 0), "receive.goods", "receive.taken" if less else "move.none_taken", typed=True)
+    app.take(code(short), "receive.goods", "pick.picked")
+    app.take(str(less + 0), "receive.goods", "pick.picked" if less else "move.none_taken", typed=True)
     app.take(f"{more}*{code(over)}", "receive.goods", "receive.more_than_announced")
-    app.take("y", "receive.goods", "receive.taken")
+    app.take("y", "receive.goods", "pick.picked")
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
-    app.take("u", "receive.goods", "count.undone")
+    app.take("u", "receive.goods", "pick.undone")
     app.take(code(extra), "receive.goods", "receive.not_announced")
     app.take("y", "receive.goods", "receive.taken_extra")
     app.take("d", "receive.check", "receive.differ")
@@ -172,13 +172,13 @@ def test_hands(shop: Shop, picker: Pick) -> None:
     before, place = shop.balances(), empty_place(shop)
     hands.scan("IN-3", "receive.goods", "receive.opened")
     first, second, third = goods
-    hands.scan(code(first), "receive.goods", "receive.taken")
-    hands.enter("1", "receive.goods", "receive.taken")
-    hands.scan(code(second), "receive.goods", "receive.taken")
-    hands.enter(str(wanted[second["product_number"]]), "receive.goods", "receive.taken")
+    hands.scan(code(first), "receive.goods", "pick.picked")
+    hands.enter("1", "receive.goods", "pick.picked")
+    hands.scan(code(second), "receive.goods", "pick.picked")
+    hands.enter(str(wanted[second["product_number"]]), "receive.goods", "pick.picked")
     hands.scan(place, "receive.goods", "receive.put")
-    hands.scan(code(third), "receive.goods", "receive.taken")
-    hands.enter(str(wanted[third["product_number"]]), "receive.goods", "receive.taken")
+    hands.scan(code(third), "receive.goods", "pick.picked")
+    hands.enter(str(wanted[third["product_number"]]), "receive.goods", "pick.picked")
     hands.enter("d", "home", "receive.closed")
     assert hands.did == {"S": 1 + 3 + 1, "C": 3 + 1}
     app.shows("all sent")
@@ -196,5 +196,5 @@ def test_hands(shop: Shop, picker: Pick) -> None:
     app.shows("IN-4")
     app.take("1", "receive.goods", "receive.opened")
     app.take("l", "receive.lines", "")
-    app.take("b", "receive.goods", "receive.go_on")
+    app.take("b", "receive.goods", "home.partly_received")
     app.take("b", "receive.delivery", "")

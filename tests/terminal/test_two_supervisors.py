@@ -54,7 +54,7 @@ LAID = ("pick.put_down", "session.dropped", "pick.nothing_in_hand")
 """What is said where nothing is to be put down any more."""
 
 WORDS = """
-    taken_over join reassigned removed_reassigned removed_with_goods rejected removed_rejected priority
+    taken_over join reassigned removed_with_goods rejected priority
     priority_batch no_priority released
 """
 
@@ -74,7 +74,7 @@ REFUSALS = """
     not_claimed not_in_batch not_priority not_rejected nothing_picked order_finished order_rejected
 """
 
-NOT_DONE = frozenset(f"order_actions.{word}" for word in REFUSALS.split()) | {"batch.picked", "order.absent"}
+NOT_DONE = frozenset(f"order_actions.{word}" for word in REFUSALS.split()) | {"pick.left_done", "order.absent"}
 """How a supervisor is told why a deed was not done."""
 
 NEWS = frozenset(f"pick.{word}" for word in WORDS.split())
@@ -147,7 +147,7 @@ def picks(world: World, terminal: str) -> Script:
             seen = yield "PU-03"
             if seen["verdict"].startswith("pick.put_down_at"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
-        elif step == "pick.return" and seen["verdict"] == "pick.choice_put_back_all":
+        elif step == "pick.return" and seen["verdict"] == "pick.choice_put_back":
             seen = yield "b"
         else:
             seen = yield {"home": "1", "pick.return": "o"}.get(step, "b")

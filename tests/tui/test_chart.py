@@ -88,7 +88,7 @@ def test_a_label_is_not_cut_while_there_is_room() -> None:
 def test_bars_of_a_map_list_use_partial_cells(size: tuple[int, int], plain: bool) -> None:
     figures = (120, 119, 60, 55, 1, 0)
     aisles = tuple(bars(value, label=str(name)) for name, value in enumerate(figures))
-    view = Chart("today.locations", msg("today.to_hours"), msg("today.prompt_map"), aisles, (), is_heat_map=True)
+    view = Chart("today.locations", msg("today.to_hours"), msg("unconfirmed.choose"), aisles, (), is_heat_map=True)
     lines = layout_screen(Frame(view, LinkState("live")), *size, is_ascii=plain).lines
     drawn_ = [line[2][0] for line in lines if len(line) == 5 and line[0][1] == "row"]
     signs = ASCII_PARTIAL_SIGNS if plain else PARTIAL_SIGNS

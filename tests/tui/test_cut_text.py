@@ -197,7 +197,7 @@ def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
 
 
 def test_warning_before_yes_is_shown_on_few_rows() -> None:
-    warning = Line("note", msg("order_actions.warn_hand_over_short", left=Decimal(15)))
+    warning = Line("note", msg("order_actions.warn_hand_over_measured", left=Decimal(15)))
     lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
     view = Step(
         "order_actions.confirm",
@@ -207,9 +207,9 @@ def test_warning_before_yes_is_shown_on_few_rows() -> None:
         choices=(msg("order_actions.yes"), msg("order_actions.no")),
     )
     view = view._replace(key_hints=(BACK,))
-    whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No, leave it   b Back"]
+    whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes   2 No   b Back"]
     assert drawn(view, FEW) == whole
-    assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes, do it   2 No, leave it"]
+    assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes   2 No"]
 
 
 def test_a_blank_row_has_the_second_of_what_comes() -> None:

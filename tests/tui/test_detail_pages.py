@@ -105,12 +105,12 @@ def test_verdict_never_covers_product_and_quantity(size: tuple[int, int]) -> Non
 def test_a_choice_that_one_line_would_cut_has_two(size: tuple[int, int]) -> None:
     fact = LabelledValue(msg("raw", text="So"), msg("raw", text="it is"))
     step = Step("count.stop", msg("raw", text="Count"), msg("raw", text="Choose"), labelled_values=(fact,))
-    step = step._replace(choices=(msg("count.choice_next", label="Orange lemonade 1.5 l"), msg("count.go_on")))
+    step = step._replace(choices=(msg("count.choice_next", label="Orange lemonade 1.5 l"), msg("move.go_on")))
     lines = [
         line.partition("│")[0].strip() for line in plain_lines(layout_screen(Frame(step, LinkState("live")), *size))
     ]
     at = next(index for index, line in enumerate(lines) if line.startswith("1 "))
-    assert lines[at : at + 3] == ["1 Finish this, then count Orange", "lemonade 1.5 l", "2 Back to counting"]
+    assert lines[at : at + 3] == ["1 Finish this, then count Orange", "lemonade 1.5 l", "2 Continue"]
 
 
 NAMES = (

@@ -236,7 +236,7 @@ def test_numbers_and_moments(language: str, half: str, price: str, day: str, dat
 
 def test_one_of_something() -> None:
     def found(language: str, count: int | Decimal) -> str:
-        return MessageWriter(language=language).write(msg("home.found", count=count, text="x"), 0)
+        return MessageWriter(language=language).write(msg("pick.title_batch", count=count), 0)
 
     assert [found("de", count) for count in (0, 1, 2)] == ["0 Aufträge", "1 Auftrag", "2 Aufträge"]
     assert found("en", Decimal("1.5")) == "1.5 orders"

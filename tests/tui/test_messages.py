@@ -188,8 +188,8 @@ def test_lengths() -> None:
 
 def test_plurals_numbers_moments_and_ages() -> None:
     voice = MessageWriter()
-    assert voice.write(msg("home.found", count=1, text="x")) == "1 order for “x”"
-    assert voice.write(msg("home.found", count=40, text="x")) == "40 orders for “x”"
+    assert voice.write(msg("pick.title_batch", count=1)) == "Batch of 1 order"
+    assert voice.write(msg("pick.title_batch", count=40)) == "Batch of 40 orders"
     assert voice.write(msg("number", value=Decimal("1E+3"))) == "1000"
     assert voice.write(msg("number", value=Decimal("0.500"))) == "0.5"
     assert voice.write(msg("moment", at="2026-01-05T09:05:00")) == "5 Jan 9:05"

@@ -61,7 +61,7 @@ b {{ margin-left: {quiet}mm; font-size: 11pt; }}
 
 
 @click.command("sheet")
-@click.option("--out", type=FILE, metavar="FILE", help="File that gets the page.", show_default="standard output")
+@click.option("--out", type=FILE, metavar="FILE", help="File to write the page to.", show_default="standard output")
 def print_barcodes(out: str | None) -> int:
     """Print a page (HTML) with the commands as barcodes to scan."""
     text = sheet_html()

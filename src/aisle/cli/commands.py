@@ -112,7 +112,7 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def aisle_command(context: click.Context, setting_values: SettingValues, home: str | None) -> int | None:
-    """Open the app on this terminal: scan anything, anywhere; nothing is ever lost."""
+    """Open the app on this terminal."""
     if context.invoked_subcommand is None:
         return start_app(setting_values, home)
     if any(value is not None for value in (home, *setting_values.values())):

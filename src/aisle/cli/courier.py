@@ -27,7 +27,7 @@ def courier(setting_values: SettingValues) -> int:
     """Run the background process that sends and reads for this host.
 
     The exit status is 0 also if another courier leads. An invalid settings file does not stop the courier: queued
-    operations must be sent. Valid parts of the file apply. A data folder that other accounts may change does.
+    operations must be sent. Valid parts of the file apply. A data folder that other accounts may change does stop it.
     """
     trusted_data_folder()
     loaded = settings_from_options(setting_values, strict=False)

@@ -37,7 +37,7 @@ _COLUMNS = (
 @json_option
 @setting_options
 def assignments(as_json: bool, setting_values: SettingValues) -> int:
-    """List goods that clearances want moved and that are still at their old location, in walking order."""
+    """List goods to move off locations that are cleared, still at their old location, in walking order."""
     found = asyncio.run(_fetch(settings_from_options(setting_values)))
     if found is None:
         print("aisle: assignments cannot be listed here; this service does not tell them.", file=sys.stderr)

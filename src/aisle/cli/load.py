@@ -63,7 +63,7 @@ def load_files(
         raise UsageError("Name the folder that holds the CSV files; 'aisle load --columns' prints what they hold.")
     directory = Path(folder)
     if not directory.is_dir():
-        raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
+        raise UsageError(f"{directory} is not a folder. Name the one that holds products.csv, orders.csv and so on.")
     loaded = settings_from_options(setting_values, is_write=True)
     id_file = _id_file(loaded, directory)
     work = _load(
@@ -96,7 +96,7 @@ def _service_name(loaded: LoadedSettings) -> str:
     url = service_url(loaded.settings)
     if url != EMBEDDED:
         return f"the service at {url}"
-    return f"the service that aisle brings along (database {store_folder_of(loaded).service_db})"
+    return f"the service built into aisle (database {store_folder_of(loaded).service_db})"
 
 
 async def _load(

@@ -78,7 +78,7 @@ _SERVICE_OPTIONS = {
         "--base-url",
         metavar="URL",
         help="Address of the Store Operations Service.",
-        show_default="the store that aisle brings along",
+        show_default="the store built into aisle",
     ),
     "token_file": action_option(
         "--token-file", type=FILE, metavar="FILE", help="File with the bearer token, of mode 0600."
@@ -104,11 +104,11 @@ app_options = option_group(
         "terminal": click.option("--terminal", metavar="NAME", help="Name under which this terminal is remembered."),
         "language": language_option,
         "verified": _flag("--verified", "Picking asks for a scan of each location."),
-        "rich": _flag("--rich", "Softer colours, for terminals with all colours."),
+        "rich": _flag("--rich", "Softer colours, for terminals with 16 million colours."),
         "theme": click.option(
             "--theme", type=click.Choice(THEMES), help="Colours of aisle in place of those of the terminal."
         ),
-        "trace": click.option("--trace", type=FILE, metavar="FILE", help="File that gets a line of JSON an input."),
+        "trace": click.option("--trace", type=FILE, metavar="FILE", help="File for each input, as a line of JSON."),
         "in_process": _flag(
             "--in-process", "The courier runs inside the session, for hosts that allow no background process."
         ),
@@ -170,7 +170,7 @@ def listen_options(port: int) -> Decorator:
             "proxies",
             multiple=True,
             metavar="ADDRESS",
-            help="Address or network of a proxy whose X-Forwarded-For is believed; repeatable. Without it, all clients"
+            help="Address or network of a proxy whose X-Forwarded-For is trusted; repeatable. Without it, all clients"
             " of the proxy count as one.",
         ),
         click.option(

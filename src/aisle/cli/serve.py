@@ -82,7 +82,7 @@ class ServeOptions(NamedTuple):
     "--access-log",
     type=FILE,
     metavar="FILE",
-    help="File that gets a line of JSON for each request, without secrets; - for standard error.",
+    help="File to write each request to, as a line of JSON, without secrets; - for standard error.",
 )
 @click.option(
     "--time-zone",

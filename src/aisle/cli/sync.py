@@ -61,7 +61,7 @@ class WaitMessages:
     """Messages about missing responses, and the limit of waiting; `print_line` prints one."""
 
     def __init__(self, url: str, print_line: Callable[[str], None]) -> None:
-        self._service_name = "service that aisle brings along" if url == EMBEDDED else f"service at {url}"
+        self._service_name = "service built into aisle" if url == EMBEDDED else f"service at {url}"
         self._print_line = print_line
         self._last_message_s = 0.0
 
@@ -344,7 +344,7 @@ def _print_summary(store_folder: StoreFolder) -> int:
     for name, count in repeated_rows(progress):
         print(clean(f"{count} of the rows of {name} are there twice; the last one counts."), file=sys.stderr)
     if not progress.completed:
-        print("The store has not been read whole yet. Run 'aisle sync' again.", file=sys.stderr)
+        print("The store is not fully loaded yet. Run 'aisle sync' again.", file=sys.stderr)
     if waiting:
         print(f"{waiting} waiting to be sent. See 'aisle outbox'.", file=sys.stderr)
     return int(bool(progress.missing or unusable or waiting or not progress.completed))

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @listen_options(port=8490)
-@click.option("--origin", metavar="URL", help="Address by which browsers call aisle, if a proxy stands before it.")
+@click.option("--origin", metavar="URL", help="Address by which browsers call aisle, if a proxy is in front of it.")
 @language_option
 @setting_options
 def web(listen: ListenOptions, origin: str | None, language: str | None, setting_values: SettingValues) -> int:

@@ -40,6 +40,7 @@ from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.expiry.expiry_state import label_date, today_of
 from aisle.jobs.job import (
     Args,
+    Changed,
     Close,
     Closed,
     Context,
@@ -83,6 +84,8 @@ Result = Turn[AdjustState]
 
 QUERY_STOCK_NOW = "stock_now"
 """Query of the product's stock when its loss is about to be sent."""
+QUERY_CANDIDATES = "candidates"
+"""Query of the product's stock while its location is chosen."""
 
 QUANTITY_FIELDS = ("locations", "pools", "most_likely_quantity")
 """Fields of a product's row that hold quantities."""
@@ -141,6 +144,7 @@ class AdjustJob(Job[AdjustState]):
         return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
+        state = state._replace(large_quantity=context.policy.large_quantity)
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
@@ -152,6 +156,8 @@ class AdjustJob(Job[AdjustState]):
                 return Turn(state, (Query("product", "product", {"product_number": state.pending_scan.key}),))
             case Resumed() | Closed():
                 return Turn(fill_last_page(state._replace(page_size=max(1, min(MAX_CHOICES, context.window_rows)))))
+            case Changed("product" | "outbox") if state.phase == "location" and state.line:
+                return Turn(state, (Query(QUERY_CANDIDATES, "product", {"product_number": state.line.product}),))
             case Choice(number) if state.asked_quantity is not None and number <= len(number_choices(state)):
                 return _answer_quantity(state, state.asked_quantity, number, context)
             case Choice(number) if state.chosen_reason:
@@ -225,7 +231,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         expired_on=str(args.get("expired_on") or ""),
     )
     state = _with_reasons(state, (), context)._replace(large_quantity=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
+    effects: tuple[Effect, ...] = (POOLS_QUERY,)
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -254,6 +260,8 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return _handle_records_by_number(state, rows, context)
     if id_ == QUERY_STOCK_NOW:
         return _handle_stock_now(state, rows, context)
+    if id_ == QUERY_CANDIDATES:
+        return Turn(_with_stock_of_candidates(state, rows))
     if id_ == "location":
         return Turn(state._replace(default_pool=count_lines.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
@@ -266,7 +274,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     quantity = meaning.quantity
     if quantity % 1 and not fresh.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=label, quantity=quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=quantity)
     candidates = _parse_stock(rows)
     figures = _has_figures(rows)
     return _choose_location(
@@ -285,6 +293,13 @@ def _parse_stock(rows: tuple[Json, ...]) -> tuple[CountLine, ...]:
     """Return the locations and pools that have the product."""
     known = count_lines.parse_product_lines(rows[0]) if rows else ()
     return tuple(item for item in known if item.location or item.expected)
+
+
+def _with_stock_of_candidates(state: AdjustState, rows: tuple[Json, ...]) -> AdjustState:
+    """Set the quantities expected now at the locations that can be chosen; their numbers stay the same."""
+    now = {count_lines.line_key(each): each for each in _parse_stock(rows)}
+    none_left = (each._replace(expected=Decimal(0)) for each in state.candidates)
+    return state._replace(candidates=tuple(now.get(count_lines.line_key(each), each) for each in none_left))
 
 
 def _has_figures(rows: tuple[Json, ...]) -> bool:
@@ -321,7 +336,7 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
     if scanned:
         return _add_scanned(state, scanned)
     if not state.expired_on:
-        return reply(state, ASK, "adjust.how_many_first", label=item.label)
+        return reply(state, ASK, "goods.how_many", label=item.label)
     day = msg("store_product.day", at=state.expired_on)
     return reply(state, ASK, "adjust.how_many_expired", day=day, label=item.label)
 
@@ -329,20 +344,20 @@ def _set_location(state: AdjustState, line: CountLine) -> Result:
 def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
     meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(matches[0]))
     if meaning.kind == LOCATION:
         return _scan_location(state, meaning)
     item = state.line
     if item is None:
-        product = Query("product", "product", {"product_number": meaning.key})
-        return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
+        query = Query("product", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending_scan=meaning), (query,))
     if meaning.key != item.product:
         labels = quantity_or_record.distinct_labels(item.label, item.product, meaning)
         return reply(state, WRONG, "count.product_first", **labels)
     if state.phase != "quantity":
         return reply(state, WRONG, "count.answer_first", what=name_of(meaning))
     if meaning.quantity % 1 and not item.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=item.label, quantity=meaning.quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
@@ -378,9 +393,9 @@ def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)
     taken = reply(
         _with_quantity(state, value),
         GOOD,
-        "adjust.how_many",
+        "count.counted",
         label=state.line.label,
-        quantity=amount_of(state.line, value),
+        counted=amount_of(state.line, value),
     )
     return _ask_if_plausible(state, value, added or value) or taken
 
@@ -454,7 +469,7 @@ def _undo_entry(state: AdjustState) -> Result:
     was, now = state.quantity, state.earlier_quantities[-1]
     back = state._replace(quantity=now, earlier_quantities=state.earlier_quantities[:-1])
     amounts = {"was": _amount(state, was), "now": _amount(state, now)}
-    return Turn(back, (), undo_verdict(msg("count.undone", label=_label(state), **amounts)))
+    return Turn(back, (), undo_verdict(msg("pick.undone", label=_label(state), **amounts, where=raw(""))))
 
 
 def _label(state: AdjustState) -> str:
@@ -469,7 +484,7 @@ def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
 
 def _drop_quantity(state: AdjustState) -> Result:
     value = _amount(state, state.asked_quantity or Decimal(0))
-    return reply(_clear_question(state), INFO, "count.not_so_many", value=value, label=_label(state))
+    return reply(_clear_question(state), INFO, "receive.dropped", quantity=value, label=_label(state))
 
 
 def _clear_question(state: AdjustState) -> AdjustState:
@@ -519,7 +534,8 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 
 def _ask_reason(state: AdjustState) -> Result:
     asking = state._replace(phase="reason", first_row=0)
-    return reply(asking, ASK, "adjust.which_reason", quantity=_amount(state, state.quantity), label=_label(state))
+    args = {"quantity": _amount(state, state.quantity), "label": _label(state)}
+    return reply(asking, ASK, "adjust.which_reason", Query("reasons", "reasons", {}), **args)
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
@@ -575,7 +591,7 @@ def _ask_exceeded(state: AdjustState) -> Result:
         "quantity": _amount(state, state.quantity),
     }
     if not state.has_expected:
-        return reply(asking, ASK, "adjust.none_expected", result=_amount(state, -state.quantity), **args)
+        return reply(asking, ASK, "adjust.exceeds_expected", result=_amount(state, -state.quantity), **args, books=0)
     books, result = _amount(state, expected), _amount(state, expected - state.quantity)
     return reply(asking, ASK, "adjust.exceeds_expected", books=books, result=result, **args)
 

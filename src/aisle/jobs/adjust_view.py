@@ -17,7 +17,7 @@ COLUMN_HEADS = {
 }
 
 COMMAND_LETTERS = "du"
-"""Letter that confirms the quantity."""
+"""Letters that confirm the quantity and undo the last one."""
 
 PROMPTS = {
     "product": "adjust.prompt_product",
@@ -34,7 +34,7 @@ def adjust_view(state: AdjustState) -> View:
     item = state.line
     if item is None:
         hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
-        lines = [Line("location", msg("count.location", place=state.location))] if state.location else []
+        lines = [Line("location", msg("raw", text=state.location))] if state.location else []
         lines.append(Line("note", msg("adjust.note")))
     else:
         undo = (KeyHint("u", msg("hint.undo")),) if state.earlier_quantities else ()
@@ -67,19 +67,19 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     if state.line is None or state.chosen_reason is None:
         return ()
     line = state.line
-    expected = msg("adjust.choice_expected_quantity", quantity=amount_of(line, line.expected))
+    expected = msg("goods.only", quantity=amount_of(line, line.expected))
     fit = (("fit", expected),) if line.expected > 0 else ()
     where = location_name(line, name_of_pool(state, line))
     return (
         *fit,
-        ("over", msg("adjust.choice_whole_quantity", quantity=amount_of(line, state.quantity))),
+        ("over", msg("goods.all_anyway", quantity=amount_of(line, state.quantity))),
         ("count", msg("move.choice_count", place=where)),
     )
 
 
 def location_name(line: CountLine, pool_name: str) -> Msg:
     """Return the location, with the name of the stock pool if there is one to name."""
-    place = msg("count.location", place=line.location) if line.location else msg("count.without_location")
+    place = msg("raw", text=line.location) if line.location else msg("count.without_location")
     return msg("count.in_pool", label=place, pool=pool_name) if pool_name else place
 
 
@@ -105,7 +105,7 @@ def number_choices(state: AdjustState) -> tuple[Msg, ...]:
     """Return the meanings of the digits typed last: a quantity, or a record with that number."""
     if state.asked_quantity is None or not (state.number_match or state.is_implausible):
         return ()
-    others = [_number_choice(match) for match in number_matches(state)] or [msg("count.choice_not_so_many")]
+    others = [_number_choice(match) for match in number_matches(state)] or [msg("order_actions.no")]
     asked = state.asked_quantity
     return msg("count.choice_quantity", quantity=amount_of(state.line, asked) if state.line else asked), *others
 
@@ -119,7 +119,7 @@ def _number_choice(match: Match) -> Msg:
     if match.kind in UNCOUNTABLE_KINDS:
         return quantity_or_record.other_choice_text(match)
     label = match.label or match.key
-    return msg("count.choice_location" if match.kind == LOCATION else "count.choice_product", label=label)
+    return msg("locations.title_location" if match.kind == LOCATION else "count.choice_product", label=label)
 
 
 def _question(state: AdjustState) -> ListView:

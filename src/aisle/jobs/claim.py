@@ -6,11 +6,10 @@ what this host knows (`aisle.cache.claim_and_priority_queries`).
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import store_time
 from aisle.jobs.job import Context
+from aisle.jobs.store_time import parse_time
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
@@ -44,9 +43,5 @@ def parse_claim(row: OrderHeader, context: Context) -> Claim | None:
 
 def is_later(one: str, other: str) -> bool:
     """Return True if the first time is later than the second. An unreadable time is later than nothing."""
-    first, second = _parse_time(one), _parse_time(other)
+    first, second = parse_time(one), parse_time(other)
     return first is not None and (second is None or first > second)
-
-
-def _parse_time(text: str) -> datetime | None:
-    return store_time.parse_time(text)

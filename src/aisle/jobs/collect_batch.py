@@ -74,7 +74,7 @@ class BatchOrder(NamedTuple):
     goods: GoodsSum = GoodsSum()
     """Goods of those lines that are still to be picked."""
     stops: tuple[tuple[str, str, int, str], ...] = ()
-    """Stop keys of its open lines (`Take.stop_key`)."""
+    """Stop keys of its open lines (`PickLine.stop_key`)."""
     tote_code: str = ""
     """Code on its tote; empty if none was given."""
     has_lines: bool = False
@@ -116,7 +116,7 @@ CHOICE_TEXTS = {
     "all_the_same": "batch.choice_add_anyway",
     "is_tote": "batch.choice_is_tote",
     "look_up": "look_up.title",
-    "leave": "batch.choice_leave",
+    "leave": "receive.choice_forget",
     "many": "batch.choice_count",
 }
 
@@ -128,7 +128,7 @@ def batch_view(state: BatchState) -> DetailView:
     """Return the page with the totes and their totals."""
     return DetailView(
         name="batch",
-        title=msg("batch.title"),
+        title=msg("home.batch"),
         prompt=_prompt(state),
         lines=_lines(state),
         blocks=(_tote_block(state),) if state.orders else (),
@@ -177,7 +177,7 @@ def _tote_block(state: BatchState) -> Block:
 
 
 def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
-    name = msg("batch.tote_row", tote=letter, order=order.order)
+    name = msg("beside", one=letter, other=order.order)
     lines = msg("batch.lines", count=order.open_lines) if order.has_lines else msg("batch.lines_loading")
     cells = [name, lines, msg("moment", at=order.pickup), raw(order.customer)]
     return (*cells, raw(order.tote_code)) if order.tote_code else tuple(cells)
@@ -349,7 +349,7 @@ def _reason_not_pickable(row: OrderRow) -> str:
         return "pick.handed_over_now"
     lines = parse_lines(row.get("lines") or ())
     if row.get("lines_known", True) and not any(take.is_open for take in lines):
-        return "batch.picked" if lines else "pick.empty"
+        return "pick.left_done" if lines else "pick.empty"
     return ""
 
 
@@ -399,8 +399,8 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
         asking = state._replace(choices=(OfferedChoice("look_up", first.key),), is_removing=False)
-        return reply(asking, WRONG, "batch.not_this", what=raw(label))
-    return reply(state, WRONG, "batch.not_this", what=name_of(first))
+        return reply(asking, WRONG, "page.not_this", what=raw(label))
+    return reply(state, WRONG, "page.not_this", what=name_of(first))
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:

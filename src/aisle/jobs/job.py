@@ -71,7 +71,10 @@ class Write(NamedTuple):
 
 
 class Refresh(NamedTuple):
-    """Request to the courier to refresh a topic soon: `order`, `orders`, `product`."""
+    """Request to the courier to refresh a topic soon: `order`, `orders`, `product`, `location`, `logs`, `deliveries`, …
+
+    The key is a number or code; of `logs` also `since/<day>` or `losses/<reasons>`.
+    """
 
     topic: str
     key: str = ""
@@ -90,7 +93,7 @@ class Resolve(NamedTuple):
 
     op_id: str
     decision: str
-    """`arrived`: the service has it. `again`: the service does not have it; send it again. `by_hand`: close it.
+    """`arrived`: the service has it. `resend`: the service does not have it; send it again. `close_by_hand`: close it.
     `overage`, `difference`: close it and send that in its place."""
     note: str = ""
     """Remark of the person."""
@@ -113,7 +116,7 @@ class LocalNote(NamedTuple):
 
     topic: str
     """`claim`, `review`, `recount`, `view`, `priority`, `assigned`, `released`, `not_put_down`, `redirected`,
-    `partly_received`, `accepted_excess`, or `language` and `theme` (of a person)."""
+    `partly_received`, `accepted_excess`, `list`, or `language` and `theme` (of a person)."""
     key: str
     text: str
     """Text of the note; an empty text removes it."""

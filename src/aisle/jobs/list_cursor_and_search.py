@@ -278,7 +278,7 @@ def product_prompt(state: ListState) -> Msg:
 
 def not_found_message(id_: str, text: str, may_have_more: bool) -> Msg:
     """Return message `id_`, that no product matches, or that a longer search may find more if not all were searched."""
-    return msg("look_up.not_yet_found" if may_have_more else id_, text=text)
+    return msg("look_up.not_yet_found" if may_have_more else id_, text=text, code=text)
 
 
 S = TypeVar("S")

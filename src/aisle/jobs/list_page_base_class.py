@@ -489,10 +489,10 @@ def mark_numbers(state: Any, text: str, key_of: Callable[[Any], str], most: int)
 def mark_all(state: M, keys: tuple[str, ...], message: Msg) -> Turn[M]:
     """Mark all of these rows; remove all marks if all of them are marked already."""
     if set(keys) <= set(state.marked):
-        return reply(state._replace(marked=()), INFO, "orders.none_marked")
+        return reply(state._replace(marked=()), INFO, "orders.rows_marked", count=0)
     return Turn(state._replace(marked=keys), (), Verdict(INFO, message))
 
 
 def clear_marks(state: M) -> Turn[M]:
     """Remove all marks and stop marking."""
-    return reply(state._replace(is_marking=False, marked=()), INFO, "orders.none_marked")
+    return reply(state._replace(is_marking=False, marked=()), INFO, "orders.rows_marked", count=0)

@@ -6,7 +6,6 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from aisle.barcode_lookup_keys import has_gtin_form
 from aisle.jobs import list_cursor_and_search
 from aisle.jobs.choice_letters import OfferedChoice
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, format_number, reply
@@ -187,7 +186,7 @@ class LocationPage(DetailPage[LocationsState]):
     name = "locations.location"
 
     def title(self, state: LocationsState) -> Msg:
-        return msg("locations.title_location", place=state.code)
+        return msg("locations.title_location", label=state.code)
 
     def prompt(self, state: LocationsState) -> Msg:
         return msg("pick.prompt_choice" if state.offered else "locations.prompt")
@@ -279,12 +278,12 @@ def _label(row: ProductHereRow) -> str:
 
 def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, ...]:
     if location is None:
-        return (Line("location", raw(state.code)), Line("note", msg("locations.unknown")))
+        return (Line("location", raw(state.code)), Line("note", msg("scanner_test.means_unknown")))
     count, shown = max(location["total"], len(state.products)), len(state.products)
     if count:
         count_text = msg("locations.products", count=count)
     else:
-        count_text = msg("locations.locations_unknown" if location["unnamed"] else "locations.nothing")
+        count_text = msg("locations.locations_unknown" if location["unnamed"] else "list.empty")
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
         about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))
@@ -311,7 +310,7 @@ def _held_blocks(products: list[ProductHereRow]) -> tuple[Block, ...]:
 def _quantity_text(row: ProductHereRow) -> Msg:
     """Return the quantity; the unit is named only for measured goods."""
     if row["allow_decimal"] and row["unit"]:
-        return msg("clearance_tasks.measure", quantity=known_number(row["quantity"]), unit=row["unit"])
+        return msg("beside", one=known_number(row["quantity"]), other=row["unit"])
     return number_message(row["quantity"])
 
 
@@ -408,19 +407,19 @@ class LocationsJob(PageJob[LocationsState]):
         text, state = state.searched_for, state._replace(searched_for="")
         if not total:
             effects = _list_queries(state, context) if state.is_list else ()
-            unknown = msg("count.unknown", code=text) if has_gtin_form(text) else msg("home.not_found", text=text)
+            unknown = msg("count.unknown", code=text)
             return Turn(state, effects, Verdict(WRONG, unknown))
         if total == 1:
             return _open_location(state, rows[0]["location_code"])
         listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)
-        return reply(listed, INFO, "locations.found", text=text, count=total)
+        return reply(listed, INFO, "list.found", text=text, count=total)
 
     def handle_scan(self, state: LocationsState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open a scanned location. Offer a product or an order as a choice."""
         match, state = matches[0], state._replace(typed="", offered=None)
         label = match.label or match.key
         if match.kind == LOCATION:
-            shown = Verdict(INFO, msg("look_up.shown", label=match.key))
+            shown = Verdict(INFO, msg("raw.cut", text=match.key))
             return _open_location(state, match.key)._replace(verdict=shown)
         if match.kind == PRODUCT:
             return _scan_product(state, match.key, label)
@@ -428,7 +427,7 @@ class LocationsJob(PageJob[LocationsState]):
             state = state._replace(offered=OfferedChoice("order", match.key))
             query = Query("offered", "order", {"order_number": match.key})
             return reply(state, ASK, "look_up.is_order", query, order=match.key, who=label)
-        return reply(state, INFO, "locations.not_this", what=name_of(match))
+        return reply(state, INFO, "page.not_this", what=name_of(match))
 
 
 def _list_queries(state: LocationsState, context: Context) -> tuple[Query, ...]:

@@ -26,6 +26,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
 from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
@@ -156,7 +157,7 @@ def _choice_actions(state: LookUpState) -> Actions:
 def _choice_text(choice: OfferedChoice) -> Msg:
     if choice.kind == "order":
         return msg("look_up.choice_order", key=choice.key)
-    return msg("pick.choice_look_up_this", label=choice.key)
+    return msg("shortage.choice_product", key=choice.key)
 
 
 def _follow_choice(choice: OfferedChoice, state: LookUpState, context: Context) -> Result:
@@ -333,7 +334,8 @@ def _lines(product: Product) -> list[Line]:
     if product.is_discontinued:
         lines.append(
             Line(
-                "note", msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+                "note",
+                msg("look_up.replaced", referral=product.referral) if product.referral else msg("products.title_ended"),
             )
         )
     elif product.discontinued_since:
@@ -345,9 +347,7 @@ def _lines(product: Product) -> list[Line]:
 
 def _stock_text(product: Product) -> Msg:
     """Return the stock. The unit is named only for measured goods."""
-    if product.allows_decimals and product.unit:
-        return msg("look_up.measure", stock=product.stock, unit=product.unit)
-    return msg("look_up.stock", stock=product.stock)
+    return msg("look_up.stock", stock=measured(product.stock, product.unit if product.allows_decimals else ""))
 
 
 def estimate(quantity: Decimal | None) -> Msg:
@@ -550,13 +550,13 @@ class LookUpJob(PageJob[LookUpState]):
         match, state = matches[0], state._replace(typed="", offered_order="")
         label = match.label or match.key
         if match.kind == PRODUCT:
-            shown = Verdict(INFO, msg("look_up.shown", label=label))
+            shown = Verdict(INFO, msg("raw.cut", text=label))
             return _open_product(state, match.key, context, label)._replace(verdict=shown)
         if match.kind == LOCATION:
             return Turn(state, (Start("locations", {"location_code": match.key}),))
         if match.kind in (ORDER, REFERENCE):
             return reply(state.with_offered_order(match.key), ASK, "look_up.is_order", order=match.key, who=label)
-        return reply(state, INFO, "my_entries.not_this", what=name_of(match))
+        return reply(state, INFO, "page.not_this", what=name_of(match))
 
 
 def _open_product(state: LookUpState, product: str, context: Context, label: str = "") -> Result:
@@ -604,12 +604,12 @@ def _handle_found(state: LookUpState, answer: Rows, context: Context) -> Result:
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
         return Turn(
-            state, effects, Verdict(WRONG, list_cursor_and_search.not_found_message("home.not_found", text, partly))
+            state, effects, Verdict(WRONG, list_cursor_and_search.not_found_message("count.unknown", text, partly))
         )
     if total == 1 and not partly:
         return _open_product(state, rows[0]["product_number"], context, rows[0]["product_name"])
     listed = state._replace(
         product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
     )
-    found = "look_up.found_more" if partly else "look_up.found"
+    found = "list.found_more" if partly else "list.found"
     return reply(listed, INFO, found, text=text, count=total)

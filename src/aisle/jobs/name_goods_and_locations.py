@@ -32,12 +32,12 @@ def merge_goods(goods: Iterable[GoodsAmount]) -> tuple[GoodsAmount, ...]:
     return tuple(found.values())
 
 
-def goods_message(one: str, many: str, goods: Iterable[GoodsAmount], **args: str | int | Decimal | Msg) -> Msg:
-    """Return message `one` (quantity, label) for a single product, or `many` (count, goods) for several."""
+def goods_message(id_: str, goods: Iterable[GoodsAmount], **args: str | int | Decimal | Msg) -> Msg:
+    """Return a message that names goods: a single product, or a list."""
     given = merge_goods(goods)
-    if len(given) == 1:
-        return msg(one, quantity=goods_quantity(given[0]), label=given[0].label, **args)
-    return msg(many, count=len(given), goods=list_goods(given), **args)
+    one = len(given) == 1
+    named = msg("goods.one", quantity=goods_quantity(given[0]), label=given[0].label) if one else list_goods(given)
+    return msg(id_, goods=named, **args)
 
 
 def goods_quantity(goods: GoodsAmount) -> Decimal | Msg:
@@ -68,7 +68,7 @@ def amount_of(goods: MeasurableGoods, quantity: Decimal) -> Decimal | Msg:
     return measured(quantity, unit_of(goods))
 
 
-def measured(quantity: Decimal, unit: str) -> Decimal | Msg:
+def measured(quantity: Decimal | Msg, unit: str | None) -> Decimal | Msg:
     """Return a quantity with its unit, which is empty for pieces."""
     return msg("move.measure", quantity=quantity, unit=unit) if unit else quantity
 

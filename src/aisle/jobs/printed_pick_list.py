@@ -74,4 +74,4 @@ def _order_note(order: OrderRow, tote: str) -> Msg:
     customer = str(order.get("customer_name") or order.get("description") or "")
     due = msg("moment", at=str(order.get("pickup_date") or "")) if order.get("pickup_date") else msg("orders.no_date")
     note = msg("pick_list.order", order=order["order_number"], customer=customer, due=due)
-    return msg("pick_list.order_in_tote", tote=tote, order=note) if tote else note
+    return msg("pair", name=tote, value=note) if tote else note

@@ -100,18 +100,11 @@ def number_question(match: Match, value: Decimal, *others: Match) -> Msg:
     """Return the question whether digits are a quantity or name this record, or one of several."""
     if others:
         return msg("move.number_of", quantity=value)
-    if match.kind == ORDER:
-        return msg("count.number_of_other", value=value, what=match.key)
-    if match.kind in (PRODUCT, LOCATION):
-        id_ = "count.number_of_other" if match.kind == PRODUCT else "count.number_of_location"
-        return msg(id_, value=value, what=match.label or match.key)
     return msg("count.number_of_other", value=value, what=name_of(match))
 
 
 def other_choice_text(match: Match) -> Msg:
     """Return the text of the choice that digits name a record this page cannot use. They then have no effect."""
-    if match.kind == ORDER:
-        return msg("count.choice_order", label=match.key)
     return msg("count.choice_other", what=name_of(match))
 
 
@@ -135,7 +128,7 @@ def is_other_kind(match: Match, other: Match) -> bool:
 
 def not_an_order(match: Match) -> Msg:
     """Return the refusal of a record where an order is scanned."""
-    return msg("batch.not_this", what=name_of(match))
+    return msg("page.not_this", what=name_of(match))
 
 
 def distinct_labels(label: str, product: str, scanned: Match) -> dict[str, str]:

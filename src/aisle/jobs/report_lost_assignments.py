@@ -46,9 +46,7 @@ def report_lost_claims(
         row = rows.get(each.order, {})
         by = str(row.get("claimed_by") or "")
         if row.get("is_claimed") and by and by != each.user:
-            verdict = Verdict(
-                WRONG, msg("order_actions.claim_lost", order=each.order, name=str(row.get("claimed_name") or by))
-            )
+            verdict = Verdict(WRONG, msg("pick.claimed_now", order=each.order, who=str(row.get("claimed_name") or by)))
         else:
             kept.append(each)
     return tuple(kept), verdict

@@ -25,7 +25,7 @@ Pools = tuple[Pool, ...]
 
 
 def parse_pools(rows: tuple[StoreRow, ...]) -> Pools:
-    """Return the pools of the store (rows of the read `store`), by number."""
+    """Return the pools of the store (rows of the query `store`), by number."""
     pools = rows[0].get("pools") or {} if rows else {}
     return tuple(sorted(Pool(int(number), str(name)) for number, name in pools.items()))
 

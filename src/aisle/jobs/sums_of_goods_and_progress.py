@@ -57,9 +57,7 @@ def goods_text(goods: GoodsSum) -> Decimal | Msg:
     """Return "15 pieces, 1.5 kg"; only the number if all goods are in pieces."""
     if not goods.measured:
         return goods.pieces
-    text = join_messages(
-        [msg("clearance_tasks.measure", quantity=quantity, unit=unit) for unit, quantity in goods.measured]
-    )
+    text = join_messages([msg("beside", one=quantity, other=unit) for unit, quantity in goods.measured])
     return msg("goods.sum", count=goods.pieces, measured=text) if goods.pieces else text
 
 

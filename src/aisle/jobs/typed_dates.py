@@ -135,7 +135,7 @@ def _make_date(day: int, month: int, year: int) -> date:
     return date(year, month, calendar.monthrange(year, month)[1] if day == LAST_DAY else day)
 
 
-def _nearest(day: int, month: int, first: date) -> date | None:
-    """Return the first such day on or after this one; None for the 29th of February in a year without it."""
+def _nearest(day: int, month: int, first: date) -> date:
+    """Return the first such day on or after this one; ValueError for a day that the year lacks."""
     is_next_year = (month, day) < (first.month, first.day)
     return date(first.year + is_next_year, month, day)

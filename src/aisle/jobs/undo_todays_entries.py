@@ -110,7 +110,7 @@ def _format_amount(entry: Entry) -> Msg:
     if entry.difference is None:
         return number_message(entry.counted)
     by = signed_message(entry.difference)
-    return by if entry.counted is None else msg("my_entries.counted", counted=entry.counted, difference=by)
+    return by if entry.counted is None else msg("exceptions.counted", counted=entry.counted, difference=by)
 
 
 def _state_message(entry: Entry) -> Msg:
@@ -143,7 +143,7 @@ class EntryList(ListPage[MyEntriesState, Entry]):
 
     def empty_text(self, state: MyEntriesState) -> Msg:
         text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("my_entries.empty")
+        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def key(self, row: Entry) -> str:
         return row.key
@@ -215,11 +215,11 @@ class EntryPage(FormPage[MyEntriesState]):
     title_text = msg("my_entries.title_entry")
 
     def prompt(self, state: MyEntriesState) -> Msg:
-        return msg("unconfirmed.choose" if self.choices(state) else "my_entries.prompt_entry")
+        return msg("unconfirmed.choose" if self.choices(state) else "order.prompt_read")
 
     def lines(self, state: MyEntriesState) -> tuple[Line, ...]:
         entry = _entry_of(state)
-        place = msg("count.location", place=entry.location) if entry.location else msg("count.without_location")
+        place = msg("raw", text=entry.location) if entry.location else msg("count.without_location")
         lines = [Line("location", place), Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
         if entry.why:
             lines.append(Line("note", read_message(entry.why)))
@@ -240,7 +240,7 @@ class EntryPage(FormPage[MyEntriesState]):
         return super().step(state)._replace(labelled_values=tuple(LabelledValue(*fact) for fact in facts))
 
     def actions(self, state: MyEntriesState) -> Actions:
-        return (Action(msg("my_entries.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
+        return (Action(msg("hint.undo"), _ask_undo),) if _entry_of(state).can_be_undone else ()
 
     def go_back(self, state: MyEntriesState, context: Context) -> Result:
         return Turn(state._replace(entry=None))
@@ -341,6 +341,6 @@ class MyEntriesJob(PageJob[MyEntriesState]):
         if state.entry is not None:
             return super().handle_scan(state, matches, context)
         if match.kind != PRODUCT:
-            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
+            return refuse(state, msg("page.not_this", what=name_of(match)))
         filtered = state._replace(product=match.key, label=match.label or match.key, search="")
         return LIST.restart(filtered, context)

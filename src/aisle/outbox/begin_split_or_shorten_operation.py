@@ -26,7 +26,7 @@ from aisle.outbox.operation_record import (
 )
 from aisle.outbox.operation_states import CLOSE, QUEUED, REFUSE, SEND, SPLIT
 from aisle.outbox.operation_table import MOVE_DEPENDENCY, OperationRows, encode_evidence
-from aisle.outbox.stored_reasons import StoredMessage
+from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LogEntry, MovementEntry
@@ -129,15 +129,24 @@ class OperationsToSend(OperationRows):
                 self._insert(item_id, intent, author, op.created_at, number)
         return True
 
-    def keep_entries(self, op_id: str, entries: Sequence[LogEntry]) -> Operation | None:
+    def keep_entries(
+        self,
+        op_id: str,
+        entries: Sequence[LogEntry],
+        refused: Sequence[LogEntry] = (),
+        reason: StoredMessage = NO_MESSAGE,
+    ) -> Operation | None:
         """Replace the log entries of an operation that was never sent; close it if none is left.
 
-        Return the operation; None if it is closed, or may not be changed any more.
+        The refused ones become an operation of their own, which is closed: nothing is left to do for a person. Return
+        the operation; None if it is closed, or may not be changed any more.
         """
         with transaction(self._db):
             op = self.get(op_id)
             if op.state != QUEUED or op.sent_body is not None:
                 return None
+            if refused:
+                self._refuse_entries(op, refused, reason)
             if not entries:
                 self._apply_event(op_id, CLOSE)
                 return None
@@ -145,16 +154,10 @@ class OperationsToSend(OperationRows):
             self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op_id))
         return op._replace(body=body)
 
-    def refuse_entries(self, op_id: str, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
-        """Record these log entries of an operation, which was never sent, as an operation of their own that is closed.
-
-        Nothing is left to do for a person. The caller removes them from the operation.
-        """
-        with transaction(self._db):
-            op = self.get(op_id)
-            write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
-            intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
-            part_id = new_id(self._random)
-            self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
-            self._apply_event(part_id, REFUSE, why=reason)
-            self._apply_event(part_id, CLOSE)
+    def _refuse_entries(self, op: Operation, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
+        write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
+        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
+        part_id = new_id(self._random)
+        self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
+        self._apply_event(part_id, REFUSE, why=reason)
+        self._apply_event(part_id, CLOSE)

@@ -19,7 +19,7 @@ _LAST_OPERATION = """
 SELECT job_id, lanes FROM operation WHERE store = ? AND app_user = ? AND created_at > ? AND superseded_by = ''
 AND NOT (operation = 'update-customer-order' AND ifnull(json_array_length(body, '$.orders.order_lines'), 0) = 0
   AND body ->> '$.orders.is_claimed' IS NOT NULL)
-ORDER BY n DESC LIMIT 1
+ORDER BY event_seq DESC, n DESC LIMIT 1
 """
 
 _SERIAL_SCANS = """

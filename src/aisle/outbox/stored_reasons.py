@@ -66,7 +66,7 @@ _NOTE_MESSAGES = {
     "counted": "unconfirmed.resolution_counted",
     "corrected": "unconfirmed.resolution_corrected",
     "nothing": "unconfirmed.resolution_nothing",
-    "put_back": "unconfirmed.choice_put_back",
+    "put_back": "pick.choice_put_back",
     "other_order": "unconfirmed.choice_other_order",
 }
 """Messages of the stored choices of a person who resolved an operation."""

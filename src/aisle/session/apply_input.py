@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from aisle.jobs.choice_letters import DROP, YES
@@ -81,46 +82,29 @@ _CLICK_KEYS: Final = (ROW_KEY, CHIP_KEY, SORT_KEY)
 """Beginnings of the names of clicks in a list."""
 
 
+@dataclass(eq=False)
 class InputHandler:
-    """Applies lines and keys to the page on the screen."""
+    """Handler of lines and keys: it applies them to the page on the screen."""
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        profile: ProfileInForce,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        event_runner: EventRunner,
-        resolver: MeaningResolver,
-        scanned_or_typed: ScannedOrTyped,
-        short_codes: ShortCodes,
-        preparer: LinePreparer,
-        meanings: MeaningHandler,
-        help_pages: HelpPages,
-        tabs: Tabs,
-        addresses: Addresses,
-        typed_line: TypedLine,
-        covered_question: CoveredQuestion,
-        trace: Trace | None,
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._profile = profile
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._event_runner = event_runner
-        self._resolver = resolver
-        self._scanned_or_typed = scanned_or_typed
-        self._short_codes = short_codes
-        self._preparer = preparer
-        self._meanings = meanings
-        self._help_pages = help_pages
-        self._tabs = tabs
-        self._addresses = addresses
-        self._typed_line = typed_line
-        self._trace = trace
-        self._covered_question = covered_question
+    _page: Page
+    _batch: InputBatch
+    _profile: ProfileInForce
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _event_runner: EventRunner
+    _resolver: MeaningResolver
+    _scanned_or_typed: ScannedOrTyped
+    _short_codes: ShortCodes
+    _preparer: LinePreparer
+    _meanings: MeaningHandler
+    _help_pages: HelpPages
+    _tabs: Tabs
+    _addresses: Addresses
+    _typed_line: TypedLine
+    _covered_question: CoveredQuestion
+    _trace: Trace | None
+
+    def __post_init__(self) -> None:
         self._last_line: tuple[Line, Meaning] | None = None
         """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER
@@ -306,14 +290,13 @@ class InputHandler:
         self._meanings.record(meaning)
         self._add_to_trace(line, meaning, at)
 
-    def reject_rest(self, rest: Sequence[DecodedInput]) -> None:
+    def reject_rest(self, rest: Sequence[DecodedInput], why: Msg) -> None:
         """Drop the inputs after a failed commit, and tell how many lines have to be scanned again."""
         lines = sum(isinstance(item, Line) for item in rest)
         self._batch.serial += lines
-        count, verdict = self._batch.uncommitted + lines, self._verdicts.current
-        if verdict and (lines or count > 1):
-            text = msg("session.inputs_not_saved", count=count, why=dict(verdict.text.args)["why"])
-            self._verdicts.current = Verdict(WRONG, text)
+        count = self._batch.uncommitted + lines
+        if lines or count > 1:
+            self._verdicts.current = Verdict(WRONG, msg("session.inputs_not_saved", count=count, why=why))
 
     def _apply_prepared(self, line: Line, at: float) -> None:
         is_number_asked = self._page.accepts().is_number_asked
@@ -562,7 +545,7 @@ class InputHandler:
         """Say how a label is typed: typed alone, it was a command."""
         verdict = self._verdicts.current
         text = (
-            msg("session.tote_letter_message", label=label, said=verdict.text)
+            msg("shortage.join", one=verdict.text, other=msg("session.tote_letter", label=label))
             if verdict
             else msg("session.tote_letter", label=label)
         )

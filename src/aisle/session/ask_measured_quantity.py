@@ -140,14 +140,10 @@ def quantity_question(scan: Scan) -> Msg:
     name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
         if unit:
-            return msg("session.how_much_each_in", times=meaning.by, label=named(scan), unit=unit)
-        return msg("session.how_much_each", times=meaning.by, label=named(scan))
+            return msg("session.type_each_in", times=meaning.by, label=named(scan), unit=unit)
+        return msg("session.type_each", times=meaning.by, label=named(scan))
     if on_label is None:
-        return (
-            msg("session.no_net_quantity_in", label=name, unit=unit)
-            if unit
-            else msg("session.no_net_quantity", label=name)
-        )
+        return msg("session.type_in", label=name, unit=unit) if unit else msg("session.type_how_much", label=name)
     if unit:
         return msg("session.ask_quantity_in", said=on_label, label=name, unit=unit)
     return msg("session.ask_quantity", said=on_label, label=name)
@@ -175,7 +171,7 @@ def _on_label(meaning: Match) -> Msg | None:
     """Return what the label says: a measure in another unit than the product's, or a price."""
     if meaning.measure:
         amount, unit = meaning.measure.amount / meaning.by, display_unit(meaning.measure.unit)
-        return msg("clearance_tasks.measure", quantity=amount, unit=unit) if unit else msg("number", value=amount)
+        return msg("beside", one=amount, other=unit) if unit else msg("number", value=amount)
     return msg("session.price", price=money_message(meaning.price / meaning.by)) if meaning.price else None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
@@ -53,35 +54,29 @@ class UnsentSecrets:
                 del self._secrets[name]
 
 
+class InputNotSavedError(Exception):
+    """A commit in the middle of an input failed: the jobs are back at the last commit, and the screen says so."""
+
+
+@dataclass(eq=False)
 class EventRunner:
     """Runner of the session's events, with the effects since the last commit.
 
     `run_effect` carries out effects on the session itself; `explain_error` says why nothing could be written.
     """
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        context: SessionContext,
-        profile: ProfileInForce,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        trace: Trace | None,
-        run_effect: Callable[[SessionEffect], None],
-        explain_error: Callable[[StorageError], Msg],
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._context = context
-        self._profile = profile
-        self._store = store
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._trace = trace
-        self.run_effect = run_effect
-        self._explain_error = explain_error
+    _page: Page
+    _batch: InputBatch
+    _context: SessionContext
+    _profile: ProfileInForce
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _trace: Trace | None
+    run_effect: Callable[[SessionEffect], None]
+    _explain_error: Callable[[StorageError], Msg]
+
+    def __post_init__(self) -> None:
         self._secrets = UnsentSecrets()
         self._last_fault = ""
         """Fault that a change from elsewhere met last."""
@@ -109,8 +104,8 @@ class EventRunner:
         if result.verdict:
             self._verdicts.answer(result.verdict)
         self._page.drop_left_question()
-        if has_unseen_writes and result.opens_page and not self.commit():
-            return  # the page was opened over a job that has written, and is gone with its writes
+        if has_unseen_writes and result.opens_page:
+            self.commit_or_stop()  # the page was opened over a job that has written, and would be gone with its writes
         for effect in result.session_effects:
             self.run_effect(effect)
 
@@ -123,14 +118,13 @@ class EventRunner:
         """Reopen the last job of the person on this host to undo its last step; say what no job can undo.
 
         `jobs`: names of the jobs whose step it may be; empty for any."""
-        if not self.commit():
-            return
+        self.commit_or_stop()
         store, user = self._profile.current.store, self._context.user.user
         operation = self._store.journal.jobs.last_operation(store, user)
         if jobs and (operation is None or operation.job is None or operation.job.job.name not in jobs):
             self._verdicts.show(Verdict(WRONG, msg("pick.nothing_to_undo")))
         elif operation is None:
-            self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
+            self._verdicts.show(Verdict(INFO, msg("pick.nothing_to_undo")))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
         elif resumed := self._store.unit_of_work.reopen(operation.job, self._context.current()):
@@ -166,10 +160,16 @@ class EventRunner:
             return False
         return True
 
+    def commit_or_stop(self) -> None:
+        """Commit in the middle of an input. Raises InputNotSavedError, so that nothing else of it happens."""
+        if not self.commit():
+            raise InputNotSavedError
+
     def _report_lost(self, why: Msg) -> None:
         """Say that the inputs since the last commit did nothing; the rest of the batch must not happen."""
         self._page.question = NO_QUESTION
-        self._batch.has_failed, self.is_ending = True, False
+        self._page.take_asked_number()
+        self._batch.failure, self.is_ending = why, False
         verdict = Verdict(WRONG, msg("session.not_saved", why=why))
         self._verdicts.show(verdict)
         if self._trace:
@@ -180,12 +180,13 @@ class EventRunner:
         """Take back what is not committed if an input meets a fault, log that, and say so: the next one goes on."""
         try:
             yield
+        except InputNotSavedError:
+            pass
         except AisleError:
             raise  # the session cannot go on, and the error says why
         except Exception as error:
             self._roll_back(error)
             append_fault(self._store.folder.courier_log, error)
-            self._page.take_asked_number()
             self._report_lost(msg("session.why_fault"))
 
     @contextmanager
@@ -196,6 +197,8 @@ class EventRunner:
         """
         try:
             yield
+        except InputNotSavedError:
+            pass
         except AisleError:
             raise
         except Exception as error:

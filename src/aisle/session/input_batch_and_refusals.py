@@ -117,8 +117,8 @@ class InputBatch:
         self.uncommitted = 0
         """Lines since the last commit."""
         self.refused = RefusedInputs()
-        self.has_failed = False
-        """Whether a commit failed: the rest of the batch must not happen."""
+        self.failure: Msg | None = None
+        """Why a commit failed: the rest of the batch must not happen."""
         self.rejected_scan = LastRejectedScan()
 
     def restart(self, page_before: tuple[Any, ...], question: PendingQuestion, at: float) -> None:
@@ -126,7 +126,7 @@ class InputBatch:
         if abs(at - self._changed_at) >= REACTION_S:
             self.changed_page = ()
         self.page_before, self.question_before = page_before, question
-        self.handled, self.uncommitted, self.refused, self.has_failed = 0, 0, RefusedInputs(), False
+        self.handled, self.uncommitted, self.refused, self.failure = 0, 0, RefusedInputs(), None
 
     def note_changed_page(self, page_before: tuple[Any, ...], at: float) -> None:
         """Note the page that was on the screen before a change by others."""

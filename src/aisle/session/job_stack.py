@@ -1,7 +1,7 @@
 """Open jobs of a session, the one on the screen on top. An event runs through them; its effects are collected."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -75,7 +75,7 @@ class StackedJob(NamedTuple):
     state: Any
     job_id: str
     """Id in the journal; empty for a job that is not journalled."""
-    topics_by_query: dict[str, frozenset[str]]
+    topics_by_query: Mapping[str, frozenset[str]]
     """Topics of the last result of each query."""
     serials: ScannedSerials = NO_SERIALS
     """Serial numbers that were scanned in it."""
@@ -91,12 +91,11 @@ class StackedJob(NamedTuple):
         is_work = self.job.journalled and self.job.name not in WITHOUT_WORK
         return is_work and self.job.step_name(self.state) != self.job.steps[0]
 
-    def record_answer(self, query: Query, rows: Sequence[Json]) -> None:
-        """Add the topics of a query result that the page shows now."""
-        self.topics_by_query.pop(query.id, None)
-        self.topics_by_query[query.id] = topics_of_query(query.name, query.args, rows)
-        if len(self.topics_by_query) > _MAX_ANSWERS:
-            del self.topics_by_query[next(iter(self.topics_by_query))]
+    def with_answer(self, query: Query, rows: Sequence[Json]) -> "StackedJob":
+        """Return the job with the topics of a query result that its page shows now."""
+        others = [each for each in self.topics_by_query.items() if each[0] != query.id]
+        answer = query.id, topics_of_query(query.name, query.args, rows)
+        return self._replace(topics_by_query=dict([*others, answer][-_MAX_ANSWERS:]))
 
 
 def orders_by_job(stacked_jobs: Iterable[StackedJob]) -> dict[str, tuple[str, ...]]:
@@ -389,7 +388,7 @@ class _EventRun:
             case Query() if index < len(self.stack.jobs):
                 answer = self.stack.answer_query(effect)
                 self.queries.append((index, effect))
-                self.stack.jobs[index].record_answer(effect, answer.rows)
+                self.stack.jobs[index] = self.stack.jobs[index].with_answer(effect, answer.rows)
                 self.queue.appendleft((index, answer, effect.is_live))
             case Export() | ExportList() | PrintTable():
                 self.queue.appendleft((index, self.stack.answer_query(effect), True))

@@ -231,7 +231,9 @@ class PendingQuestion(NamedTuple):
         if verdict is None:
             return Verdict(INFO, msg("session.times_dropped", times=self.multiplier))
         kind = INFO if verdict.kind == GOOD else verdict.kind
-        return Verdict(kind, msg("session.times_dropped_message", times=self.multiplier, said=verdict.text))
+        return Verdict(
+            kind, msg("shortage.join", one=verdict.text, other=msg("session.times_dropped", times=self.multiplier))
+        )
 
     def with_multiplier(self, text: str) -> str:
         """Return the typed text with the multiplier before it."""
@@ -257,7 +259,7 @@ class PendingQuestion(NamedTuple):
             return view
         choices, keys = tuple(map(_choice_text, self._shown_scans)), self._keys(accepts)
         if self.is_serial_asked:
-            choices = *choices, msg("session.choice_not_taken")
+            choices = *choices, msg("order_actions.no")
         if self._is_paged:
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)

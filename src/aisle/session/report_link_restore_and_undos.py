@@ -48,7 +48,7 @@ class LinkReports:
         """Report trouble with the link, or its end, once the screen is free for it."""
         is_over = link_message in ("open", "going") and self._unreported_link in LASTING_STATES
         self._unreported_link = "" if is_over else link_message or self._unreported_link
-        if self._unreported_link and not self._verdicts.is_busy:
+        if self._unreported_link and self._verdicts.is_free_for_report:
             self._verdicts.notify(self._link_verdict(self._unreported_link))
             self._unreported_link = ""
 
@@ -81,7 +81,7 @@ class LinkReports:
     def _report_restore(self) -> None:
         """Report that the service was restored from a copy and what it lost is sent again."""
         count = self._store.notifications.resent_after_restore()
-        if count is not None and not self._verdicts.is_busy:
+        if count is not None and self._verdicts.is_free_for_report:
             text = msg("session.restored", count=count) if count else msg("session.restored_whole")
             self._verdicts.notify(Verdict(INFO, text))
             self._store.notifications.acknowledge_restore()
@@ -89,24 +89,24 @@ class LinkReports:
     def _report_undos_after_counts(self) -> None:
         """Report an undo that changed nothing because somebody counted the goods before it arrived."""
         user, self._undos_since = self._context.user.user, self._undos_since or self._context.current().now
-        if not user or self._verdicts.is_busy:
+        if not user or not self._verdicts.is_free_for_report:
             return
         rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._undos_since})
         fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
         if fresh:
             self._reported_undos = with_reported(self._reported_undos, fresh)
-            self._verdicts.show(refusal_verdict(fresh[-1], "session.undo_after_count"))
+            self._verdicts.notify(refusal_verdict(fresh[-1], "session.undo_after_count"))
 
     def _report_unused_counts(self) -> None:
         """Report a count that the service does not use, because it had a later one of the same goods."""
         user, since = self._context.user.user, self._undos_since
-        if not user or self._verdicts.is_busy:
+        if not user or not self._verdicts.is_free_for_report:
             return
         rows, _ = self._store.reader.query("unused_counts", {"user": user, "since": since})
         fresh = [row for row in rows if row["key"] not in self._reported_counts]
         if fresh:
             self._reported_counts = tuple(row["key"] for row in rows)
-            self._verdicts.show(Verdict(WRONG, _unused_count_message(fresh[-1])))
+            self._verdicts.notify(Verdict(WRONG, _unused_count_message(fresh[-1])))
 
 
 def _unused_count_message(row: UnusedCountsRow) -> Msg:

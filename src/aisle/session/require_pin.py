@@ -34,17 +34,6 @@ REPEATED_PIN_S = 10.0
 """Seconds after a correct PIN within which the same digits may be typed again by mistake."""
 
 
-class _PinState(NamedTuple):
-    """Moments in seconds since 1970."""
-
-    valid_until: float = 0.0
-    """End of the time in which the PIN is not asked for again."""
-    confirmed_at: float = 0.0
-    """Last correct PIN."""
-    reminded_at: float = 0.0
-    """Last reminder that operations wait for the PIN."""
-
-
 class _UnsentToken(NamedTuple):
     """User token that was issued before the session began and that the courier may not have yet."""
 
@@ -58,8 +47,21 @@ class _UnsentToken(NamedTuple):
         return bool(self.token) and time.time() < self.valid_until
 
 
+class _PinState(NamedTuple):
+    """Token of a PIN, and moments in seconds since 1970."""
+
+    valid_until: float = 0.0
+    """End of the time in which the PIN is not asked for again."""
+    confirmed_at: float = 0.0
+    """Last correct PIN."""
+    reminded_at: float = 0.0
+    """Last reminder that operations wait for the PIN."""
+    unsent: _UnsentToken = _UnsentToken()
+    """Token that the courier may not have yet."""
+
+
 class PinCheck:
-    """Decides whether the PIN is needed, and opens its page."""
+    """Check whether the PIN is needed, which opens its page."""
 
     def __init__(self, page: Page, context: SessionContext, store: StoreConnection, verdicts: Verdicts) -> None:
         self._page = page
@@ -67,7 +69,6 @@ class PinCheck:
         self._store = store
         self._verdicts = verdicts
         self._pin = _PinState()
-        self._unsent_token = _UnsentToken()
 
     # User token and PIN
 
@@ -80,7 +81,7 @@ class PinCheck:
     @property
     def has_token(self) -> bool:
         """Return whether operations that need the person's token can be sent, now or once the courier has it."""
-        return self._unsent_token.is_valid or bool(self.token_state()["there"])
+        return self._pin.unsent.is_valid or bool(self.token_state()["there"])
 
     def accept_pin(self, valid_until: float) -> None:
         """Ask for no PIN until then: it was correct."""
@@ -88,21 +89,20 @@ class PinCheck:
 
     def accept_token(self, user: str, token: str, valid_until: float) -> None:
         """Keep a token that was issued before the session began until the courier has it."""
-        self._unsent_token = _UnsentToken(user, token, valid_until)
-        self._pin = self._pin._replace(valid_until=valid_until)
+        self._pin = self._pin._replace(valid_until=valid_until, unsent=_UnsentToken(user, token, valid_until))
 
     def resend_token(self) -> None:
         """Send that token to the courier unless it has it."""
-        unsent = self._unsent_token
+        unsent = self._pin.unsent
         if not unsent.token:
             return
         if not unsent.is_valid or self.token_state()["there"]:
-            self._unsent_token = _UnsentToken()
+            self._pin = self._pin._replace(unsent=_UnsentToken())
         else:
             self._store.socket.send_secret(user_token_name(unsent.user), f"{unsent.valid_until} {unsent.token}")
 
     def reset(self) -> None:
-        """Forget the PIN: another person signs in."""
+        """Forget the PIN: another person signs in, or the session goes on in another store."""
         self._pin = _PinState(confirmed_at=self._pin.confirmed_at)
 
     # Supervisor actions

@@ -1,8 +1,8 @@
 """State of one running app: inputs and clock ticks in, frames out.
 
 `Session` wires its parts together. An input passes `MultiLineScans` (is its scan complete), `InputHandler` (line or
-key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `PinCheck`, `JobStack`, `Work` and
-`UnitOfWork`; then `FrameBuilder` shows the result.
+key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `PinCheck`, `JobStack`, `EventRunner`
+and `UnitOfWork`; then `FrameBuilder` shows the result.
 """
 
 from __future__ import annotations
@@ -243,12 +243,11 @@ class Session:
             if self._page_name() != page:
                 self.verdicts.end_report(before)
             has_writes = self.store.unit_of_work.has_writes
-            if not self.batch.has_failed:
-                self.tabs.note_changes()
-                self.event_runner.commit()
-        if self.batch.has_failed:
+            self.tabs.note_changes()
+            self.event_runner.commit()
+        if self.batch.failure:
             self.scans.drop_held()
-            self.inputs.reject_rest(items[self.batch.handled :])
+            self.inputs.reject_rest(items[self.batch.handled :], self.batch.failure)
             return self.frames.build()
         with self.event_runner.roll_back_failed_update():
             if has_writes:
@@ -460,15 +459,13 @@ class SingleUserSession(Session):
 
     def _run_effect(self, effect: SessionEffect) -> None:
         """End the session where another one would change its person: the next one has to prove who it is."""
-        if isinstance(effect, SwitchStore | SetPreference | PinConfirmed):
-            super()._run_effect(effect)
-            return
         if isinstance(effect, SignIn) and effect.user == self._person.user:
             return
-        if not isinstance(effect, Quit):
-            self.store.unit_of_work.set_sign_in(SignOut())
-            if not self.event_runner.commit():
-                return
+        if not isinstance(effect, SignIn | SignOut):
+            super()._run_effect(effect)
+            return
+        self.store.unit_of_work.set_sign_in(SignOut())
+        self.event_runner.commit_or_stop()
         self.event_runner.is_ending = True
 
 

@@ -13,7 +13,7 @@ ALARM_MESSAGES = ("session.not_saved", "session.inputs_not_saved", "session.cann
 """Messages that stand while nothing can be written."""
 
 STANDS_S = 10.0
-"""Seconds for which an answer stands alone before a message may be shown beside it."""
+"""Seconds for which an answer or a message stands alone before another message may be shown."""
 
 
 class _Snapshot(NamedTuple):
@@ -34,6 +34,8 @@ class Verdicts:
         """Bells to ring; whoever rings them sets it back to 0."""
         self._answered_at = 0.0
         """Moment of the last answer, in seconds since 1970."""
+        self._notified_at = 0.0
+        """Moment of the last message, in seconds since 1970."""
         self._notification: tuple[Verdict | None, Verdict | None] = (None, None)
         """The last message: the answer that it stands beside, and what is shown of both."""
 
@@ -68,13 +70,20 @@ class Verdicts:
             return False
         return answer.kind in (WRONG, ASK) or abs(self._context.at - self._answered_at) < STANDS_S
 
+    @property
+    def is_free_for_report(self) -> bool:
+        """Return whether a report hides nothing: neither an answer, nor a message that came a moment ago."""
+        shown = self._notification[1]
+        is_new = abs(self._context.at - self._notified_at) < STANDS_S
+        return not (self.is_busy or (shown is not None and self.current is shown and is_new))
+
     def notify(self, verdict: Verdict) -> None:
         """Show a message that no input caused, before the answer that stands."""
         answer = self._last_answer()
         shown = verdict
         if answer is not None:
             shown = verdict._replace(text=msg("pick.join", what=verdict.text, more=answer.text))
-        self._notification = (answer, shown)
+        self._notification, self._notified_at = (answer, shown), self._context.at
         self.show(shown)
 
     def keep_question(self, before: _Snapshot, *, is_open: bool) -> None:

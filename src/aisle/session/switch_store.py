@@ -34,7 +34,7 @@ class _Restorable(Protocol):
 
 
 class StoreSwitch:
-    """Signs in at the new store durably before it signs out at the old one, so that a failure changes nothing."""
+    """Switch that signs in at the new store durably before it signs out at the old one: a failure changes nothing."""
 
     def __init__(
         self,
@@ -58,8 +58,7 @@ class StoreSwitch:
 
     def switch(self, number: str, open_store: OpenStore | None) -> None:
         """Go on in another store as the same person. Open jobs wait in the old one, whose courier sends the rest."""
-        if not self._event_runner.commit():
-            return
+        self._event_runner.commit_or_stop()
         try:
             waiting = self._store.operations.pending_counts()[0]
             opened = open_store(number) if open_store else None
@@ -141,7 +140,7 @@ def report_arrival(
         save_terminal_store(folder.root, opened.profile.terminal, terminal_store)
     text = msg("session.switched_store", store=folder.store)
     if verdict and verdict.text.id != "sign_in.done":
-        text = msg("session.switched_store_message", store=folder.store, told=verdict.text)
+        text = msg("shortage.join", one=text, other=verdict.text)
     if waiting:
         text = msg("session.switched_store_waiting", told=text, count=waiting, left=old_folder.store)
     return Verdict(WRONG if verdict and verdict.kind == WRONG else GOOD, text)

@@ -45,7 +45,7 @@ def typed_text_dropped(text: str, verdict: Verdict | None) -> Verdict:
     """Add to a verdict that the text typed before it is dropped."""
     if verdict is None:
         return Verdict(INFO, msg("session.typed_dropped", text=text))
-    return verdict._replace(text=msg("session.typed_dropped_message", text=text, said=verdict.text))
+    return verdict._replace(text=msg("shortage.join", one=verdict.text, other=msg("session.typed_dropped", text=text)))
 
 
 class TypedLine:

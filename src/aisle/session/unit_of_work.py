@@ -39,7 +39,8 @@ class JournalDraft:
     @property
     def is_empty(self) -> bool:
         """Return whether there is nothing to write."""
-        return not (self.entries or self.opened or self.closed or self.refreshes or self.sign_in is not None)
+        lists = self.entries, self.resolutions, self.local_notes, self.opened, self.closed, self.reopened
+        return not any((*lists, self.refreshes, self.requests)) and self.sign_in is None
 
     def add_event(
         self,
@@ -264,6 +265,7 @@ class UnitOfWork:
         self._orders_in_work = orders
         for job_id in draft.closed:
             self._events_since_snapshot.pop(job_id, None)
+            self._questions.discard(job_id)
 
     def roll_back(self) -> None:
         """Forget what is not committed, and put the jobs back as they were before it."""

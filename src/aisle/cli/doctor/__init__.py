@@ -34,7 +34,7 @@ Check = Callable[[LoadedSettings], Iterable[Finding]]
 def doctor(
     show_settings: bool, database: str | None, as_json: bool, terminal: str | None, setting_values: SettingValues
 ) -> int:
-    """Check everything that work on this host needs, and change nothing.
+    """Check what aisle needs on this host, and change nothing.
 
     Each line has a verdict. The exit status is 1 if something is wrong.
     """
@@ -93,7 +93,7 @@ def _load_settings(setting_values: SettingValues) -> tuple[LoadedSettings, list[
             sources,
             settings_files(os.environ),
         )
-        return loaded, [wrong("settings", str(error), "Variables and files are left out of all that follows.")]
+        return loaded, [wrong("settings", str(error), "The checks below ignore variables and files.")]
 
 
 def _run_check(name: str, check: Check, loaded: LoadedSettings) -> list[Finding]:
@@ -103,4 +103,4 @@ def _run_check(name: str, check: Check, loaded: LoadedSettings) -> list[Finding]
     except AisleError as error:
         return [wrong(name, "cannot be used", str(error))]
     except Exception as error:  # any failure here is worth a finding
-        return [wrong(name, "cannot be looked at", f"{type(error).__name__}: {error}")]
+        return [wrong(name, "cannot be checked", f"{type(error).__name__}: {error}")]

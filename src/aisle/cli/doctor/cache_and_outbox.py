@@ -48,7 +48,7 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
     """Report how much of the store is cached, how old it is, and if it is complete."""
     store_folder = store_folder_of(loaded)
     if not store_folder.cache.exists():
-        yield note("cache", "there is none yet", "The courier makes it; aisle sync does so at once.")
+        yield note("cache", "there is none yet", "The courier creates it; aisle sync does so at once.")
         return
     with closing(open_for_reading(store_folder.folder)) as found:
         rows = {name: int(fetch(found, f"SELECT count(*) FROM {table}")[0][0]) for name, table in _TABLES}  # noqa: S608 - names of our own tables
@@ -66,7 +66,7 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
         "complete": bool(progress.completed and not progress.missing),
     }
     if not progress.completed:
-        yield note("cache", what, "The store has not been read whole yet.", "Run: aisle sync", **facts)
+        yield note("cache", what, "The store is not fully loaded yet.", "Run: aisle sync", **facts)
     elif progress.missing:
         why = f"Not all of {', '.join(progress.missing)} could be read."
         yield note("cache", what, why, "Run: aisle sync", **facts)
@@ -100,7 +100,7 @@ def _list_findings(store_folder: StoreFolder, progress: SyncProgress) -> Iterabl
             rows=count,
         )
     for name, count in repeated_rows(progress):
-        text = "The last one counts, and is what is shown. Whoever runs the service can mend it."
+        text = "The last one is used. Whoever runs the service can correct it."
         yield note(
             "lists",
             f"{format_count(count, 'row')} of {name} there twice",
@@ -113,7 +113,7 @@ def _list_findings(store_folder: StoreFolder, progress: SyncProgress) -> Iterabl
         yield ok("lists", "all could be read")
 
 
-_RETRY_ADVICE = "The courier asks for it again by itself; all others are read. Whoever runs the service can mend it."
+_RETRY_ADVICE = "The courier tries again by itself; all other lists are read. Whoever runs the service can correct it."
 
 
 def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
@@ -143,18 +143,18 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     late = bool(oldest) and time.time() - oldest > LATE_OPERATION_S
     failing = [row for row in waiting if row.last_error and time.time() - row.created_at > FAILING_OPERATION_S]
     what = f"{_format_states(counts)}; schema {len(OUTBOX_MIGRATIONS)}"
-    age_text = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
+    age_text = f"; the oldest was saved {format_age(time.time() - oldest)}" if oldest else ""
     facts = {"states": counts, "oldest_waiting": oldest or None, "schema": len(OUTBOX_MIGRATIONS)}
     stuck = [row for row in rows if row.state in _STUCK_STATES]
     if any(row.state != IN_DOUBT for row in stuck):
-        yield wrong("outbox", what + age_text, "", "Settle them in the app; aisle outbox lists them.", **facts)
+        yield wrong("outbox", what + age_text, "", "Resolve them in the app; aisle outbox lists them.", **facts)
     elif late or failing or stuck:
         why = reason_text(failing[0].last_error) if failing else ""
         yield note("outbox", what + age_text, why, "Nothing is lost. Look at link and service above.", **facts)
     else:
         yield ok("outbox", what + age_text, **facts)
     for copy in list_copies(store_folder.folder):
-        what, why = f"{copy.name} is beside it", "It has what was noted until another outbox.db was put in its place."
+        what, why = f"{copy.name} is beside it", "It has what was saved until outbox.db was replaced."
         yield wrong(
             "outbox", what, why, "Resolve it by hand; or, when nobody works here, put it in place.", file=str(copy)
         )
@@ -164,19 +164,21 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     if len(stuck) > MAX_SHOWN:
         yield note("outbox", f"and {len(stuck) - MAX_SHOWN} more of that kind")
     for user, count in pins:
-        what, how = f"{count} queued for the PIN of {user}", "It is given in the app: . and then PIN."
+        what, how = f"{count} queued for the PIN of {user}", "Enter it in the app: type . and choose PIN."
         yield note("outbox", what, "", how, user=user)
     yield from _restore_findings(restored, open_, stuck_after)
     if observed:
         age_text = ", ".join(f"{probe.name} {probe.value}" for probe in observed)
-        yield ok("outbox", f"seen of the service: {age_text}", probes={probe.name: probe.value for probe in observed})
+        yield ok(
+            "outbox", f"behaviour of the service: {age_text}", probes={probe.name: probe.value for probe in observed}
+        )
 
 
 def _restore_findings(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
     """Report recent restores of the service, and the operations sent again that are not confirmed."""
     for one in found:
-        known = "was found to be" if one.how == DETECTED else "was said to be"
-        what = f"the service {known} put back from an earlier copy {format_age(time.time() - one.noticed_at)}"
+        known = "was" if one.how == DETECTED else "is said to have been"
+        what = f"the service {known} restored from a backup {format_age(time.time() - one.noticed_at)}"
         done = f"{format_count(one.again, 'operation')} sent again"
         done += f", {one.looked_for} looked for" if one.looked_for else ""
         yield note("outbox", what, f"{done}.", noticed_at=one.noticed_at, again=one.again, looked_for=one.looked_for)

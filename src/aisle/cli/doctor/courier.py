@@ -31,7 +31,7 @@ def check_courier(loaded: LoadedSettings) -> Iterable[Finding]:
     store_folder = store_folder_of(loaded)
     holder = LeaderLock(store_folder.lock).read_leader()
     if holder is None or not is_lock_held(store_folder.lock, holder.pid):
-        yield note("courier", "none is at work", "The app starts one; aisle sync does its work once.", alive=False)
+        yield note("courier", "not running", "The app starts it; aisle sync does its work once.", alive=False)
         return
     beat = _last_heartbeat(store_folder)
     now = time.time()
@@ -39,12 +39,12 @@ def check_courier(loaded: LoadedSettings) -> Iterable[Finding]:
     text = f"process {holder.pid} of aisle {holder.version}, began {format_age(now - holder.started_at)}"
     facts = {"alive": True, **holder._asdict(), "beat": beat, "lock": str(store_folder.lock)}
     if is_stopped(holder, store_folder.lock):
-        stuck = f"It is stopped, and sends and fetches nothing. Its last sign of life came {format_age(silent)}."
+        stuck = f"It is stopped: it sends and reads nothing. Its last sign of life was {format_age(silent)}."
         yield wrong(
             "courier", text, stuck, f"Run: kill -CONT {holder.pid}. {_courier_advice(store_folder, holder)}", **facts
         )
     elif silent > HUNG_AFTER_S:
-        stuck = f"It does not answer. Its last sign of life came {format_age(silent)}."
+        stuck = f"It does not answer. Its last sign of life was {format_age(silent)}."
         yield wrong("courier", text, stuck, _courier_advice(store_folder, holder), **facts)
     else:
         yield ok("courier", f"{text}, last sign of life {format_age(now - beat)}" if beat else text, **facts)
@@ -70,7 +70,7 @@ def is_courier_alive(store_folder: StoreFolder) -> bool:
 def _courier_advice(store_folder: StoreFolder, holder: Leader) -> str:
     """Return advice for a hung courier; SIGTERM would only be handled once it continues."""
     return (
-        f"The app ends it after {KILL_AFTER_S:.0f} s, and another goes on; at once: kill -KILL {holder.pid}. "
+        f"The app ends it after {KILL_AFTER_S:.0f} s and starts another; at once: kill -KILL {holder.pid}. "
         f"Nothing is lost. {log_advice(store_folder)}"
     )
 
@@ -114,12 +114,14 @@ def check_link(loaded: LoadedSettings) -> Iterable[Finding]:
     """Report the courier's link to the service."""
     store_folder = store_folder_of(loaded)
     if not store_folder.cache.exists():
-        yield note("link", "nobody has asked the service yet")
+        yield note("link", "the service has not been contacted yet")
         return
     with closing(open_for_reading(store_folder.folder)) as cache:
         state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
     contact_text = (
-        f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"
+        f"last answer of the service: {format_age(time.time() - last_ok)}"
+        if last_ok
+        else "last answer of the service: never"
     )
     facts = {"state": state, "last_ok": last_ok}
     if state == "refused":
@@ -130,7 +132,7 @@ def check_link(loaded: LoadedSettings) -> Iterable[Finding]:
         else:
             yield wrong("link", f"refused; {contact_text}", reason_text(str(why)), advice, **facts)
     elif not is_courier_alive(store_folder):
-        unknown = "The courier does not answer, so nobody knows how it is now."
+        unknown = "The courier does not answer, so the present state is unknown."
         yield note(
             "link", f"{state} when it was last looked at; {contact_text}", unknown, "See courier above.", **facts
         )

@@ -67,7 +67,7 @@ def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
     facts: _FolderFacts = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
     if not os.path.isdir(existing):
         yield wrong(
-            "home", f"{folder} cannot be made", f"{existing} is no folder.", "Set AISLE_HOME to a folder.", **facts
+            "home", f"{folder} cannot be made", f"{existing} is not a folder.", "Set AISLE_HOME to a folder.", **facts
         )
     elif database_folder.is_read_only(existing):
         yield wrong(
@@ -96,7 +96,7 @@ def _check_folder(folder: Path, existing_folder: Path, filesystem_text: str, fac
         yield wrong("home", f"{folder}{filesystem_text}", str(error), **facts)
         return
     if facts["filesystem"] in ("tmpfs", "ramfs"):
-        yield note("home", f"{folder}{filesystem_text}", "It lies in memory and is lost when the power goes.", **facts)
+        yield note("home", f"{folder}{filesystem_text}", "It is kept in memory and lost when the power fails.", **facts)
     elif not facts["exists"]:
         yield note("home", f"{folder}{filesystem_text} is not there yet", "The first start makes it.", **facts)
     else:
@@ -108,7 +108,7 @@ def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
     free = shutil.disk_usage(database_folder.nearest_existing(loaded.data_folder)).free
     if free < MIN_FREE_BYTES:
         can_grow = database_folder.has_room(loaded.data_folder)
-        then = "Soon nothing can be noted any more." if can_grow else "Nothing can be noted now."
+        then = "Soon nothing can be saved." if can_grow else "Nothing can be saved."
         yield wrong("disk", f"{format_bytes(free)} free", then, "Free some space.", free=free)
     elif free < LOW_FREE_BYTES:
         yield note("disk", f"{format_bytes(free)} free", "That is little.", free=free)
@@ -147,7 +147,7 @@ def check_terminal(loaded: LoadedSettings) -> Iterable[Finding]:
     }
     text = f"{name}: TERM {kind or 'not set'}, {facts['colours'] or 'no'} colours, {encoding}"
     if not sys.stdout.isatty():
-        yield ok("terminal", f"{text}; this is printed to no screen", **facts)
+        yield ok("terminal", f"{text}; the output is not a terminal", **facts)
         return
     size = os.get_terminal_size(sys.stdout.fileno())
     facts |= {"columns": size.columns, "rows": size.lines}
@@ -156,7 +156,7 @@ def check_terminal(loaded: LoadedSettings) -> Iterable[Finding]:
         yield wrong("terminal", text, "That is too small: 20x16 or 40x8 at least.", "Choose a smaller font.", **facts)
     elif not kind:
         yield note(
-            "terminal", text, "Programs cannot know what it can do.", "Set TERM, to vt220 for instance.", **facts
+            "terminal", text, "Programs cannot tell what it can show.", "Set TERM, to vt220 for instance.", **facts
         )
     else:
         yield ok("terminal", text, **facts)
@@ -194,7 +194,7 @@ def _last_verdict(path: Path) -> str | None:
         if (
             isinstance(seen, dict)
             and seen.get("job") == "scanner_test"
-            and str(seen.get("verdict")).startswith("scanner_test.")
+            and str(seen.get("verdict")).startswith(("scanner_test.", "input."))
         ):
             return str(seen["verdict"])
     return None

@@ -61,7 +61,7 @@ def check_service(loaded: LoadedSettings, *, needs_store: bool = True) -> Iterab
     try:
         check = asyncio.run(_request_service(loaded))
     except TimeoutError:
-        yield wrong("service", f"{shown} does not answer", f"Nothing came within {TIMEOUT_S:.0f} s.", _NETWORK_ADVICE)
+        yield wrong("service", f"{shown} does not answer", f"No answer within {TIMEOUT_S:.0f} s.", _NETWORK_ADVICE)
         return
     except ClientError as error:
         advice = _CERTIFICATE_ADVICE if CERTIFICATE_ERROR in str(error) else _NETWORK_ADVICE
@@ -126,7 +126,7 @@ async def _list_error_in_time(client: Client, name: str, store: str) -> ClientEr
         async with asyncio.timeout(TIMEOUT_S):
             return await list_error(client, name, store)
     except TimeoutError:
-        return TransportError(f"Nothing came within {TIMEOUT_S:.0f} s.")
+        return TransportError(f"No answer within {TIMEOUT_S:.0f} s.")
 
 
 def _service_findings(shown: str, store: str | None, check: ServiceCheck) -> Iterable[Finding]:
@@ -140,11 +140,9 @@ def _service_findings(shown: str, store: str | None, check: ServiceCheck) -> Ite
     elif status == 403 and none:
         said = clean(message_of(check.response))
         advice = "Set store, or token_file; on a service machine add --database URL."
-        yield wrong("service", f"{shown} does not let this token into store {store}", said, advice)
+        yield wrong("service", f"{shown} refuses this token for store {store}", said, advice)
     elif none:
-        yield wrong(
-            "service", f"{shown} answers {status}", "That is no answer of a Store Operations Service.", _NETWORK_ADVICE
-        )
+        yield wrong("service", f"{shown} answers {status}", "This is not a Store Operations Service.", _NETWORK_ADVICE)
     else:
         yield ok("service", f"{shown} answers in {took:.0f} ms", ms=round(took))
         if check.certificate_until is not None:
@@ -174,7 +172,7 @@ def check_write_safety(features: Features | None) -> Finding:
         )
     text = features.header_value if features else ""
     what = f"checked; it announces {text}" if text else "checked; it announces nothing"
-    why = "Writes are read back; where that proves nothing, a person is asked."
+    why = "Writes are checked by reading back; if that is unclear, a person decides."
     return note("writes", what, why, level="checked", features=text)
 
 
@@ -184,8 +182,8 @@ def check_certificate(until: float, now: float) -> Finding:
     what = f"the service's certificate is good for {days:.0f} days"
     if days > SOON_DAYS:
         return ok("tls", what, certificate_until=until)
-    todo = "Renew it, and reload whatever shows it: the service, or the balancer before it."
-    return note("tls", what, "After that this host no longer believes the service.", todo, certificate_until=until)
+    todo = "Renew it, then reload the service, or the balancer in front of it."
+    return note("tls", what, "After that this host no longer trusts the service.", todo, certificate_until=until)
 
 
 def check_clock(check: ServiceCheck) -> Finding:
@@ -199,10 +197,10 @@ def check_clock(check: ServiceCheck) -> Finding:
         return ok("clock", f"the service's is {what}", offset_s=round(offset, 1))
     features = features_of_headers(check.response.headers)
     if features is not None and features.clock_skew:
-        why = "Scans carry this host's time; the service is told of the difference, and reckons with it."
+        why = "Scans carry this host's time; the service is told of the difference and corrects it."
     else:
-        why = "Scans carry this host's time: counts and movements of several hosts may settle in a wrong order."
-    return note("clock", f"the service's is {what}", why, "Let both be set by NTP.", offset_s=round(offset, 1))
+        why = "Scans carry this host's time: counts and movements of several hosts may be booked in the wrong order."
+    return note("clock", f"the service's is {what}", why, "Set both by NTP.", offset_s=round(offset, 1))
 
 
 def _server_time(response: Response) -> float | None:

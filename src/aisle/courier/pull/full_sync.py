@@ -43,7 +43,7 @@ from aisle.courier.pull.full_sync_stages import (
     PageRead,
     paged_stage,
 )
-from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.single_reads import SingleReads, unforeseen_is_invalid
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
 from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.wake_event import Sleep, WakeEvent
@@ -127,8 +127,9 @@ class FullSync:
         self._previous_page: Sequence[Row] | None = None
         """Previous page, in a pass whose pages have no usable next page."""
         self._seen_pages: set[bytes] = set()
-        self._seen_rows = 0
         """Digests of all pages of this pass whose next page was not usable."""
+        self._seen_rows = 0
+        """Rows of these pages."""
         self._update_link()
 
     @property
@@ -212,7 +213,8 @@ class FullSync:
         at = self._progress.at or self._begin_stage(await self._next_stage())
         try:
             if at.stage in UNPAGED_STAGES:
-                self._add_left_out(await self._read_unpaged(at.stage))
+                with unforeseen_is_invalid(at.stage):
+                    self._add_left_out(await self._read_unpaged(at.stage))
                 self._end_stage()
             else:
                 await self._read_pages(paged_stage(at.stage, self.single_reads.store))
@@ -267,8 +269,8 @@ class FullSync:
 
     def _begin_stage(self, stage: str, pass_number: int = 1, *, repeated: int = 0) -> StagePosition:
         generation = self._progress.generation + 1
-        walked = None if stage in UNPAGED_STAGES else paged_stage(stage, self.single_reads.store)
-        by_id = walked is not None and walked.paging == "id"
+        paged = None if stage in UNPAGED_STAGES else paged_stage(stage, self.single_reads.store)
+        by_id = paged is not None and paged.paging == "id"
         at = StagePosition(
             stage,
             generation,
@@ -279,8 +281,8 @@ class FullSync:
         )
         todo = tuple(other for other in self._progress.todo if other != stage)
         with self._transaction():
-            if walked is not None and walked.sweep_topic:
-                self._cache.begin_pass(walked.sweep_topic)
+            if paged is not None and paged.sweep_topic:
+                self._cache.begin_pass(paged.sweep_topic)
             self._save_progress(self._progress._replace(at=at, todo=todo, generation=generation))
         return at
 
@@ -369,8 +371,9 @@ class FullSync:
     async def _read_pages_from(self, stage: PagedStage, at: StagePosition) -> None:
         """Read all pages from a position on."""
         async with aclosing(self._request_pages(stage, at)) as pages:
-            while await self._read_page(stage, pages):
-                pass
+            with unforeseen_is_invalid(stage.operation):
+                while await self._read_page(stage, pages):
+                    pass
 
     def _request_pages(self, stage: PagedStage, at: StagePosition) -> Pages:
         query = self._stage_query(stage)

@@ -6,7 +6,7 @@ orders, lines of orders in progress, stock by the time of its last change.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
@@ -33,8 +33,8 @@ from aisle.courier.pull.full_sync_stages import (
     STORES,
 )
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
-from aisle.courier.pull.run_queued_reads import ReadQueue
-from aisle.courier.pull.single_reads import Query, SingleReads
+from aisle.courier.pull.run_queued_reads import LIST_OF_TOPIC, ReadQueue
+from aisle.courier.pull.single_reads import Query, SingleReads, unforeseen_is_invalid
 from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.topics import (
     ASSIGNMENT,
@@ -207,12 +207,12 @@ class ContinuousSync:
                 if topic == PRODUCT:
                     self.request_read([Topic(CATALOGUE, key)])
                 if topic == ORDER:
-                    self._worked_on[key] = self.single_reads.now()
+                    self._worked_on = self._still_worked_on() | {key: self.single_reads.now()}
             elif topic == "orders":
                 if key == FULL_SYNC:
                     self.full_sync.request_full()
                 elif key == ORDER_LISTS:
-                    self.full_sync.request_missing()
+                    self.request_missing()
                 self._timetable.schedule_earlier("changes")
                 self._timetable.schedule_earlier("headers")
             elif topic == "deliveries":
@@ -262,7 +262,8 @@ class ContinuousSync:
                 self._timetable.schedule_earlier(name)  # it becomes due as soon as anything can be read
                 continue
             try:
-                await self._run_task(name)
+                with unforeseen_is_invalid(name):
+                    await self._run_task(name)
             except REQUEST_ERRORS as error:
                 await self._handle_error(error, STOCK_CHANGES if name in ("stock", "slow") else "")
         next_at = self._timetable.next_at() if in_turns else None
@@ -351,19 +352,32 @@ class ContinuousSync:
             due := self._missing_lists.pop_due(self.full_sync.progress.missing, self.single_reads.now())
         ):
             self.full_sync.request_stages(due)
+            self._request_topics(due)
+
+    def request_missing(self) -> None:
+        """Queue the lists that could not be read, those that are read by topic too."""
+        self.full_sync.request_missing()
+        self._request_topics(self.full_sync.progress.missing)
+
+    def _request_topics(self, lists: Collection[str]) -> None:
+        """Queue those of these lists that no full sync reads; a restart of the courier forgets their next tries."""
+        self.request_read(Topic(topic, "") for topic, name in LIST_OF_TOPIC.items() if name in lists)
+
+    def _still_worked_on(self) -> dict[str, float]:
+        """Return the orders that sessions requested a while ago at most, with the time."""
+        now = self.single_reads.now()
+        return {key: at for key, at in self._worked_on.items() if now - at < WORKED_ON_S}
 
     async def _run_task(self, name: str) -> None:
-        now = self.single_reads.now()
         if name == "changes":
-            self._changes_read_at = now
+            self._changes_read_at = self.single_reads.now()
             self.single_reads.mark_server_time()
             self.read_queue.add_read_backs()
             await self._follow_changes()
         elif name == "people":
             await self._read_people()
         elif name == "walked":
-            self._worked_on = {key: at for key, at in self._worked_on.items() if now - at < WORKED_ON_S}
-            self.request_read(Topic(ORDER, key) for key in self._worked_on)
+            self.request_read(Topic(ORDER, key) for key in self._still_worked_on())
         elif name == "stock":
             await self._read_changed_stock()
         elif name == "headers":
@@ -384,7 +398,8 @@ class ContinuousSync:
             asking.close()
             return None
         try:
-            found = await asking
+            with unforeseen_is_invalid(CHANGES):
+                found = await asking
         except ClientError as error:
             if await self.is_link_failure(error, CHANGES):
                 raise
@@ -436,7 +451,8 @@ class ContinuousSync:
             reading.close()
             return
         try:
-            await reading
+            with unforeseen_is_invalid(name):
+                await reading
         except ClientError as error:
             if await self.is_link_failure(error, name):
                 raise

@@ -96,7 +96,7 @@ class SingleReads:
 
     async def read_topic(self, topic: Topic) -> Sequence[Row]:
         """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
-        with _unforeseen_is_invalid(f"{topic.name} {topic.key}"):
+        with unforeseen_is_invalid(f"{topic.name} {topic.key}"):
             return await self._read_topic(topic)
 
     async def _read_topic(self, topic: Topic) -> Sequence[Row]:
@@ -124,8 +124,17 @@ class SingleReads:
             await self.read_audit(topic.key)
         return ()
 
+    async def read_log(self) -> None:
+        """Read the new entries of the log."""
+        with unforeseen_is_invalid("the log"):
+            await self.log_reader.read()
+
     async def read_order(self, number: str) -> list[Row]:
         """Read one order with its lines and their locations. A finished or missing order leaves the cache's list."""
+        with unforeseen_is_invalid(f"order {number}"):
+            return await self._read_order(number)
+
+    async def _read_order(self, number: str) -> list[Row]:
         began = self.now()
         rows = await self._request_order(number, {})
         if not rows:
@@ -159,7 +168,7 @@ class SingleReads:
         self.record_server_time(envelope)
         found = {number: read[number] for number in numbers if number in read}
         which = ", ".join(numbers)
-        with _unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(ORDER, which):
+        with unforeseen_is_invalid(f"orders {which}"), self.cache_update.require_valid_rows(ORDER, which):
             self.cache_update.put_orders(list(found.values()), began)
         if gone := [number for number in numbers if number not in read]:
             self._forget_orders(gone, began)
@@ -272,7 +281,7 @@ class SingleReads:
 
 
 @contextmanager
-def _unforeseen_is_invalid(what: str) -> Iterator[None]:
+def unforeseen_is_invalid(what: str) -> Iterator[None]:
     """Raise InvalidResponse for an error that nothing foresaw: the other reads have to go on."""
     try:
         yield

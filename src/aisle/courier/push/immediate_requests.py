@@ -70,8 +70,8 @@ class ImmediateRequests:
         self.is_stopping = False
         """True if nothing new may be sent."""
         self.wake_event = WakeEvent(self.sleep)
-        self._finished = asyncio.Event()
-        self._finished.set()
+        self._running: dict[str, asyncio.Task[None]] = {}
+        """Requests in flight, by queue."""
         self._secrets: dict[str, str] = {}
 
     def receive_secret(self, name: str, secret: str) -> None:
@@ -85,25 +85,35 @@ class ImmediateRequests:
             self.notify()
 
     async def run(self) -> None:
-        """Send requests in a loop. Raise StorageError."""
+        """Send requests in a loop; cancel what is in flight when cancelled. Raise StorageError."""
         self.end_orphaned()
-        while True:
-            waits = await self.run_once()
-            await self.wake_event.wait(LINK_CHECK_S if waits else None)
+        try:
+            while True:
+                waits = self.send_ready()
+                await self.wake_event.wait(LINK_CHECK_S if waits else None)
+        except asyncio.CancelledError:
+            for task in self._running.values():
+                task.cancel()
+            raise
+        finally:
+            await self.wait_until_finished()
 
     @property
     def is_busy(self) -> bool:
         """True if a request is in flight or may still be sent."""
-        return not self._finished.is_set() or bool(
-            read_and_immediate_requests.pending_requests(self.outbox, self.clock())
-        )
+        is_in_flight = any(not task.done() for task in self._running.values())
+        return is_in_flight or bool(read_and_immediate_requests.pending_requests(self.outbox, self.clock()))
 
     async def wait_until_finished(self) -> None:
-        """Wait until the request in flight has ended; send no other."""
-        await self._finished.wait()
+        """Wait until the requests in flight have ended; send no other."""
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
 
-    async def run_once(self) -> bool:
-        """Send what can be sent now. Return True if something still waits for the link or for its secret."""
+    def send_ready(self) -> bool:
+        """Start what can be sent now, one request of each queue. Return True if something has not ended.
+
+        Raise the exception of a request that failed unexpectedly.
+        """
+        self._collect_finished()
         if read_and_immediate_requests.expire_overdue(self.outbox, self.clock()):
             self.notify()
         waiting = read_and_immediate_requests.pending_requests(self.outbox, self.clock())
@@ -112,24 +122,31 @@ class ImmediateRequests:
         for row in waiting:
             if self.is_stopping:
                 break
-            if self.link.can_write and (not row.has_secret or row.request_id in self._secrets):
-                await self._carry_out(row)
+            is_ready = self.link.can_write and (not row.has_secret or row.request_id in self._secrets)
+            queue = _queue_of(row)
+            if is_ready and queue not in self._running:
+                task = asyncio.create_task(self._carry_out(row, self._secrets.pop(row.request_id, "")))
+                self._running[queue] = task
+                task.add_done_callback(lambda _: self.wake_event.set())
         return bool(waiting)
 
-    async def _carry_out(self, row: RequestRow) -> None:
-        secret = self._secrets.pop(row.request_id, "")
+    def _collect_finished(self) -> None:
+        for queue, task in list(self._running.items()):
+            if task.done():
+                del self._running[queue]
+                task.result()
+
+    async def _carry_out(self, row: RequestRow, secret: str) -> None:
         if not read_and_immediate_requests.start_request(self.outbox, row.request_id, self.clock()):
             return
         state = read_and_immediate_requests.UNKNOWN
         answer: RequestAnswer = {"how": "unknown", "why": ""}
-        self._finished.clear()
         try:
             if row.kind == SIGN_IN:
                 state, answer = read_and_immediate_requests.ANSWERED, await self._sign_in(row, secret)
             else:
                 state, answer = await self._request_clearance(row)
         finally:
-            self._finished.set()
             read_and_immediate_requests.finish_request(self.outbox, row.request_id, state, answer, self.clock())
             self.notify()
 
@@ -194,6 +211,11 @@ class ImmediateRequests:
         if not signed.is_supervisor:
             return {"how": "role", "why": ""}
         return {"how": "done", "until": self.token_store.add(row.user, signed.token, signed.seconds)}
+
+
+def _queue_of(row: RequestRow) -> str:
+    """Return the queue of a request. Clearances share one, because each counts the assignments that are new."""
+    return f"{SIGN_IN} {row.user}" if row.kind == SIGN_IN else CLEARANCE
 
 
 def _clearance_body(request: Mapping[str, Any]) -> dict[str, list[str]]:

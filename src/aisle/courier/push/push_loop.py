@@ -130,8 +130,7 @@ class PushLoop:
             await self._cancel_running()
             raise
         except Exception:
-            await self.wait_until_finished()  # an error of one must not lose the outcomes of the others
-            self._running.clear()
+            await self.wait_until_finished()  # an error of one must lose neither outcome nor error of the others
             raise
 
     async def push_all(self) -> None:

@@ -53,11 +53,13 @@ class UndoAsBooked:
         takes_back_dates = announces_features(self.cache)
         left = [each for each in booked if each.later_count is None]
         adapted = list(_reversals(remaining, left, takes_back_dates=takes_back_dates))
-        if counted:
-            self._refuse(op, [entry for entry, _ in counted], counted[-1][1].later_count)
         if adapted == entries:
             return op
-        remaining_op = self.outbox.keep_entries(op.op_id, adapted)
+        later_count = counted[-1][1].later_count if counted else None
+        reason = store_message(LATER_COUNT, counted=later_count or Decimal(0))
+        remaining_op = self.outbox.keep_entries(op.op_id, adapted, [entry for entry, _ in counted], reason)
+        if counted:
+            self.on_refused(op, reason)
         self.on_changed()
         return remaining_op
 
@@ -65,11 +67,6 @@ class UndoAsBooked:
         if not _is_undo(entry):
             return Booked(None)
         return booked_for_undo(self.cache, self.outbox_db, entry, op.app_user)
-
-    def _refuse(self, op: Operation, entries: list[LogEntry], counted: Decimal | None) -> None:
-        reason = store_message(LATER_COUNT, counted=counted or Decimal(0))
-        self.outbox.refuse_entries(op.op_id, entries, reason)
-        self.on_refused(op, reason)
 
 
 def _is_undo(entry: LogEntry) -> bool:

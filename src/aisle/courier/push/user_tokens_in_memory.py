@@ -50,9 +50,10 @@ class TokenStore:
 
     @property
     def usable_principals(self) -> tuple[str, ...]:
-        """Principals whose operations can be sent now."""
+        """Principals whose operations can be sent now. Expired tokens are forgotten."""
         now = self._clock()
-        return (STORE_PRINCIPAL, *(name for name, (_, until) in self._tokens.items() if now < until))
+        self._tokens = {name: (token, until) for name, (token, until) in self._tokens.items() if now < until}
+        return STORE_PRINCIPAL, *self._tokens
 
     def can_send(self, principal: str) -> bool:
         """Return True if operations of this principal can be sent now."""

@@ -83,7 +83,7 @@ def parse_default_pool(row: LocationHeader | LocationStockRow) -> int:
 
 
 def parse_product_lines(row: ProductRow) -> tuple[CountLine, ...]:
-    """Return the lines of a product (row of the read `product`): by location in walking order, then stock at no
+    """Return the lines of a product (row of the query `product`): by location in walking order, then stock at no
     location. Goods in hand for orders are also at no location. If the product has locations, they are in a picker's
     tote, where this count cannot find them."""
     head = {

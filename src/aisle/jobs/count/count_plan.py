@@ -35,7 +35,7 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
     """Add a scanned location or product to the list; the walking order of a location is looked up first."""
     match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
     if match is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(scan.matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(scan.matches[0]))
     if any(is_same_target(each, match) for each in state.plan):
         return reply(state, INFO, "count.listed_before", what=match.label or match.key)
     if match.kind == PRODUCT:

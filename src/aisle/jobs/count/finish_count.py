@@ -12,7 +12,7 @@ from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_rows
 from aisle.jobs.log_writes import log_writes, new_log_entry
 from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg, raw, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
@@ -201,7 +201,7 @@ def answer_missing(state: CountState, number: int, context: Context) -> Result:
         return next_question(count_lines.leave_as_is(state, missing), context)
     state = resume_counting(state)
     state = go_to_stop(state, index) if state.mode == "product" else state._replace(current_index=index)
-    return reply(state, INFO, "count.count_it", label=count_lines.label_with_pools(state, index), place=item.location)
+    return reply(state, INFO, "goods.how_many", label=count_lines.label_with_pools(state, index), place=item.location)
 
 
 def set_missing_quantity(state: CountState, counted: Decimal, context: Context) -> Result:
@@ -229,7 +229,7 @@ def undo_recount(state: CountState) -> Result | None:
     label = count_lines.name_with_pool(back, index)
     was, now = (amount_of(line, each.counted or Decimal(0)) for each in (item, line))
     back = count_lines.replace_line(back, index, line)._replace(phase="recount", current_index=-1, first_row=0)
-    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
+    return Turn(back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=now, where=raw(""))))
 
 
 def undo_left(state: CountState) -> Result | None:
@@ -269,7 +269,7 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
         query = later_counts.query_later(state, later_counts.QUERY_BEFORE_SENDING)
         return Turn(state, query) if query else send_count(state, context)
     if number == 3:
-        return reply(resume_counting(state), INFO, "count.go_on")
+        return reply(resume_counting(state), INFO, "move.go_on")
     items = tuple(item._replace(needs_recount=bool(item.difference), is_recounted=False) for item in state.lines)
     return next_question(state._replace(lines=items), context)
 

@@ -14,7 +14,7 @@ from aisle.jobs.count import (
 from aisle.jobs.count.count_state import CountState
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
 from aisle.jobs.name_goods_and_locations import amount_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 
 Result = Turn[CountState]
 
@@ -81,7 +81,7 @@ def _skip(state: CountState) -> Result:
     if not state.lines[next_index].location:
         return reply(moved, INFO, "count.next_without_location" if is_counted else "count.later_without_location")
     place = count_lines.name_with_pool(state, next_index)
-    return reply(moved, INFO, "count.next" if is_counted else "count.later", place=place)
+    return reply(moved, INFO, "clearance_tasks.started" if is_counted else "count.later", place=place)
 
 
 def _undo_in_question(state: CountState) -> Result:
@@ -102,7 +102,7 @@ def _undo_in_question(state: CountState) -> Result:
 def _recount_dropped(state: CountState) -> Msg:
     label = count_lines.label_with_pools(state, state.question_index)
     value = amount_of(state.lines[state.question_index], state.recount_quantity or Decimal(0))
-    return msg("count.not_so_many", value=value, label=label)
+    return msg("receive.dropped", quantity=value, label=label)
 
 
 def _undo_step(state: CountState) -> Result:
@@ -118,7 +118,9 @@ def _undo_step(state: CountState) -> Result:
     label = count_lines.name_with_pool(back, back.current_index)
     if now is None:
         return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
-    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=amount_of(item, now))))
+    return Turn(
+        back, (), undo_verdict(msg("pick.undone", label=label, was=was, now=amount_of(item, now), where=raw("")))
+    )
 
 
 def _ask_pool(state: CountState) -> Result:
@@ -155,15 +157,15 @@ def go_back(state: CountState) -> Result:
     if state.phase == "list":
         return reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
-        return reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+        return reply(state._replace(phase="count", first_row=0), INFO, "move.go_on")
     resumed = finish_count.resume_counting(state)._replace(next_target=None)
     if state.phase == "recount" and state.recount_quantity is not None:
         return Turn(resumed, (), Verdict(INFO, _recount_dropped(state)))
     if state.phase != "count":
-        return reply(resumed, INFO, "count.go_on")
+        return reply(resumed, INFO, "move.go_on")
     if state.counted_lines:
         return reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
-    return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.left")))
+    return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.closed")))
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -186,4 +188,4 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
     if number == 2:
         gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted_lines)))
         return finish_count.end_count(finish_count.back_to_plan(state), gone)
-    return reply(state._replace(phase="count"), INFO, "count.go_on")
+    return reply(state._replace(phase="count"), INFO, "move.go_on")

@@ -37,7 +37,7 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
     """Handle a scan: the next target, or one more of a product here."""
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if match is None:
-        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(state, WRONG, "page.not_this", what=name_of(matches[0]))
     if state.phase == "start":
         turn = finish_count.begin_count(state, count_target(match))
         return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
@@ -91,14 +91,9 @@ def label_of_scan(state: CountState, match: Match) -> str:
     return f"{state.lines[index].label} ({pool})" if pool else ""
 
 
-def is_quantity_asked(state: CountState) -> bool:
-    """Return True if the question is about a quantity that is not stored yet."""
-    return view.is_quantity_asked(state)
-
-
 def product_of_choice(state: CountState, number: int) -> Match | None:
     """Return the product that has the number in question if this choice is that product."""
-    if number > len(state.choices) or not is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
+    if number > len(state.choices) or not view.is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
         return None
     return _match_of_target(state.choices[number - 1])
 
@@ -134,7 +129,7 @@ def _repeated_question(state: CountState, value: Decimal) -> Msg:
 
 def is_plausibility_asked(state: CountState) -> bool:
     """Return True if only the plausibility of a large quantity is in question."""
-    return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
+    return view.is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
 def drop_quantity(state: CountState) -> Result:
@@ -143,7 +138,7 @@ def drop_quantity(state: CountState) -> Result:
     if not is_plausibility_asked(state) or item is None:
         return reply(state._replace(choices=()), INFO, "session.dropped")
     value = amount_of(item, Decimal(state.choices[0].key))
-    return reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
+    return reply(state._replace(choices=()), INFO, "receive.dropped", quantity=value, label=item.label)
 
 
 def count_target(match: Match) -> CountTarget:
@@ -227,7 +222,7 @@ def handle_product(state: CountState, row: ProductRow | None, context: Context) 
 def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
     item = state.lines[index]
     if match.quantity % 1 and not item.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=item.label, quantity=match.quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=match.quantity)
     counted = (item.counted or Decimal(0)) + match.quantity
     question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
     return question or _set_counted(state, index, counted, context)
@@ -247,9 +242,9 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     item = state.lines[state.question_index]
     if match.key != item.product:
         labels = distinct_labels(item.label, item.product, match)
-        return reply(state, WRONG, "count.recount_first", **labels)
+        return reply(state, WRONG, "count.product_first", **labels)
     if match.quantity % 1 and not item.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=item.label, quantity=match.quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=match.quantity)
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
@@ -334,7 +329,7 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
     if quantity_or_record.is_likely_number(rows, value):
         return (
             repeat_question(state, Scan((found,)), context)
-            if is_quantity_asked(state)
+            if view.is_quantity_asked(state)
             else handle_scan(state, (found,), context)
         )
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), *map(_target_of_number, matches)))

@@ -98,7 +98,7 @@ class CountJob(Job[CountState]):
         if state.phase == "count" and (state.mode == "product" or state.plan):
             letters += "n"
         item = view.open_quantity_line(state)
-        typed_only = handle_scans_and_quantities.is_quantity_asked(state) or (
+        typed_only = view.is_quantity_asked(state) or (
             not state.choices and state.phase in ("missing", "summary", "leave")
         )
         keys = view.choice_letters(state)
@@ -111,7 +111,7 @@ class CountJob(Job[CountState]):
             typed_only=typed_only,
             choice_values=values,
             choice_letters=keys,
-            is_number_asked=handle_scans_and_quantities.is_quantity_asked(state),
+            is_number_asked=view.is_quantity_asked(state),
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ class CountJob(Job[CountState]):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
             return undo_sent_count.undo_sent(state, context)
-        asked = handle_scans_and_quantities.is_quantity_asked(state)
+        asked = view.is_quantity_asked(state)
         if asked and isinstance(event, Scan | Command):
             return handle_scans_and_quantities.repeat_question(state, event, context)
         if not asked and state.choices and isinstance(event, Command) and event.letter == "u":
@@ -217,11 +217,7 @@ class CountJob(Job[CountState]):
 
 def _note_untaken(state: CountState, event: Event) -> CountState:
     """Note which scan is not taken if an input drops the question about it."""
-    if (
-        not state.choices
-        or handle_scans_and_quantities.is_quantity_asked(state)
-        or not isinstance(event, Scan | Command)
-    ):
+    if not state.choices or view.is_quantity_asked(state) or not isinstance(event, Scan | Command):
         return state
     if state.choices[0].kind == count_state.FOUND_BY_WORDS:
         return state

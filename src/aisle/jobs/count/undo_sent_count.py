@@ -187,7 +187,5 @@ def _undo_message(sent: SentCount) -> Msg:
         changes.append(amount)
     text = msg("count.sent_undone_same", what=sent.label)
     if changes:
-        text = name_goods_and_locations.goods_message(
-            "count.sent_undone", "count.sent_undone_many", changes, what=sent.label
-        )
+        text = name_goods_and_locations.goods_message("count.sent_undone", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text

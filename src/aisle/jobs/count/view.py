@@ -82,12 +82,12 @@ def choices(state: CountState) -> tuple[Msg, ...]:
             return (msg("adjust.title"), msg("count.to_my_entries"), listed, *recounts)
         case "missing":
             missing = count_lines.count_missing(state)
-            answers = (msg("count.not_there"), msg("count.skip"), msg("exceptions.count_now"))
+            answers = (msg("count.not_there"), msg("count.skip"), msg("hint.count_this"))
             return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers
         case "summary":
-            return (msg("count.send"), msg("count.recount"), msg("count.go_on"))
+            return (msg("count.send"), msg("count.recount"), msg("move.go_on"))
         case "leave":
-            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted_lines)), msg("count.go_on"))
+            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted_lines)), msg("move.go_on"))
     return ()
 
 
@@ -135,7 +135,7 @@ def _choice_text(state: CountState, choice: CountTarget) -> Msg:
         quantity, line = Decimal(choice.key), open_quantity_line(state)
         return msg("count.choice_quantity", quantity=amount_of(line, quantity) if line else quantity)
     if choice.kind == DROP_QUANTITY:
-        return msg("count.choice_not_so_many")
+        return msg("order_actions.no")
     label = choice.label or choice.key
     if choice.kind == count_state.FOUND_BY_WORDS:
         return raw(label)
@@ -144,7 +144,7 @@ def _choice_text(state: CountState, choice: CountTarget) -> Msg:
     if not is_quantity_asked(state):
         return msg("count.choice_next", label=label)
     return (
-        msg("count.choice_location", label=label)
+        msg("locations.title_location", label=label)
         if choice.kind == "location"
         else msg("count.choice_product", label=label)
     )
@@ -214,7 +214,7 @@ def _count(state: CountState) -> Step:
         lines=tuple(lines),
         labelled_values=_labelled_values(state, item) if item else (),
         upcoming=_upcoming_lines(state),
-        upcoming_title=msg("count.upcoming"),
+        upcoming_title=msg("head.to_count"),
         choices=choices(state),
         choice_letters=choice_letters(state),
         key_hints=_hints(state),
@@ -231,7 +231,7 @@ def _counts_in_total(line: CountLine) -> bool:
 
 def _location_text(state: CountState, line: CountLine | None) -> Msg:
     location = line.location if line and state.mode == "product" else state.location
-    return msg("count.location", place=location) if location else msg("count.without_location")
+    return msg("raw", text=location) if location else msg("count.without_location")
 
 
 def _quantity_text(state: CountState, line: CountLine) -> Msg:

@@ -227,7 +227,7 @@ class ConfirmPage(ProductPage):
         no = msg("expiry.choice_not_date", what=state.other.label or state.other.key) if state.other else None
         return (
             Action(msg("expiry.choice_date", day=day_message(state.day)), _confirm),
-            Action(no or msg("expiry.choice_no"), _reject),
+            Action(no or msg("order_actions.no"), _reject),
             Action(msg("hint.undo"), _reject, "u", is_hinted=False),
         )
 

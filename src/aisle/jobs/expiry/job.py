@@ -129,7 +129,7 @@ class ExpiryJob(PageJob[ExpiryState]):
             return _ask_number(state, first, day)
         product = next((each for each in matches if each.kind == PRODUCT), None)
         if product is None:
-            return refuse(state, msg("my_entries.not_this", what=name_of(first)))
+            return refuse(state, msg("page.not_this", what=name_of(first)))
         if state.phase == LIST or (state.phase == DATE and in_hand(state).number != product.key):
             return Turn(state._replace(pending_scan=product), open_product(product.key, context))
         if state.phase != DATE:

@@ -60,5 +60,5 @@ def refusal_message(why: str, sent: SentCheck) -> Msg:
     """Return the reason of a refusal: that of the service, or that somebody else was faster."""
     reason = read_message(why)
     if is_stored_message(why):
-        return msg("unconfirmed.note_why", why=reason)
+        return msg("raw.cut", text=reason)
     return msg("receive.refused", why=reason, label=sent.label)

@@ -27,7 +27,7 @@ from aisle.jobs.hand_over.order_pages import (
     scan_order,
 )
 from aisle.jobs.hand_over.ready_list_page import READY_LIST
-from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn, reply
+from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.view import INFO, msg
@@ -71,6 +71,11 @@ class HandOverJob(PageJob[HandOverState]):
         goods = goods_of_line(state, state.line)
         return (goods.product, goods.label) if goods else ("", "")
 
+    def handle(self, state: HandOverState, event: Event, context: Context) -> Result:
+        if state.step == ORDER_STEP:
+            state = state._replace(checks_goods=bool(state.checked) or context.policy.check_hand_over)
+        return super().handle(state, event, context)
+
     def handle_opened(self, state: HandOverState, args: Args, context: Context) -> Result:
         state = state._replace(since=context.now, is_alone="order_number" in args)
         features = Query("features", "features", {}, is_live=True)
@@ -107,7 +112,7 @@ class HandOverJob(PageJob[HandOverState]):
         first = next((each for kind in kinds for each in matches if each.kind == kind), None)
         match state.step:
             case "" if any(state.last_read.is_repeated(each.key, context.now) for each in matches):
-                return reply(state, INFO, "hand_over.read_again", order=state.last_order)
+                return reply(state, INFO, "pick.handed_over_now", order=state.last_order)
             case "":
                 return open_order(state, first.key, context) if first else refuse(state, not_an_order(matches[0]))
             case "order" if first and first.kind == PRODUCT:
@@ -171,4 +176,4 @@ def _status_of(row: OrderRow) -> str:
 def _report_end(before: HandOverState, state: HandOverState) -> Result:
     """Report that somebody else has handed the open order over."""
     is_ended = before.status in ("partial", "picked") and state.status == "finished"
-    return refuse(state, msg("order_actions.order_finished", order=state.order)) if is_ended else Turn(state)
+    return refuse(state, msg("pick.handed_over_now", order=state.order)) if is_ended else Turn(state)

@@ -112,7 +112,7 @@ class OrderPage(DetailPage[HandOverState]):
         if not state.status:
             return (Line("product", title), Line("note", msg("order.unknown")))
         head = msg("pick.join", more=state.order, what=state.customer) if state.customer else title
-        far = msg("hand_over.goods", state=msg(STATUS_NAMES[state.status]), goods=named_goods(picked_goods(state)))
+        far = msg("orders.join", other=msg(STATUS_NAMES[state.status]), one=named_goods(picked_goods(state)))
         left = missing_goods(state)
         return (
             *((Line("location", _where(state)),) if has_goods(state) else ()),
@@ -186,7 +186,7 @@ def _why_not(state: HandOverState) -> Msg:
 
 _REFUSALS = {
     "": "order.unknown",
-    "finished": "order_actions.order_finished",
+    "finished": "pick.handed_over_now",
     "rejected": "order_actions.order_rejected",
 }
 """Refusals by the state of the order."""
@@ -256,9 +256,7 @@ def scan_location(state: HandOverState, location: str, context: Context) -> Resu
         return ask_or_hand_over(state, context)
     if not places:
         return refuse(state, msg("hand_over.scan_order", order=state.order))
-    return refuse(
-        state, msg("pick.left_waiting_at", order=state.order, place=name_goods_and_locations.list_locations(places))
-    )
+    return refuse(state, msg("pick.put_down", order=state.order, place=name_goods_and_locations.list_locations(places)))
 
 
 def is_unchecked(state: HandOverState, match: Match) -> bool:
@@ -271,7 +269,7 @@ def check_product(state: HandOverState, match: Match) -> Result:
     """Check goods of the order by a scan, measured goods by the quantity of their label."""
     lines = [goods for goods in state.goods if goods.product == match.key and goods.picked]
     if not lines:
-        return refuse(state, msg("hand_over.not_of_order", order=state.order, label=match.label or match.key))
+        return refuse(state, msg("pick.not_here", order=state.order, label=match.label or match.key))
     left = [(goods, goods.picked - checked_quantity(state, goods)) for goods in lines]
     goods, open_quantity = next(((each, rest) for each, rest in left if rest), left[-1])
     if match.quantity > open_quantity:
@@ -324,7 +322,7 @@ def put_back_product(state: HandOverState, match: Match, context: Context) -> Re
     """Choose the goods that were scanned."""
     goods = next((each for each in state.goods if each.product == match.key and each.picked), None)
     if goods is None:
-        return refuse(state, msg("hand_over.not_of_order", order=state.order, label=match.label or match.key))
+        return refuse(state, msg("pick.not_here", order=state.order, label=match.label or match.key))
     return put_back_line(state, goods, context)
 
 
@@ -379,7 +377,7 @@ class QuantityPage(PutBackPage):
         return super().step(state)._replace(choice_letters=ALL)
 
     def actions(self, state: HandOverState) -> Actions:
-        return (Action(msg("hand_over.choice_all"), _put_back_all), _cancel(self))
+        return (Action(msg("hint.all_here"), _put_back_all), _cancel(self))
 
     def handle_other_input(self, state: HandOverState, event: Event, context: Context) -> Result:
         goods = goods_of_line(state, state.line)

@@ -42,7 +42,7 @@ class ReadyList(SearchPage[HandOverState, BoardOrder]):
 
     def empty_text(self, state: HandOverState) -> Msg:
         text = state.typed or state.search
-        return msg("home.no_match", text=text) if text else msg("hand_over.none_ready")
+        return msg("home.no_match", text=text) if text else msg("list.empty")
 
     def actions(self, state: HandOverState) -> tuple[Action[HandOverState], ...]:
         return (Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.put_back)),)

@@ -53,7 +53,7 @@ class ClearanceTasksState(NamedTuple):
 
 
 def parse_task_row(row: AssignmentsRow) -> TaskRow:
-    """Parse a row of the read `assignments`."""
+    """Parse a row of the query `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),
         product=str(row["product_number"]),
@@ -71,7 +71,7 @@ def parse_task_row(row: AssignmentsRow) -> TaskRow:
 
 def quantity_with_unit(quantity: Decimal, unit: str) -> Msg:
     """Return a quantity in pieces, or with its unit."""
-    return msg("clearance_tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
+    return msg("beside", one=quantity, other=unit) if unit else msg("number", value=quantity)
 
 
 def _quantity_text(row: TaskRow) -> Msg:
@@ -91,7 +91,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         Column(msg("head.product"), lambda row: raw(row.task.label)),
         Column(msg("clearance_tasks.head_quantity"), _quantity_text),
         Column(msg("head.order"), lambda row: raw(row.task.order)),
-        Column(msg("clearance_tasks.head_worker"), lambda row: raw(row.worker_name)),
+        Column(msg("unconfirmed.head_user"), lambda row: raw(row.worker_name)),
     )
 
     def title(self, state: ClearanceTasksState) -> Msg:
@@ -100,7 +100,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
     def empty_text(self, state: ClearanceTasksState) -> Msg:
         if not state.is_loaded:
             return msg("stores.loading")
-        return msg("clearance_tasks.empty" if state.lists_tasks else "clearance_tasks.unlisted")
+        return msg("list.empty" if state.lists_tasks else "clearance_tasks.unlisted")
 
     def key(self, row: TaskRow) -> str:
         return row.task.id
@@ -118,7 +118,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         return super().handle_other_input(state, event, context)
 
     def handle_text(self, state: ClearanceTasksState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
+        return refuse(state, msg("count.unknown", code=text))
 
     def open_row(self, state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
         """Open the move of a task; confirm first if another user works on it."""

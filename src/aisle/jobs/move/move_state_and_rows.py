@@ -323,7 +323,7 @@ def sort_pools(quantities: Mapping[str, Number], first: int) -> tuple[PoolQuanti
 
 
 def parse_unlocated_stock(row: ProductRow) -> StockLine:
-    """Return the stock of a product (a row of the read `product`) at no location, without goods in hand for orders."""
+    """Return the stock of a product (a row of the query `product`) at no location, without goods in hand for orders."""
     product = str(row["product_number"])
     label = str(row.get("product_name") or row.get("product_description") or product)
     left = {str(pool["pool"]): to_decimal(pool.get("quantity")) for pool in row.get("pools") or ()}
@@ -347,8 +347,13 @@ def parse_unlocated_stock(row: ProductRow) -> StockLine:
     )
 
 
+def is_open_order(row: OrderRow) -> bool:
+    """Return True if goods can be moved from this order or to it."""
+    return bool(row.get("is_active", True)) and not row.get("is_rejected")
+
+
 def parse_held_goods(row: OrderRow, location: str) -> tuple[StockLine, ...]:
-    """Return the goods of an order (a row of the read `order`) by product: at this location, or everywhere."""
+    """Return the goods of an order (a row of the query `order`) by product: at this location, or everywhere."""
     by_product: dict[str, StockLine] = {}
     for line in row.get("lines") or ():
         product, at = str(line.get("product_number") or ""), int(line["line_number"])

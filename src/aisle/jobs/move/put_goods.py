@@ -97,7 +97,7 @@ def _destination_text(location: str, order: str, state: MoveState) -> Msg:
 def put_without_location(state: MoveState, context: Context) -> Result:
     """Finish without a location: the goods change their pool, or return from an order to stock."""
     if not state.in_hand:
-        return reply(state, WRONG, "move.scan_first")
+        return reply(state, WRONG, "receive.scan_first")
     if state.to_pool:
         # Each part keeps its location; parts from several locations still go in one movement.
         return _change_pool(state, context)
@@ -105,7 +105,7 @@ def put_without_location(state: MoveState, context: Context) -> Result:
         return put_at_location(state, "", context)
     if not state.uses_locations:
         state = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
-        return reply(state, ASK, "move.which_from_pool")
+        return reply(state, ASK, "move.note_from_pool")
     return reply(state, WRONG, "move.scan_target")
 
 
@@ -139,7 +139,7 @@ def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> R
         line_needs = [needed for needed in needs if needed.product == part.product]
         needed = part.quantity if own_needs else sum((each.needed for each in line_needs), ZERO)
         if not line_needs:
-            return reply(state, WRONG, "move.not_on_order", label=part.label, order=order)
+            return reply(state, WRONG, "pick.not_here", label=part.label, order=order)
         if needed < sum((each.quantity for each in state.goods_to_put_down if each.product == part.product), ZERO):
             return _ask_order_full(state, part, order, needed)
         if own_needs:
@@ -210,6 +210,3 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
     return reply(
         state, INFO, "move.current_goods", label=part.label, quantity=amount_of(part, portion or part.quantity)
     )
-
-
-# Undo

@@ -20,6 +20,7 @@ from aisle.jobs.move.move_state_and_rows import (
     StockLine,
     UndoStep,
     at_source,
+    is_open_order,
     parse_held_goods,
     parse_unlocated_stock,
 )
@@ -87,10 +88,10 @@ def _query_product(match: Match) -> Query:
 def refuse_order(state: MoveState, row: OrderRow | None) -> Result | None:
     """Return the refusal of an order that is closed or not loaded yet; None if goods can be moved from it or to it."""
     order = str(row["order_number"]) if row else ""
-    if row is None or not row.get("is_active", True) or row.get("is_rejected"):
+    if row is None or not is_open_order(row):
         return reply(state, WRONG, "pick.no_order", order=order)
     if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
+        return reply(state, WRONG, "pick.waiting", Refresh("order", order), order=order)
     return None
 
 
@@ -285,7 +286,7 @@ def set_quantity(
     """Set the quantity of these goods in hand; `added` is the quantity of a scan. Ask first if it exceeds the stock, or
     if it is implausibly large and not confirmed."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=quantity)
     index = goods_in_hand.find_goods(state.in_hand, goods)
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
@@ -495,7 +496,7 @@ def drop_quantity(state: MoveState) -> Result:
     """Drop the quantity in question; the earlier one in hand stays."""
     pending, quantity = state.pending_scan, state.choices[0].amount
     label = pending.label or pending.key if pending else state.choices[0].key
-    return reply(state._replace(choices=(), pending_scan=None), INFO, "count.not_so_many", label=label, value=quantity)
+    return reply(state._replace(choices=(), pending_scan=None), INFO, "receive.dropped", label=label, quantity=quantity)
 
 
 def is_number_of_product(state: MoveState, match: Match) -> bool:
@@ -559,7 +560,7 @@ def take_all_of_product(state: MoveState) -> Result:
     """Take all stock of the product on the screen."""
     part = state.current_goods
     if part is None:
-        return reply(state, WRONG, "move.scan_first")
+        return reply(state, WRONG, "receive.scan_first")
     if part.available < 0:
         return reply(state, WRONG, "move.stock_unknown", label=part.label)
     if part.available < part.quantity:

@@ -18,6 +18,7 @@ from aisle.jobs.move.move_state_and_rows import (
     PoolQuantity,
     UndoStep,
     at_source,
+    is_open_order,
     parse_held_goods,
     parse_stock_lines,
 )
@@ -129,16 +130,13 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     if was_taken:
         text = name_goods_and_locations.goods_message(
             "move.take_undone",
-            "move.take_undone_many",
             goods_in_hand.goods_amounts(parts),
             target=goods_in_hand.sources_text(parts),
         )
         if len(parts) > 1 and in_hand:
             text = msg("move.take_undone_rest", told=text, goods=goods_in_hand.name_goods(in_hand))
     else:
-        text = name_goods_and_locations.goods_message(
-            "move.back_in_hand", "move.back_in_hand_many", goods_in_hand.goods_amounts(parts)
-        )
+        text = name_goods_and_locations.goods_message("move.back_in_hand", goods_in_hand.goods_amounts(parts))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -150,7 +148,7 @@ def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, loca
     if row is not None and not location and not row.get("lines_known", True):
         order = step.items[0].to_order
         refresh = Refresh("order", order)
-        return reply(state._replace(is_undoing=False), WRONG, "move.order_loading", refresh, order=order)
+        return reply(state._replace(is_undoing=False), WRONG, "pick.waiting", refresh, order=order)
     items = [item for item in step.items if item.to_location == location]
     quantities = _quantities_there(items, row)
     if row is None and location:
@@ -220,11 +218,10 @@ def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
     if row is None:
         return ZERO
     if not item.to_location:
-        closed = not row.get("is_active", True) or row.get("is_rejected")
         found = [
             hold for stock_line in parse_held_goods(row, "") for hold in stock_line.held if hold.line == item.to_line
         ]
-        return ZERO if closed else sum((hold.quantity for hold in found if not hold.location), ZERO)
+        return sum((hold.quantity for hold in found if not hold.location), ZERO) if is_open_order(row) else ZERO
     stock_line = next((each for each in parse_stock_lines(row) if each.product == item.product), None)
     if stock_line is None:
         return ZERO
@@ -259,9 +256,7 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
         state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
     source = name_goods_and_locations.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": goods_in_hand.sources_text(step.goods)}
-    text = name_goods_and_locations.goods_message(
-        "move.undone", "move.undone_many", goods_in_hand.goods_amounts(step.goods), **args
-    )
+    text = name_goods_and_locations.goods_message("move.undone", goods_in_hand.goods_amounts(step.goods), **args)
     return Turn(state, (write,), undo_verdict(text))
 
 
@@ -274,7 +269,7 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
         put = MoveChoice("put_all", location, Decimal(len(state.in_hand)))
     state = state._replace(choices=(MoveChoice("put_down_there", location), put))
     text = name_goods_and_locations.goods_message(
-        "move.after_undo", "move.after_undo_many", goods_in_hand.goods_amounts(state.in_hand), place=location
+        "move.after_undo", goods_in_hand.goods_amounts(state.in_hand), place=location
     )
     return Turn(state, (), Verdict(ASK, text))
 

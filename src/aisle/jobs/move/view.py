@@ -8,9 +8,9 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.name_goods_and_locations import amount_of, measured
 from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
-from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
+from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, number_message, raw
 from aisle.scan.grammar_and_meaning_types import Match
 
 MAX_UPCOMING = 12
@@ -39,9 +39,9 @@ LETTER_TEXTS = {
 
 CHOICE_TEXTS = {
     "from": "move.choice_from",
-    "nowhere": "move.choice_without_location",
-    "fit": "move.choice_expected_quantity",
-    "over": "move.choice_whole_quantity",
+    "nowhere": "move.no_location",
+    "fit": "goods.only",
+    "over": "goods.all_anyway",
     "count": "move.choice_count",
     "held": "move.choice_held",
     "drop": "move.put_back",
@@ -49,23 +49,15 @@ CHOICE_TEXTS = {
     "put": "move.choice_put",
     "put_all": "move.choice_put_all",
     "forget": "move.choice_drop_product",
-    "fit_order": "move.choice_needed_quantity",
+    "fit_order": "goods.only",
     "undo_rest": "move.choice_undo_rest",
     "amount": "count.choice_quantity",
-    "not_so_many": "count.choice_not_so_many",
+    "not_so_many": "order_actions.no",
     "is_product": "count.choice_product",
-    "is_location": "count.choice_location",
+    "is_location": "locations.title_location",
     "is_order": "order.title",
     "is_reference": "order.title",
 }
-
-QUANTITY_TEXTS = {
-    (False, False): "adjust.quantity",
-    (True, False): "move.measure",
-    (False, True): "move.quantity_of",
-    (True, True): "move.measure_of",
-}
-"""Message ids of quantities, by (with a unit, with the stock quantity)."""
 
 
 def step_name(state: MoveState) -> str:
@@ -155,7 +147,7 @@ def _title(state: MoveState) -> Msg:
         return msg("move.title_cart", count=count) if count else msg("move.title_cart_empty")
     if state.phase == "pool":
         return msg("move.title_pool")
-    return msg("move.title_hand", count=count) if count > 1 else msg("move.title")
+    return msg("move.title_hand", count=count) if count > 1 else msg("home.move")
 
 
 def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
@@ -167,7 +159,7 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
             return (
                 Line("location", location),
                 Line("product", product),
-                Line("quantity", _measured_text("", goods, task.quantity)),
+                Line("quantity", _measured_text(goods, task.quantity)),
             )
         case "from":
             note = "move.note_which" if state.pending_scan else "move.note_from"
@@ -187,7 +179,7 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
 def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     destination = msg("move.to", place=goods.suggested_location) if goods.suggested_location else msg("move.anywhere")
     quantity = state.portion or goods.quantity
-    text = _measured_text("", goods, quantity)
+    text = _measured_text(goods, quantity)
     if 0 < state.portion < goods.quantity:
         text = msg("move.portion_of", quantity=state.portion, of=amount_of(goods, goods.quantity))
     return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
@@ -217,12 +209,12 @@ def _source_text(state: MoveState, goods: Goods | None) -> Msg:
     if goods and _is_from_elsewhere(state, goods):
         goods = None
     if goods and goods.order and not goods.stays_held:
-        return msg("move.of_order", order=goods.order)
+        return msg("move.from_location", place=msg("record_name.order", what=goods.order))
     location = goods.location if goods else state.location
     if location:
         return msg("move.from_location", place=location)
     if state.order:
-        return msg("move.of_order", order=state.order)
+        return msg("move.from_location", place=msg("record_name.order", what=state.order))
     return msg("move.no_location") if state.is_started else msg("move.where_first")
 
 
@@ -234,15 +226,19 @@ def _is_from_elsewhere(state: MoveState, goods: Goods) -> bool:
 
 def _quantity_text(state: MoveState, goods: Goods) -> Msg:
     if _is_from_elsewhere(state, goods) and goods.location:
-        return msg("move.quantity_from", what=_measured_text("", goods, goods.quantity), place=goods.location)
-    is_known = goods.available >= 0 and not _is_from_elsewhere(state, goods)
-    return _measured_text("_of" if is_known else "", goods, goods.quantity)
+        return msg("move.quantity_from", what=_measured_text(goods, goods.quantity), place=goods.location)
+    if goods.available < 0 or _is_from_elsewhere(state, goods):
+        return _measured_text(goods, goods.quantity)
+    return msg("move.quantity_of", quantity=goods.quantity, books=measured(goods.available, _unit(goods)))
 
 
-def _measured_text(suffix: str, goods: Goods, quantity: Decimal) -> Msg:
-    """Return a quantity; the unit is shown only for weighed or measured products."""
-    id_ = QUANTITY_TEXTS[bool(goods.allows_decimals and goods.unit), bool(suffix)]
-    return msg(id_, quantity=quantity, books=goods.available, unit=goods.unit)
+def _measured_text(goods: Goods, quantity: Decimal) -> Msg:
+    return msg("move.measure", quantity=quantity, unit=_unit(goods)) if _unit(goods) else number_message(quantity)
+
+
+def _unit(goods: Goods) -> str:
+    """Return the unit of weighed or measured products; empty for pieces."""
+    return goods.unit if goods.allows_decimals else ""
 
 
 def _prompt(state: MoveState, goods: Goods | None) -> Msg:

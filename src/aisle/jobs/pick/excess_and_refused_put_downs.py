@@ -104,7 +104,7 @@ def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result
     goods = tuple(goods for goods in state.to_return if not goods.op_id or goods.op_id in open_operations)
     if goods == state.to_return:
         return Turn(state)
-    verdict = Verdict(INFO, msg("pick.return_resolved"))
+    verdict = Verdict(INFO, msg("unconfirmed.resolved_meanwhile"))
     if not goods and not state.totes:
         return Turn(state, (Close(verdict),))
     return Turn(state._replace(to_return=goods, choices=()), (), verdict)
@@ -153,8 +153,7 @@ def is_excess_asked(state: PickState) -> bool:
 
 def return_first_id(goods: Iterable[GoodsToReturn]) -> str:
     """Return the id of the message that these goods come first: to be put back, or with a question of their own."""
-    is_asked = any(each.is_for_other_picker or each.reason == pick_state.PUT_DOWN_BY_OTHER for each in goods)
-    return "pick.answer_first" if is_asked else "pick.put_back_first"
+    return "pick.answer_first" if any(each.is_picked_for_other for each in goods) else "pick.prompt_return"
 
 
 def refuse_goods_to_return(state: PickState, matches: Iterable[Match]) -> Result | None:

@@ -51,7 +51,7 @@ def _other_pools_with_stock(line: PickLine) -> list[tuple[int, Decimal]]:
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:
     """Return a line that was read again, with the stock figures of the first read unless the expected stock has
     changed."""
-    if known is None or _expected_stock(state, known) != line.expected_stock:
+    if known is None or _stock_left_by_others(state, known) != line.expected_stock:
         return line
     return line._replace(
         stock_when_read=known.stock_when_read,
@@ -61,7 +61,7 @@ def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) ->
     )
 
 
-def _expected_stock(state: PickState, line: PickLine) -> Decimal | None:
+def _stock_left_by_others(state: PickState, line: PickLine) -> Decimal | None:
     """Return the expected stock at the line's location, less all that was picked here since the line was read."""
     if line.expected_stock is None:
         return None
@@ -78,7 +78,7 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | None, Decimal]:
     """Return the stock at the line's location at the latest read, None if unknown, and what was picked since then."""
-    same_product = _same_product_here(state, line)
+    same_product = _lines_taking_same_goods(state, line)
     expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
     if not expected or not line.has_stock:
         return None, Decimal(0)
@@ -89,12 +89,13 @@ def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | Non
     return latest, taken
 
 
-def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
+def _lines_taking_same_goods(state: PickState, line: PickLine) -> list[PickLine]:
+    """Return the lines that take the same goods as this one, this one included."""
     return [each for each in state.lines if _is_from_same(each, line)]
 
 
 def _is_from_same(other: PickLine, line: PickLine) -> bool:
-    """Return True if another line takes the same goods: of the product, the location and, where they count, the pool"""
+    """Return True if another line takes the same goods: product, location and, where pools count, the pool."""
     return (
         other.product == line.product
         and same_location(other.location, line.location)

@@ -47,7 +47,7 @@ def returned_message(state: PickState) -> Msg:
     """Return the message about the last goods in hand when no order is left."""
     last = state.history[-1] if state.history else None
     if last is None or not last.returned or not last.location:
-        return msg("pick.choice_put_back_all")
+        return msg("pick.choice_put_back")
     return msg("pick.put_down", order=_order_numbers(last.returned), place=last.location)
 
 
@@ -57,9 +57,7 @@ def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context)
     amounts = [
         name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
     ]
-    text = name_goods_and_locations.goods_message(
-        "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
-    )
+    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=step.location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 
@@ -118,11 +116,11 @@ def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, Or
     """Return the goods with an updated reason. If less of the line is in hand than these goods, another picker must
     have reported them as put down."""
     line = lines.get(goods.line.line) if goods.line else None
-    if line is None or goods.line is None or not _counts_as_picked(goods):
+    if line is None or goods.line is None or not goods.is_picked_for_other:
         return goods
     picked, moved = to_decimal(line.get("picked_quantity")), to_decimal(line.get("moved_quantity"))
     own = sum(
-        each.quantity for each in state.to_return if _counts_as_picked(each) and _line_key(each) == _line_key(goods)
+        each.quantity for each in state.to_return if each.is_picked_for_other and _line_key(each) == _line_key(goods)
     )
     is_put_down = moved > goods.line.moved and picked - moved < own
     if is_put_down == (goods.reason == PUT_DOWN_BY_OTHER):
@@ -137,11 +135,6 @@ def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, Or
     return goods._replace(
         reason=goods.previous_reason, location=goods.previous_location, previous_reason="", previous_location=""
     )
-
-
-def _counts_as_picked(goods: GoodsToReturn) -> bool:
-    """Return True if the goods count as picked for another picker's order; excess counts for none."""
-    return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 
 def _line_key(goods: GoodsToReturn) -> tuple[str, int]:

@@ -48,6 +48,7 @@ from aisle.jobs.pick.goods_for_other_pickers import (
     is_location_for_others,
     returned_message,
 )
+from aisle.jobs.pick.pick_line import with_tolerance
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
@@ -108,7 +109,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         return _scan_order(state, first)
     if first.kind == PERSON:
         return reject_input(state, "pick.person", name=first.label or first.key)
-    return reply(state._replace(choices=()), WRONG, "my_entries.not_this", what=name_of(first))
+    return reply(state._replace(choices=()), WRONG, "page.not_this", what=name_of(first))
 
 
 def _product_choice(match: Match) -> PickChoice:
@@ -143,7 +144,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
         return put_down_at_location.put_down_at(state, match, context)
     if is_excess_asked:
         is_right = excess_and_refused_put_downs.is_location_of_excess(state, match.key)
-        return reply(state, INFO if is_right else WRONG, "pick.put_back_first")
+        return reply(state, INFO if is_right else WRONG, "pick.prompt_return")
     if choice := location_questions.choice_for_location(state, match.key):
         if location_questions.is_read_again(state, choice, context.now):
             return location_questions.ask_with_location(state, choice, context.now)
@@ -178,7 +179,7 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key}), not_done=in_hand),))
     choices = rejected_scans_and_quantities.other_order_choices(state, match.key)
     if state.is_batch:
-        return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
+        return reject_input(state, "pick.not_in_batch", *choices, label=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
 
 
@@ -252,6 +253,7 @@ class PickJob(Job[PickState]):
         return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
+        state = state._replace(lines=with_tolerance(state.lines, context.policy.weight_tolerance))
         turn = _handle_event(unanswered_question.note_untaken(state, event), event, context)
         turn = unanswered_question.report_untaken(turn)
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))

@@ -26,7 +26,7 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
 from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
@@ -211,17 +211,17 @@ ORDER_QUERY_PREFIX = "order/"
 """Prefix of the ids of order queries; the order number follows."""
 
 LEAVE_TEXTS = {
-    "rejected": ("pick.rejected", "pick.removed_rejected"),
-    "rejected_here": ("pick.rejected", "pick.removed_rejected"),
-    "finished": ("pick.handed_over_now", "pick.removed_handed_over"),
-    "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
-    "claimed": ("pick.claimed_now", "pick.removed_claimed"),
-    "assigned": ("pick.reassigned", "pick.removed_reassigned"),
-    "no_order": ("pick.no_order", "pick.removed_unknown"),
-    "empty": ("pick.empty", "pick.removed_empty"),
-    "left_out": ("pick.left", "pick.removed_left_out"),
+    "rejected": "pick.rejected",
+    "rejected_here": "pick.rejected",
+    "finished": "pick.handed_over_now",
+    "handed": "pick.handed_over_now",
+    "claimed": "pick.claimed_now",
+    "assigned": "pick.reassigned",
+    "no_order": "pick.no_order",
+    "empty": "pick.empty",
+    "left_out": "pick.left",
 }
-"""Messages by the reason why an order leaves: for a single order, and within a batch."""
+"""Messages by the reason why an order leaves."""
 
 
 def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect, ...]:
@@ -236,9 +236,7 @@ def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect
 def query_all_orders(state: PickState, *, refresh: bool = True) -> tuple[Effect, ...]:
     """Return the queries for all orders of the pick, and those that have left it with goods in hand."""
     left_orders = dict.fromkeys(
-        goods.order
-        for goods in state.to_return
-        if goods.is_unassigned or goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
+        goods.order for goods in state.to_return if goods.is_unassigned or goods.is_picked_for_other
     )
     return query_orders((*(tote.order for tote in state.totes), *left_orders), refresh=refresh)
 
@@ -353,7 +351,7 @@ def start_when_ready(state: PickState) -> Result:
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
     else:
-        text = msg("batch.picked", order=state.order)
+        text = msg("pick.left_done", order=state.order)
     return Turn(start, (), Verdict(GOOD if open_ else INFO, text))
 
 
@@ -373,15 +371,15 @@ def _merge_lines(
     if merged == mine:
         return Turn(pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and tote.is_uncertain)))
     differs = _order_values(merged) != _order_values(mine)
-    is_news = differs and not (is_uncertain or tote.is_uncertain or is_own)
+    is_reported = differs and not (is_uncertain or tote.is_uncertain or is_own)
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
     others = [take for take in state.lines if take.order != tote.order]
     state = _adjust_history(state, merged.values())
     renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
     if state.choices and not renewed.choices:
-        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_news else Turn(renewed)
-    if renewed.choices or renewed.take_over_choices or not is_news:
+        return reply(renewed, INFO, "pick.changed_question_dropped", order=tote.order) if is_reported else Turn(renewed)
+    if renewed.choices or renewed.take_over_choices or not is_reported:
         # the open question stays on the screen, with its reason
         return _ask_rest_again(state, renewed, tote.order) or Turn(renewed)
     return reply(renewed, INFO, "pick.changed", order=tote.order)
@@ -450,8 +448,9 @@ def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = 
 def _left_message(before: PickState, after: PickState, tote: Tote, reason: str, other_picker: str) -> Msg:
     goods = after.to_return[len(before.to_return) :]
     args: dict[str, str] = {"order": tote.order, **({"who": other_picker} if reason in ("claimed", "assigned") else {})}
-    alone, in_batch = LEAVE_TEXTS[reason]
-    text = msg(in_batch, tote=tote.letter, **args) if before.is_batch else msg(alone, **args)
+    text = msg(LEAVE_TEXTS[reason], **args)
+    if before.is_batch:
+        text = msg("pair", name=tote.letter, value=text)
     count = sum(back.quantity for back in goods)
     return msg("pick.removed_with_goods", what=text, count=count) if goods else text
 

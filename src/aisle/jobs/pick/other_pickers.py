@@ -61,8 +61,8 @@ def track_others(before: PickState, turn: GoodsTurn, order: str, row: OrderRow, 
         )
         left = [answered[0].label]
     text = msg("pick.other_picker", order=order, who=", ".join(joined)) if any(joined) else None
-    if is_excess_asked(state):  # its report is not replaced by the news of what led to it
-        text, turn = None, turn._replace(verdict=_without_news(turn.verdict))
+    if is_excess_asked(state):  # its report is not replaced by a report of what led to it
+        text, turn = None, turn._replace(verdict=_without_change_report(turn.verdict))
     if left:
         text = msg("pick.other_picker_left", order=order, who=", ".join(left))
     if left and theirs != GoodsSum():
@@ -70,7 +70,7 @@ def track_others(before: PickState, turn: GoodsTurn, order: str, row: OrderRow, 
     return _with_others_message(turn._replace(state=state), text)
 
 
-def _without_news(verdict: Verdict | None) -> Verdict | None:
+def _without_change_report(verdict: Verdict | None) -> Verdict | None:
     """Return a verdict unless it only says that a line was changed elsewhere."""
     return None if verdict and verdict.text.id == "pick.changed" else verdict
 

@@ -41,7 +41,7 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
     if match.quantity % 1 and not first.allows_decimals:
-        return reject_input(state, "pick.whole_number_only", label=label, quantity=match.quantity)
+        return reject_input(state, "input.whole_number_only", text=match.quantity)
     if question := location_questions.ask_location(state, match, open_):
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
@@ -79,9 +79,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
         return turn
     if expected_and_held_stock.is_without_stock(turn.verdict.detail):
         return turn._replace(verdict=turn.verdict._replace(detail=msg("pick.booked_nowhere", place=choice.key)))
-    return turn._replace(
-        verdict=turn.verdict._replace(text=msg("pick.from_location", place=choice.key, what=turn.verdict.text))
-    )
+    return turn._replace(verdict=turn.verdict._replace(text=msg("pair", name=choice.key, value=turn.verdict.text)))
 
 
 def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
@@ -111,13 +109,13 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     if closed:
         picked, of, _ = current_and_next_stop.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
+        return reject_input(state, "pick.short", choice, label=label, done=picked, of=of)
     picked, of, _ = current_and_next_stop.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, done=picked, of=of)
 
 
 def _for_tote(state: PickState, order: str, message: Msg) -> Msg:
-    return msg("pick.for_tote", tote=pick_state.tote_letter(state, order), what=message) if state.is_batch else message
+    return msg("pair", name=pick_state.tote_letter(state, order), value=message) if state.is_batch else message
 
 
 def report_picked(

@@ -37,8 +37,8 @@ class PutDown(NamedTuple):
 
 
 class GoodsToReturn(NamedTuple):
-    """Goods in hand of an order that has left the pick. `reason` is that of the messages: rejected, finished, claimed,
-    given, left_over for excess on a line, or laid for goods that another picker has reported as put down."""
+    """Goods in hand of an order that has left the pick. `reason` is a key of `view.RETURN_NOTES`; `left_over` is excess
+    on a line."""
 
     letter: str
     reason: str
@@ -61,6 +61,11 @@ class GoodsToReturn(NamedTuple):
     def is_for_other_picker(self) -> bool:
         """True if another picker has the order now: goods handed over stay picked, goods put back do not."""
         return self.reason in ("claimed", "assigned") and self.line is not None
+
+    @property
+    def is_picked_for_other(self) -> bool:
+        """True if the goods count as picked for another picker's order, who may have reported them as put down."""
+        return self.is_for_other_picker or self.reason == PUT_DOWN_BY_OTHER
 
     @property
     def is_unassigned(self) -> bool:
@@ -179,7 +184,7 @@ class PickState(NamedTuple):
 
     totes: tuple[Tote, ...] = ()
     phase: str = "wait"
-    """`wait` for the lines, `batch`, or `done` when every line is picked."""
+    """`wait` for the lines, `picking`, or `done` when every line is picked."""
     is_batch: bool = False
     """True if the pick has or had several orders; messages then name the tote."""
     verifies_locations: bool = False

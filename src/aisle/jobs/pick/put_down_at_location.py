@@ -93,12 +93,9 @@ def offer_pickup_locations(state: PickState, row: PickupLocationsRow) -> Result:
     locations = [str(location) for location in row.get("locations") or ()]
     if not locations:
         return reject_input(state, "pick.no_location_at_all", code=code)
-    choices, count = [PickChoice("put_here", location) for location in locations], int(row.get("count") or 0)
-    if count > len(locations):
-        return reject_input(
-            state, "pick.no_pickup_more", *choices, code=code, place=locations[0], shown=len(locations), count=count
-        )
-    return reject_input(state, "pick.no_pickup", *choices, code=code, place=locations[0])
+    choices = [PickChoice("put_here", location) for location in locations]
+    args = {"place": locations[0], "shown": str(len(locations)), "count": str(row.get("count") or len(locations))}
+    return reject_input(state, "pick.no_pickup", *choices, code=code, **args)
 
 
 def _nothing_in_hand(state: PickState) -> Result:
@@ -196,7 +193,7 @@ def return_goods(state: PickState, context: Context) -> Result:
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
-    verdict = Verdict(GOOD, msg("pick.is_put_down" if put_down and not kept else "pick.choice_put_back_all"))
+    verdict = Verdict(GOOD, msg("pick.choice_is_put_down" if put_down and not kept else "pick.choice_put_back"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))
@@ -213,9 +210,7 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
         name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
     ]
     source = name_goods_and_locations.list_locations(goods.location for goods in step.returned)
-    text = name_goods_and_locations.goods_message(
-        "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=source
-    )
+    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=source)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

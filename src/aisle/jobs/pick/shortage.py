@@ -26,6 +26,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import turn_page
 from aisle.jobs.look_up_product import Cells, delivery_block, estimate, nearby_block, product_queries, refresh_product
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.parse_product_rows import (
     ExpectedDelivery,
     NearbyStock,
@@ -108,7 +109,7 @@ class ShortageState(NamedTuple):
     held_for: tuple[tuple[str, Decimal], ...] = ()
     """Orders that all goods at locations are held for, and how much; empty if some are free."""
     phase: str = "choices"
-    """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
+    """`choices`; to reject: `which_order` where there are several, and `which_reason`."""
     order: str = ""
     """Order to be rejected."""
     other_locations: tuple[OtherLocation, ...] = ()
@@ -183,8 +184,8 @@ def _title(state: ShortageState) -> Msg:
 
 def _offered_text(state: ShortageState, choice: OfferedChoice) -> Msg:
     if choice.kind == "reject":
-        return msg("shortage.choice_confirm", order=state.order)
-    return msg("shortage.choice_product" if choice.kind == "product" else "shortage.choice_take_anyway", key=choice.key)
+        return msg("shortage.title_reject", order=state.order)
+    return msg("shortage.choice_product" if choice.kind == "product" else "pick.choice_pick_here", key=choice.key)
 
 
 # Missing quantity, and a summary for narrow screens
@@ -207,9 +208,7 @@ def _lines(state: ShortageState) -> list[Line]:
 
 
 def _missing_text(state: ShortageState) -> Msg:
-    if state.unit:
-        return msg("shortage.missing_measure", rest=state.missing, of=state.ordered, unit=state.unit)
-    return msg("shortage.missing", rest=state.missing, of=state.ordered)
+    return msg("shortage.missing", rest=state.missing, of=measured(state.ordered, state.unit))
 
 
 def _nearby_text(state: ShortageState) -> Msg | None:
@@ -254,7 +253,7 @@ def _choice_block(state: ShortageState) -> Block:
 def _choice_row(state: ShortageState, choice: OfferedChoice) -> Cells:
     if choice.kind == "reject":
         return (
-            msg("shortage.choice_reject", order=state.orders[0])
+            msg("shortage.title_reject", order=state.orders[0])
             if len(state.orders) == 1
             else msg("shortage.choice_reject_one"),
         )
@@ -265,7 +264,7 @@ def _choice_row(state: ShortageState, choice: OfferedChoice) -> Cells:
 
 def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
     named = {pool.number: pool.name for pool in state.product_details.pools} if state.product_details else {}
-    where = msg("shortage.choice_location", place=other.location)
+    where = msg("pick.choice_pick_here", key=other.location)
     if other.quantity <= 0:
         return (where, msg("shortage.none_there"))
     if not other.pool or len(named) < 2:
@@ -284,14 +283,14 @@ def _order_row(need: OrderShortage) -> Cells:
 
 
 def _order_text(need: OrderShortage) -> Msg:
-    return msg("shortage.tote", order=need.order, tote=need.tote) if need.tote else raw(need.order)
+    return msg("pick.tote_plain", order=need.order, tote=need.tote) if need.tote else raw(need.order)
 
 
 def _question_block(state: ShortageState) -> Block:
     if state.phase == "which_order":
         first = {need.order: need for need in reversed(state.needs)}
         rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
-        title = msg("shortage.orders")
+        title = msg("today.orders")
     else:
         rows = tuple((raw(reason.text),) for reason in state.reasons)
         title = msg("shortage.reasons")
@@ -308,11 +307,9 @@ class ShortageJob(Job[ShortageState]):
     """Job from the report of a shortage to its result."""
 
     name = "shortage"
+    state_type = ShortageState
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
-
-    def begin(self) -> ShortageState:
-        return ShortageState(reasons=parse_reasons(()))
 
     def accepts(self, state: ShortageState) -> Accepts:
         values = (
@@ -361,9 +358,7 @@ class ShortageJob(Job[ShortageState]):
                 return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
                 return _handle_choice(state, choice)
-            case Command("n" | "p" as letter):
-                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
-            case CursorKey(key):
+            case Command("n" | "p" as key) | CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
             case UnknownCode(code) | Text(code):
                 return reply(state._replace(offered=None), WRONG, "count.unknown", code=code)
@@ -516,12 +511,12 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
     if location and state.phase == "choices":
         return _choose_location(state, location.key)
     if location:
-        return reply(state, WRONG, "shortage.answer_first", what=location.key)
+        return reply(state, WRONG, "count.answer_first", what=location.key)
     if first.kind == PRODUCT:
         labels = distinct_labels(state.label, state.product, first)
         state_asked = state._replace(offered=OfferedChoice("product", first.key))
         return reply(state_asked, ASK, "shortage.other_product", **labels)
-    return reply(state, WRONG, "shortage.answer_first", what=name_of(first))
+    return reply(state, WRONG, "count.answer_first", what=name_of(first))
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:
@@ -543,8 +538,8 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
-    answer = {"kind": "elsewhere", "location": location, "pool": pool, "label": state.label}
-    return reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
+    answer = {"kind": "elsewhere", "location": location, "pool": pool}
+    return reply(state, GOOD, "pick.elsewhere", Close(answer=answer), place=location, label=state.label)
 
 
 def _scanned_location_answer(state: ShortageState) -> Args | None:
@@ -555,18 +550,18 @@ def _scanned_location_answer(state: ShortageState) -> Args | None:
 
 def _answer_short(state: ShortageState, reason: Reason) -> Result:
     details = {"empty": reason.is_location_empty, "rest": str(state.missing)}
-    answer = {"kind": "short", **_reason_fields(state, reason), **details}
+    answer = {"kind": "short", **_reason_fields(reason), **details}
     id_ = "shortage.closed" if state.keeps_reasons else "shortage.closed_on_host"
     return reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
 
 
 def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
-    answer = {"kind": "reject", **_reason_fields(state, reason), "order_number": state.order}
+    answer = {"kind": "reject", **_reason_fields(reason), "order_number": state.order}
     return reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
 
 
-def _reason_fields(state: ShortageState, reason: Reason) -> Args:
-    return {"code": reason.code, "text": reason.text, "kept": state.keeps_reasons}
+def _reason_fields(reason: Reason) -> Args:
+    return {"code": reason.code, "text": reason.text}
 
 
 def _go_back(state: ShortageState) -> Result:

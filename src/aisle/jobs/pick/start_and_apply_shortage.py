@@ -20,7 +20,7 @@ def start_shortage(state: PickState) -> Result:
     if take is None:
         return Turn(state)
     lines = current_and_next_stop.current_stop_lines(state)
-    done, of, rest = current_and_next_stop.sum_lines(lines)
+    _, of, rest = current_and_next_stop.sum_lines(lines)
     orders = [
         {
             "order_number": line.order,
@@ -38,7 +38,6 @@ def start_shortage(state: PickState) -> Result:
         "location": take.location,
         "pool": take.pool,
         "pools": list(take.pools),
-        "taken": done,
         "ordered": of,
         "rest": rest,
         "decimal": take.allows_decimals,

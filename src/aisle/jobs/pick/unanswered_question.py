@@ -145,7 +145,7 @@ def products_of_goods_question(state: PickState) -> set[str]:
 
 def reject_other_scan(state: PickState, match: Match) -> Turn[PickState]:
     """Reject a scan, because the question about the goods scanned before would be lost."""
-    return reply(state, WRONG, "pick.goods_first_scan", what=quantity_or_record.name_of(match))
+    return reply(state, WRONG, "count.answer_first", what=quantity_or_record.name_of(match))
 
 
 def repeat_goods_question(state: PickState) -> Turn[PickState]:

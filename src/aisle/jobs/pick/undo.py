@@ -82,12 +82,10 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
     if not writes:
         return None
     restored = restored._replace(choices=(), only_order="")
-    text = goods_message(
-        "pick.put_down_undone", "pick.put_down_undone_many", _goods_in_hand_again(state, restored), place=step.location
-    )
+    text = goods_message("pick.put_down_undone", _goods_in_hand_again(state, restored), place=step.location)
     if state.is_batch:
         orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]
-        text = msg("pick.for_tote", tote=_tote_letters(state, orders), what=text)
+        text = msg("pair", name=_tote_letters(state, orders), value=text)
     return Turn(restored, writes, undo_verdict(text))
 
 
@@ -111,13 +109,11 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
-        text = msg("pick.closed_again", label=take.label, done=done, of=of)
+        text = msg("pick.short", label=take.label, done=done, of=of)
     elif was == now:
         text = msg("pick.reopened", label=take.label)
     if state.is_batch:
-        text = msg(
-            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in named)), what=text
-        )
+        text = msg("pair", name=_tote_letters(restored, (restored.lines[index].order for index in named)), value=text)
     writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)
     next_state = (

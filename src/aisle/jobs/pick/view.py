@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs import choice_letters, name_goods_and_locations, quantity_or_record
 from aisle.jobs.job import money_message
-from aisle.jobs.name_goods_and_locations import unit_of
+from aisle.jobs.name_goods_and_locations import measured, unit_of
 from aisle.jobs.parse_product_rows import held_message
 from aisle.jobs.pick import (
     current_and_next_stop,
@@ -46,9 +46,9 @@ MAX_UPCOMING = 12
 
 CHOICE_TEXTS = {
     "take_here": "pick.choice_pick_here",
-    "put_here": "pick.choice_put_down_here",
+    "put_here": "hand_over.choice_location",
     "put_others": "pick.choice_put_down_others",
-    "count": "pick.choice_count",
+    "count": "move.choice_count",
     "reopen": "pick.choice_reopen",
     "this_one": "pick.choice_this_one",
     "leave_for": "pick.choice_leave_for",
@@ -64,7 +64,7 @@ CHOICE_TEXTS = {
     "go_on": "pick.choice_go_on",
     "both": "pick.choice_both_pick",
     "hand_over": "pick.choice_leave_to_picker",
-    "finish": "pick.choice_hand_over_order",
+    "finish": "order_actions.hand_over",
 }
 """Message ids of choices with a fixed text."""
 
@@ -79,7 +79,7 @@ RETURN_NOTES = {
     "empty": "pick.note_return_empty",
     "left_over": "pick.note_return_surplus",
 }
-"""Message ids of notes on goods to be put back, by the reason why their order left."""
+"""Message ids of notes on goods to be put back, by the reason why their order left. Other reasons leave none."""
 
 
 def view(state: PickState) -> Step:
@@ -102,20 +102,20 @@ def _title(state: PickState) -> Msg:
 
 
 def _wait_step(state: PickState) -> Step:
-    note = msg("pick.note_answer" if state.choices else "stores.loading")
+    note = msg("pick.answer_first" if state.choices else "stores.loading")
     return Step(
         state.step_name,
         _title(state),
         msg("unconfirmed.choose") if state.choices else msg("pick.prompt_wait"),
         lines=(Line("note", note),),
         choices=_choice_texts(state),
-        key_hints=_back_hints(),
+        key_hints=(BACK,),
     )
 
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = current_and_next_stop.current_stop_lines(state)
-    lines = [Line("location", msg("count.location", place=line.location))] if line.location else []
+    lines = [Line("location", msg("raw", text=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines), _quantity_bar(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
@@ -147,7 +147,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         upcoming=_upcoming_stops(state),
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
-        key_hints=(*hints, *_back_hints()),
+        key_hints=(*hints, BACK),
         done=done,
         total=total,
         progress=_progress(state),
@@ -176,7 +176,7 @@ def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]
         if names and tote.order in orders:
             known = ", ".join(filter(None, names))
             note = msg("pick.note_other_pickers", who=known) if known else msg("pick.note_other_pickers_unknown")
-            lines.append(Line("note", msg("pick.for_tote", tote=tote.letter, what=note) if state.is_batch else note))
+            lines.append(Line("note", msg("pair", name=tote.letter, value=note) if state.is_batch else note))
     return lines
 
 
@@ -198,21 +198,19 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     unit = unit_of(stop[0])
     if state.is_batch:
         totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
-        if unit:
-            return msg("pick.measure_totes", rest=rest, totes=totes, unit=unit)
-        if done:
+        if done and not unit:
             return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
-        return msg("pick.quantity_totes", rest=rest, totes=totes)
-    return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("pick.quantity", done=done, of=of)
+        return msg("pick.quantity_totes", rest=msg("beside", one=rest, other=unit) if unit else rest, totes=totes)
+    return msg("progress.of", done=done, total=measured(of, unit))
 
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
     """Return what to take here and what is taken, for the row of the quantity on a handheld."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
     unit = unit_of(stop[0])
-    taken = msg("pick.bar_taken_measure", done=done, unit=unit) if unit else msg("pick.bar_taken", done=done)
+    taken = msg("pick.bar_taken", done=measured(done, unit))
     if not state.is_batch:
-        return (msg("pick.bar_take_measure", of=of, unit=unit) if unit else msg("pick.bar_take", of=of)), taken
+        return msg("pick.bar_take", of=measured(of, unit)), taken
     totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
     return msg("pick.bar_take_totes", rest=rest, totes=totes), taken
 
@@ -287,7 +285,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         )
         return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
-        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("look_up.title")
+        return msg("shortage.choice_product", key=choice.label) if choice.label else msg("look_up.title")
     if choice.kind == "tote":
         return msg("pick.choice_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":
@@ -297,7 +295,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
         return msg("pick.choice_is_put_down")
     if choice.kind == "put_back" and len(state.to_return) > 1:
-        return msg("pick.choice_put_back_all")
+        return msg("pick.choice_put_back")
     if choice.kind == "leave" and state.to_return:
         return msg("pick.choice_leave_with_goods")
     if choice.kind == "amount":
@@ -308,14 +306,15 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind in quantity_or_record.RECORD_CHOICES:
         return msg(
-            "count.choice_location" if choice.kind == "is_location" else "count.choice_product",
+            "locations.title_location" if choice.kind == "is_location" else "count.choice_product",
             label=choice.label or choice.key,
         )
     if choice.kind == location_questions.PICKED_FROM:
         return msg("move.from_location", place=choice.key)
     if choice.kind == "set":
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
-    return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)
+    key = choice.label or choice.key
+    return msg(CHOICE_TEXTS[choice.kind], key=key, place=key)
 
 
 def _progress(state: PickState) -> Msg | None:
@@ -334,7 +333,7 @@ def _done_step(state: PickState) -> Step:
         key_hints=(
             *((KeyHint("u", msg("hint.undo")),) if state.history else ()),
             *_postponed_hints(state),
-            *_back_hints(),
+            BACK,
         ),
         done=quantity,
         total=total,
@@ -400,7 +399,7 @@ def leave_verdict(state: PickState) -> Verdict:
         )
         return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
-        return Verdict(INFO, msg("pick.left_unopened", order=state.order))
+        return Verdict(INFO, msg("pick.left_viewed", order=state.order))
     if state.phase != "done":
         return Verdict(INFO, msg("pick.left_batch") if state.is_batch else msg("pick.left", order=state.order))
     if is_nothing_picked(state.lines):
@@ -426,7 +425,7 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     ):
         return Verdict(
             GOOD if was_changed else INFO,
-            msg("pick.left_waiting_at", order=state.order, place=name_goods_and_locations.list_locations(locations)),
+            msg("pick.put_down", order=state.order, place=name_goods_and_locations.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
@@ -464,7 +463,7 @@ def _return_step(state: PickState) -> Step:
     first, goods = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
-        lines.insert(0, Line("location", msg("count.location", place=first.location)))
+        lines.insert(0, Line("location", msg("raw", text=first.location)))
     quantity = goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"
@@ -483,9 +482,11 @@ def _return_step(state: PickState) -> Step:
         ),
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
-        key_hints=_back_hints(),
+        key_hints=(BACK,),
         upcoming_title=msg(
-            "pick.upcoming_goods_for_others" if any(map(_is_for_others, state.to_return)) else "pick.upcoming_returns"
+            "pick.upcoming_goods_for_others"
+            if any(goods.is_picked_for_other for goods in state.to_return)
+            else "pick.upcoming_returns"
         ),
     )
 
@@ -499,20 +500,10 @@ def _return_note(goods: GoodsToReturn) -> str:
 def _all_returned_step(state: PickState) -> Step:
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
     note = Line("note", goods_for_other_pickers.returned_message(state))
-    return Step(
-        state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
-    )
-
-
-def _is_for_others(goods: GoodsToReturn) -> bool:
-    return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
+    return Step(state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, BACK))
 
 
 def _leave_reason(state: PickState) -> str:
-    if _is_for_others(state.to_return[0]):
+    if state.to_return[0].is_picked_for_other:
         return "pick.order_of_other_picker"
     return "pick.surplus_title" if state.to_return[0].reason == "left_over" else "pick.order_left"
-
-
-def _back_hints() -> tuple[KeyHint, ...]:
-    return (BACK,)

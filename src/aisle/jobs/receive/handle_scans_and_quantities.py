@@ -120,13 +120,13 @@ def handle_product(state: ReceiveState, row: ProductRow | None, context: Context
 def choose_line(state: ReceiveState, line: DeliveryLine, context: Context) -> Result:
     """Select a product of the list; its quantity is typed if it cannot be scanned."""
     if state.in_hand and state.in_hand.product == line.product:
-        return reply(state._replace(phase="goods"), INFO, "receive.how_many", label=line.label)
+        return reply(state._replace(phase="goods"), INFO, "goods.how_many", label=line.label)
     if asked := ask_before_booking(state):
         return asked
     before = book_goods(state._replace(phase="goods"), state.receiving_location, context)
     item = _announced_goods(state, line.product)
     state = before.state._replace(in_hand=item)
-    return reply(state, INFO, "receive.how_many", *before.effects, query_suggested_location(item), label=line.label)
+    return reply(state, INFO, "goods.how_many", *before.effects, query_suggested_location(item), label=line.label)
 
 
 # Questions
@@ -242,7 +242,7 @@ def set_quantity(
 ) -> Result:
     """Set the quantity in hand; `added` is the quantity of a scan. Ask first if it exceeds the announced quantity."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "pick.whole_number_only", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "input.whole_number_only", text=quantity)
     missing = missing_quantity(state, goods.product)
     if is_excess_accepted(state, goods.product) or is_announced_unknown(state, goods.product):
         return _ask_if_plausible(state, goods, quantity, context, added) or _take_goods(state, goods, quantity, context)
@@ -388,11 +388,11 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
     id_ = (
         "receive.taken_alone"
         if is_announced_unknown(state, goods.product)
-        else "receive.taken"
+        else "pick.picked"
         if announced
         else "receive.taken_extra"
     )
-    return reply(state, GOOD, id_, *effects, label=goods.label, quantity=quantity, of=announced)
+    return reply(state, GOOD, id_, *effects, label=goods.label, quantity=quantity, done=quantity, of=announced)
 
 
 def query_suggested_location(goods: GoodsInHand) -> Query:

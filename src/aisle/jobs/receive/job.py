@@ -337,7 +337,7 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
         return _scan_before_delivery(state, match)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if match is None:
-        return reply(before, WRONG, "move.not_this", what=name_of(matches[0]))
+        return reply(before, WRONG, "page.not_this", what=name_of(matches[0]))
     if match.kind == DELIVERY:
         return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
     if state.delivery_number:
@@ -467,7 +467,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return handle_scans_and_quantities.set_aside(before, choice.key, choice.label or choice.key, context)
         case "other":
             return _return_to_list(state, context)
-    return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)
+    return reply(state._replace(pending_scan=None), INFO, "home.partly_received", delivery=state.delivery_number)
 
 
 def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> Result:
@@ -544,7 +544,7 @@ def _close_delivery(state: ReceiveState, context: Context) -> Result:
 
 
 def _resume(state: ReceiveState) -> Result:
-    return reply(state._replace(phase="goods"), INFO, "receive.go_on", delivery=state.delivery_number)
+    return reply(state._replace(phase="goods"), INFO, "home.partly_received", delivery=state.delivery_number)
 
 
 def _return_to_list(state: ReceiveState, context: Context) -> Result:
@@ -563,7 +563,7 @@ def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
     if choice == 2:
         quantity, label = state.in_hand.quantity, state.in_hand.label
         listed = _return_to_list(state._replace(in_hand=None), context)
-        return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
+        return reply(listed.state, INFO, "receive.dropped", *listed.effects, quantity=quantity, label=label)
     if asked := handle_scans_and_quantities.ask_received_meanwhile(state):
         return asked
     booked = handle_scans_and_quantities.book_goods(state, state.receiving_location, context)

@@ -150,7 +150,7 @@ def handle_found(state: ReceiveState, rows: tuple[DeliveriesRow, ...], total: in
     if not total:
         code, state = state.search, state._replace(search="")
         return reply(state, WRONG, "count.unknown", query_deliveries(state), code=code)
-    return reply(state, ASK, "receive.found", query_deliveries(state), text=state.search, count=total)
+    return reply(state, ASK, "list.found", query_deliveries(state), text=state.search, count=total)
 
 
 def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Result:
@@ -196,7 +196,7 @@ def scan_delivery(state: ReceiveState, matches: list[Match], context: Context) -
     if len(keys) == 1:
         return open_delivery(state, keys[0], code, context)
     choices = tuple(ReceiveChoice("open", key, label=code) for key in keys[:MAX_DELIVERY_CHOICES])
-    return reply(state._replace(choices=choices), ASK, "receive.which_of", code=code)
+    return reply(state._replace(choices=choices), ASK, "receive.which", label=code)
 
 
 def _open_container(state: ReceiveState, code: str) -> Result:

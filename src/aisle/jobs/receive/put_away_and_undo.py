@@ -17,7 +17,7 @@ from aisle.jobs.receive.receive_state_and_differences import (
     receipt_write,
     without_consent,
 )
-from aisle.jobs.view import ASK, GOOD, WRONG, Msg, msg, undo_verdict
+from aisle.jobs.view import ASK, GOOD, WRONG, Msg, msg, raw, undo_verdict
 
 
 def booked_before(state: ReceiveState, goods: GoodsInHand, location: str) -> Msg:
@@ -68,7 +68,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         quantity = before.quantity if before else ZERO
         state = _drop_unused_consent(state._replace(in_hand=before), item)
         was = item.quantity if item else ZERO
-        return Turn(state, (), undo_verdict(msg("count.undone", label=step.label, was=was, now=quantity)))
+        return Turn(state, (), undo_verdict(msg("pick.undone", label=step.label, was=was, now=quantity, where=raw(""))))
     quantity = sum((entry.quantity for entry in step.entries), ZERO)
     state = add_received(state, step.entries, step.label, sign=-1)
     if step.before:

@@ -237,7 +237,7 @@ def partly_received_note(state: ReceiveState, user: str) -> LocalNote:
 
 
 def parse_delivery_row(row: DeliveriesRow, context: Context) -> ListedDelivery:
-    """Parse a row of the read `deliveries`."""
+    """Parse a row of the query `deliveries`."""
     expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
     return ListedDelivery(
         str(row["order_number"]),
@@ -253,7 +253,7 @@ def parse_delivery_row(row: DeliveriesRow, context: Context) -> ListedDelivery:
 
 
 def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
-    """Parse a line of the read `delivery`."""
+    """Parse a line of the query `delivery`."""
     product = str(row.get("product_number") or "")
     return DeliveryLine(
         int(row["line_number"]),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from aisle.jobs import list_cursor_and_search, quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.list_page_base_class import Column
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.receive import handle_scans_and_quantities
 from aisle.jobs.receive.receive_state_and_differences import (
     DeliveryLine,
@@ -56,14 +57,14 @@ CHOICE_TEXTS = {
     "go_on": "move.go_on",
     "other": "receive.choice_other",
     "extra": "receive.choice_accept",
-    "fit": "receive.choice_announced_quantity",
-    "over": "receive.choice_whole_quantity",
+    "fit": "goods.only",
+    "over": "goods.all_anyway",
     "aside": "receive.choice_set_aside",
     "find": "receive.choice_find",
     "amount": "count.choice_quantity",
-    "not_so_many": "count.choice_not_so_many",
+    "not_so_many": "order_actions.no",
     "is_product": "count.choice_product",
-    "is_location": "count.choice_location",
+    "is_location": "locations.title_location",
     "is_delivery": "receive.choice_open",
 }
 
@@ -136,7 +137,7 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
         return choice_texts(state)
     match state.phase:
         case "check":
-            return (msg("receive.choice_close"), msg("move.go_on"))
+            return (msg("order_actions.yes"), msg("move.go_on"))
         case "leave":
             return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("move.go_on"))
     return ()
@@ -173,7 +174,7 @@ def _list_view(state: ReceiveState) -> ListView:
         else msg("receive.empty"),
         key_hints=(
             *list_cursor_and_search.page_hints(state, has_two_line_rows=True),
-            KeyHint("a", msg("hint.all_deliveries")),
+            KeyHint("a", msg("log.all")),
             BACK,
         ),
         has_two_line_rows=True,
@@ -236,7 +237,7 @@ def line_progress(line: DeliveryLine) -> Msg:
     if line.is_announced_unknown and line.is_open:
         return number_message(None)
     if line.allows_decimals and line.unit and line.announced and not line.is_unknown:
-        return msg("progress.of_unit", done=line.received, total=line.announced, unit=line.unit)
+        return msg("progress.of", done=line.received, total=measured(line.announced, line.unit))
     return progress_text(None if line.is_unknown else line.received, line.announced)
 
 
@@ -383,12 +384,12 @@ def _prompt(state: ReceiveState) -> Msg:
         if handle_scans_and_quantities.open_quantity_goods(state) is not None:
             return quantity_prompt(choice_letters(state), scans=not waits, is_total=False)
         return letter_prompt(choice_letters(state), scans=not waits)
-    return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
+    return msg("receive.prompt_item") if state.in_hand else msg("count.prompt_product")
 
 
 def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     if not state.delivery_number:
-        return (Line("note", msg("receive.note_which")),)
+        return (Line("note", msg("receive.prompt_delivery")),)
     destination = (
         msg("move.to", place=state.receiving_location) if state.receiving_location else msg("receive.no_location")
     )
@@ -437,7 +438,7 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     if received or is_received_unknown(state, goods.product):
         all_ = None if is_received_unknown(state, goods.product) else goods.quantity + received
         return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=announced_text)
-    return msg("pick.quantity", done=goods.quantity, of=announced_text)
+    return msg("progress.of", done=goods.quantity, total=announced_text)
 
 
 def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:

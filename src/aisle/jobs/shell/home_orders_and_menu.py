@@ -82,7 +82,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.products"), Start("products", {})),
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
-    (msg("clearance_request.title"), Start("clearance", {})),
+    (msg("clearance.title"), Start("clearance", {})),
     (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
     (msg("home.expiry"), Start("expiry", {})),
@@ -165,7 +165,7 @@ class HomeState(NamedTuple):
 
 
 def parse_open_order(row: "OrdersRow", context: Context) -> OpenOrderRow:
-    """Parse a row of the read `orders`."""
+    """Parse a row of the query `orders`."""
     claim = parse_claim(row, context)
     picked, ordered = order_progress(row)
     return OpenOrderRow(
@@ -312,7 +312,7 @@ class HomeJob(Job[HomeState]):
                 return Turn(state, (moves, find_and_report_refusals.query_refused_hand_overs(since)))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
-            case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
+            case Opened() | Closed() | Changed("order" | "outbox" | "delivery" | "recount") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
                 return self._refresh_all(
                     state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
@@ -411,7 +411,7 @@ class HomeJob(Job[HomeState]):
     def _handle_scan(self, state: HomeState, match: Match, context: Context) -> Result:
         if state.last_read.is_repeated(match.key, context.now):
             again = state._replace(last_read=state.last_read._replace(at=context.now))
-            return reply(again, INFO, "hand_over.read_again", order=state.handed_over)
+            return reply(again, INFO, "pick.handed_over_now", order=state.handed_over)
         if match.kind in (ORDER, REFERENCE):
             return Turn(_reset(state), (Start("pick", {"order_number": match.key}),))
         if match.kind == PERSON:
@@ -439,17 +439,16 @@ class HomeJob(Job[HomeState]):
         if is_only and _opens_directly(state.search, answer.rows[0]):
             return Turn(_reset(state), (Start("pick", {"order_number": listed[0].number}),))
         if is_only:
-            found = "home.found_picked" if listed[0].is_picked else "home.found_one"
-            return reply(state, ASK, found, text=state.search, order=listed[0].number)
+            return reply(state, ASK, "home.found_picked", text=state.search, order=listed[0].number)
         if total:
-            found = "home.found_more" if state.may_have_more else "home.found"
+            found = "list.found_more" if state.may_have_more else "list.found"
             return reply(state, ASK, found, text=state.search, count=total)
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, is_live=True),))
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
         if not answer.total:
             verdict = Verdict(
-                WRONG, list_cursor_and_search.not_found_message("home.not_found", state.search, answer.may_have_more)
+                WRONG, list_cursor_and_search.not_found_message("count.unknown", state.search, answer.may_have_more)
             )
             # The list shows all open orders again; 1 picks the first one.
             return self._refresh_list(_reset(state), context)._replace(verdict=verdict)

@@ -61,7 +61,7 @@ record to open."""
 
 RECORD_TEXTS = {
     ORDER: "palette.order",
-    PRODUCT: "palette.product",
+    PRODUCT: "raw.cut",
     LOCATION: "palette.location",
     DELIVERY: "palette.delivery",
 }
@@ -72,7 +72,7 @@ MIN_RECORD_LETTERS = 3
 MAX_NUMBER_DIGITS = 3
 """Maximum number of digits of a command's number; more are a code."""
 
-QUIT_TEXTS = ("hint.quit", "hint.quit")
+QUIT_TEXT = "hint.quit"
 """Texts of the commands that end the program."""
 
 SIGN_OUT_TEXT = "home.sign_out"
@@ -194,7 +194,7 @@ class PaletteJob(Job[PaletteState]):
             self.name,
             msg("palette.title"),
             msg("palette.prompt"),
-            (msg("palette.head"), msg("palette.head_key")),
+            (msg("palette.head"), msg("scanner_test.kind_key")),
             tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
             empty=msg("palette.empty"),
             numbered=0 if state.typed else None,
@@ -257,7 +257,7 @@ def _matching_entries(entries: Iterable[PaletteEntry], names: tuple[str, ...], t
 def _found_entries(state: PaletteState, text: str) -> tuple[PaletteEntry, ...]:
     """Return the commands that match, then records. The command that ends the program is the last one."""
     commands = _matching_entries(state.entries, state.names, text)
-    last = tuple(entry for entry in commands if entry.text.id in QUIT_TEXTS)
+    last = tuple(entry for entry in commands if entry.text.id == QUIT_TEXT)
     return (*(entry for entry in commands if entry not in last), *state.records, *last)
 
 
@@ -298,7 +298,7 @@ def _handle_text(state: PaletteState, size: int, context: Context) -> Result:
 
 def _record_entry(row: RecordRow) -> PaletteEntry:
     key = {} if row["kind"] == PRODUCT else {"key": row["key"]}
-    name = msg(RECORD_TEXTS[row["kind"]], **key, name=row["label"])
+    name = msg(RECORD_TEXTS[row["kind"]], **key, name=row["label"], text=row["label"])
     return PaletteEntry(name, RECORD, f"{row['kind']}/{row['key']}", row["key"] if row["kind"] == PRODUCT else "")
 
 
@@ -330,7 +330,7 @@ def _with_only(entry: PaletteEntry, state: PaletteState, context: Context) -> Pa
 
 
 def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Result:
-    if entry.text.id in QUIT_TEXTS and not state.is_quit_asked:
+    if entry.text.id == QUIT_TEXT and not state.is_quit_asked:
         return reply(_with_only(entry, state, context)._replace(is_quit_asked=True), ASK, "palette.quit_again")
     if entry.text.id == SIGN_OUT_TEXT:
         is_asked = state.is_sign_out_warned

@@ -230,7 +230,7 @@ def _pin_step(name: str, state: PinState) -> Step:
     prompts = {
         "type": msg("pin.prompt"),
         "wait": msg("clearance_request.prompt_wait"),
-        "late": msg("stores.prompt_choices"),
+        "late": msg("unconfirmed.choose"),
     }
     return Step(
         name=name,

@@ -140,11 +140,11 @@ def _fault_message(last: ScannedInput) -> Msg | None:
     if len(last.text) >= MAX_LINE or _is_two_codes(code):
         return msg("scanner_test.two_codes")
     if last.meaning_kind != "command" and is_garbled(code):
-        return msg("scanner_test.keyboard_layout")
+        return msg("input.keyboard_layout")
     fault = gs1_fault(code, last.is_gs1) if _is_gs1(last) else ""
     if fault == MISSING_SEPARATOR or (_is_gs1(last) and _lacks_separator(code)):
-        return msg("scanner_test.no_gs")
-    return msg("scanner_test.gs1_broken") if fault else None
+        return msg("input.no_gs")
+    return msg("input.gs1_damaged") if fault else None
 
 
 def _is_two_codes(code: str) -> bool:
@@ -224,10 +224,10 @@ STYLE_SAMPLES: Final = (
 
 MEANING_TEXTS: Final = {
     "product": "count.choice_product",
-    "location": "count.choice_location",
-    "order": "scanner_test.means_order",
-    "reference": "scanner_test.means_order",
-    "delivery": "scanner_test.means_delivery",
+    "location": "locations.title_location",
+    "order": "order.title",
+    "reference": "order.title",
+    "delivery": "receive.choice_open",
     "person": "scanner_test.means_person",
     "command": "scanner_test.means_command",
     "times": "scanner_test.means_times",
@@ -274,11 +274,10 @@ def _input_text(scanned: ScannedInput) -> Msg:
 
 def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
     input_line = Line("product", _input_text(scanned))
-    return (
-        (input_line,)
-        if scanned.key
-        else (input_line, Line("note", msg(MEANING_TEXTS[scanned.meaning_kind], label=scanned.label)))
-    )
+    if scanned.key:
+        return (input_line,)
+    names = dict.fromkeys(("label", "order", "delivery"), scanned.label)
+    return input_line, Line("note", msg(MEANING_TEXTS[scanned.meaning_kind], **names))
 
 
 def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:

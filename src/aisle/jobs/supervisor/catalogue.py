@@ -212,7 +212,7 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
 
     def empty_text(self, state: ProductsState) -> Msg:
         text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("products.none_known")
+        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def key(self, row: FacetsRow) -> str:
         return row["code"]
@@ -374,7 +374,7 @@ def _lines(shown: CatalogueProduct) -> tuple[Line, ...]:
     if not shown.is_in_catalogue:
         lines.append(Line("note", msg("products.stock_only")))
     elif product.is_discontinued:
-        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("products.title_ended")
         lines.append(Line("note", gone))
     if product.attention:
         lines.append(Line("note", msg("look_up.attention", codes=product.attention)))
@@ -459,6 +459,6 @@ class ProductsJob(PageJob[ProductsState]):
     def handle_scan(self, state: ProductsState, matches: tuple[Match, ...], context: Context) -> Result:
         match = matches[0]
         if match.kind != PRODUCT:
-            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
-        shown = Verdict(INFO, msg("look_up.shown", label=match.label or match.key))
+            return refuse(state, msg("page.not_this", what=name_of(match)))
+        shown = Verdict(INFO, msg("raw.cut", text=match.label or match.key))
         return _open_product(state, match.key)._replace(verdict=shown)

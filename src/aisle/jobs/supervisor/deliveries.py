@@ -117,7 +117,7 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
 
     def empty_text(self, state: DeliveriesState) -> Msg:
         text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("deliveries.empty")
+        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def all_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
         *columns, when = DELIVERY_COLUMNS
@@ -207,9 +207,6 @@ class DeliveryPage(DetailPage[DeliveriesState]):
             *((Action(msg("hint.undo"), _undo_accepted, "u"),) if state.accepted else ()),
         )
 
-    def handle_text(self, state: DeliveriesState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
-
     def go_back(self, state: DeliveriesState, context: Context) -> Result:
         if state.is_alone:
             return Turn(state, (Close(),))
@@ -295,7 +292,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     name = "deliveries"
     state_type = DeliveriesState
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
-    topics = ("delivery", "outbox")
+    topics = ("delivery", "outbox", "log")
     preferred_kinds = (DELIVERY, PRODUCT)
 
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
@@ -329,7 +326,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
                 late = _is_late(rows[0], context)
                 return Turn(state._replace(delivery_number=rows[0]["order_number"], delivery=rows[0], is_late=late))
             case "delivery":
-                return refuse(state, msg("home.not_found", text=state.delivery_number))
+                return refuse(state, msg("count.unknown", code=state.delivery_number))
             case "excess":
                 return Turn(state._replace(excess=rows))
             case "deliveries_expecting" if rows:
@@ -343,7 +340,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
         if first.kind == DELIVERY:
             return _open_delivery(state, first.key)
         if first.kind != PRODUCT:
-            return refuse(state, msg("deliveries.not_this", what=name_of(first)))
+            return refuse(state, msg("page.not_this", what=name_of(first)))
         if state.delivery_number and (start := open_record(first.kind, first.key, first.label or first.key)):
             return Turn(state, (start,))
         query = Query("deliveries_expecting", "deliveries_expecting", {"product_number": first.key, "size": 1})

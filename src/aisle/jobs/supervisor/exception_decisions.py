@@ -247,7 +247,7 @@ class OneQuestion(DecisionQuestion):
         return (
             Action(msg("exceptions.approve"), lambda state, context: apply_decision(state, (row,), context, "approve")),
             Action(msg("exceptions.recount"), lambda state, context: apply_decision(state, (row,), context, "recount")),
-            Action(msg("exceptions.count_now"), lambda state, _: Turn(close_question(state), (start_count(row),))),
+            Action(msg("hint.count_this"), lambda state, _: Turn(close_question(state), (start_count(row),))),
             Action(msg("look_up.title"), lambda state, _: Turn(state, (look_up,))),
         )
 

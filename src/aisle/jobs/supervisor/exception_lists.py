@@ -20,6 +20,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.receive.view import code_text
@@ -128,7 +129,7 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
         return self.prompt_text
 
     def empty_text(self, state: ExceptionsState) -> Msg:
-        return msg("exceptions.none" if self._is_known(state) else "stores.loading")
+        return msg("list.empty" if self._is_known(state) else "stores.loading")
 
     def _is_known(self, state: ExceptionsState) -> bool:
         return state.is_loaded and not is_unknown(state, state.kind)
@@ -171,7 +172,7 @@ class StuckOrderList(ExceptionList):
 
     name = "exceptions.stuck"
     query_name = "stuck"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in STUCK_COLUMNS)
     has_progress_bars = True
 
@@ -233,7 +234,7 @@ class NegativeStockList(ExceptionList):
 
     name = "exceptions.negative_stock"
     query_name = "negative_stock"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = (
         Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("exceptions.head_what"), _negative_stock_text, sort="quantity"),
@@ -255,12 +256,12 @@ class RecountList(ExceptionList):
 
     name = "exceptions.recounts"
     query_name = "recounts"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = (
         Column(msg("head.product"), lambda row: raw(row["label"]), sort="label"),
         Column(msg("head.location"), _location_text, sort="location_code"),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
+        Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def actions(self, state: ExceptionsState) -> Actions:
@@ -274,9 +275,8 @@ class RecountList(ExceptionList):
 def _received_text(row: ExcessReceiptsRow) -> Msg:
     """Return what was received of what was announced, also if nothing was."""
     announced = known_number(row["quantity"])
-    if row["allow_decimal"] and row["unit"]:
-        return msg("progress.of_unit", done=row["received"], total=announced, unit=row["unit"])
-    return msg("progress.of", done=row["received"], total=announced)
+    unit = row["unit"] if row["allow_decimal"] else ""
+    return msg("progress.of", done=row["received"], total=measured(announced, unit))
 
 
 class ExcessReceiptList(ExceptionList):
@@ -307,7 +307,7 @@ class EntryToReviewList(ExceptionList):
 
     name = "exceptions.entries_to_review"
     query_name = "entries_to_review"
-    prompt_text = msg("exceptions.prompt")
+    prompt_text = msg("unconfirmed.choose")
     columns = (
         Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
         Column(msg("head.change"), change_message, sort="difference"),
@@ -335,12 +335,12 @@ class DifferenceList(ExceptionList):
         Column(msg("head.location"), lambda row: raw(row["location_code"]), sort="location_code"),
         Column(msg("head.counted"), lambda row: msg("number", value=row["counted"]), sort="counted"),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row["user_name"]), sort="user_name"),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
+        Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def title(self, state: ExceptionsState) -> Msg:
         is_marked = state.is_marking or state.marked
-        return msg("exceptions.title_marked", count=len(state.marked)) if is_marked else super().title(state)
+        return msg("orders.title_marked", count=len(state.marked)) if is_marked else super().title(state)
 
     def rows_prompt(self, state: ExceptionsState) -> Msg:
         return msg("exceptions.prompt_marking" if state.is_marking else "exceptions.prompt_differences")

@@ -53,6 +53,7 @@ from aisle.jobs.view import (
     Verdict,
     msg,
     number_message,
+    raw,
 )
 from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import (
@@ -68,21 +69,16 @@ from aisle.scan.grammar_and_meaning_types import (
 )
 
 _KIND_TEXTS = {
-    "unconfirmed": "exceptions.about_unconfirmed",
     "differences": "exceptions.about_differences",
     "negative_stock": "exceptions.about_negative_stock",
     "stuck": "exceptions.about_stuck",
-    "late": "exceptions.about_late",
-    "recounts": "exceptions.about_recounts",
-    "excess_receipts": "exceptions.about_excess_receipts",
     "entries_to_review": "exceptions.about_entries_to_review",
-    "uncollected": "exceptions.about_uncollected",
 }
 
 
 def _about(kind: str, value: Msg, stuck_s: str) -> Msg:
-    """Return what a kind of exceptions is about: the value of all differences, or what is stuck."""
-    return msg(_KIND_TEXTS[kind], value=value, seconds=stuck_s)
+    """Return what the name of a kind of exceptions leaves open, such as the value of all differences."""
+    return msg(_KIND_TEXTS[kind], value=value, seconds=stuck_s) if kind in _KIND_TEXTS else raw("")
 
 
 def _count_message(state: ExceptionsState, kind: str, count: int) -> Msg:
@@ -110,7 +106,7 @@ class Summary(Page[ExceptionsState]):
             prompt=msg(
                 "unconfirmed.prompt_none"
                 if state.is_loaded and not state.is_log_unread and not any(counts.values())
-                else "exceptions.prompt"
+                else "unconfirmed.choose"
             ),
             column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
             rows=rows,

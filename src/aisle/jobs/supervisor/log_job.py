@@ -97,8 +97,8 @@ class FilterPage(LogQuestion):
     """Choice of the field to edit."""
 
     name = "log.filter"
-    title_text = msg("log.title_filter")
-    prompt_text = msg("log.prompt_filter")
+    title_text = msg("hint.filter")
+    prompt_text = msg("unconfirmed.choose")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         """Return the filter without the fields that the choices name."""
@@ -122,7 +122,7 @@ class ValuePage(LogQuestion):
     """Choice of a value for the field; some are typed or scanned."""
 
     name = "log.value"
-    title_text = msg("log.title_filter")
+    title_text = msg("hint.filter")
 
     def prompt(self, state: LogState) -> Msg:
         return msg("log.prompt_typed" if state.field in TYPED_FIELDS else "unconfirmed.choose")
@@ -281,7 +281,7 @@ class EntryPage(DetailPage[LogState]):
 
     name = "log.entry"
     title_text = msg("my_entries.title_entry")
-    prompt_text = msg("my_entries.prompt_entry")
+    prompt_text = msg("order.prompt_read")
 
     def lines(self, state: LogState) -> tuple[Line, ...]:
         entry = state.entry
@@ -300,9 +300,6 @@ class EntryPage(DetailPage[LogState]):
     def key_hints(self, state: LogState) -> tuple[KeyHint, ...]:
         own = (KeyHint(action.letter, action.text) for action in self.actions(state))
         return (*PAGE_HINTS, *own, BACK)
-
-    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return Turn(state, (Close(),)) if state.is_alone else close_page(state, context)
@@ -368,22 +365,19 @@ class LossesPage(PagedPage[LogState]):
         total = sum((row["total"] for row in state.losses), Decimal(0))
         return Chart(
             name=self.name,
-            title=msg("log.title_losses"),
-            prompt=msg("my_entries.prompt_entry"),
+            title=msg("hint.losses"),
+            prompt=msg("order.prompt_read"),
             lines=(Line("note", msg("log.lost", quantity=total, count=count)),) if state.losses else (),
             series=tuple(self._series(state, row) for row in state.losses),
             axis=(*ago, msg("log.now")) if count else (),
             page=state.page,
-            empty=msg("log.no_losses"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
 
     def _series(self, state: LogState, row: LossesRow) -> Series:
         reason = reason_text(row["reason_code"], row["description"], state.reasons)
         return Series(raw(reason), tuple(row["weeks"]), row["total"])
-
-    def handle_text(self, state: LogState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: LogState, context: Context) -> Result:
         return close_page(state, context)
@@ -462,7 +456,7 @@ class LogJob(PageJob[LogState]):
         if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):
             return set_filter(state, state.field, code, context)
         if first is None:
-            return refuse(state, msg("log.not_this", what=name_of(matches[0])))
+            return refuse(state, msg("page.not_this", what=name_of(matches[0])))
         if is_code(state.search):
             state = state._replace(search="")  # an unknown scan, of which this one takes the place
         return set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)

@@ -81,11 +81,6 @@ class LogFilter(NamedTuple):
         """Return the value of a field."""
         return str(self._asdict()[field])
 
-    @property
-    def active_count(self) -> int:
-        """Number of fields that are set, except period and location."""
-        return sum(bool(self.value(name)) for name in FILTER_FIELDS if name not in ("period", "location"))
-
 
 def filter_values(field: str, reasons: Sequence[Reason], user: str = "") -> tuple[str, ...]:
     """Return the values of a filter field to choose from, in the order of their numbers; empty means any."""
@@ -237,7 +232,7 @@ def filter_text(state: LogState) -> Msg:
 def field_text(state: LogState, field: str) -> Msg:
     """Return a filter field with its value."""
     value = value_name(state, field, state.filter.value(field))
-    return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value)
+    return msg("pair", name=msg(FIELD_NAMES[field]), value=value)
 
 
 def value_name(state: LogState, field: str, value: str) -> Msg:
@@ -328,7 +323,7 @@ class LogList(ListPage[LogState, LogRow]):
         if state.is_loading_older:
             return msg("log.older_loading")
         text = " ".join(filter(None, (state.filter.location, state.typed or state.search)))
-        return msg("look_up.no_match", text=text) if text else msg("log.empty")
+        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
         today = state.today

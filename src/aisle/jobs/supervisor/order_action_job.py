@@ -30,7 +30,14 @@ from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
 from aisle.jobs.stored_messages import read_message
-from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods, add_order_goods, goods_text, order_goods
+from aisle.jobs.sums_of_goods_and_progress import (
+    GoodsSum,
+    OrderGoods,
+    add_order_goods,
+    goods_text,
+    named_goods,
+    order_goods,
+)
 from aisle.jobs.supervisor.order_action_writes import (
     ACTION_NUMBERS,
     CLAIM,
@@ -165,7 +172,7 @@ ACTION_TEXTS = {
     "priority": ("order_actions.priority", "order_actions.done_priority"),
     "no_priority": ("order_actions.no_priority", "pick.no_priority"),
     "split": ("order_actions.split", "order_actions.done_split"),
-    "close_line": ("order_actions.close_line", "order_actions.done_close_line"),
+    "close_line": ("order_actions.close_line", "order.event_short"),
     "reopen_line": ("order_actions.reopen_line", "pick.reopened"),
 }
 """Name of each action, and what is said when it is done."""
@@ -460,14 +467,12 @@ def _confirm_message(state: OrderActionState) -> Msg:
     name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
         what = msg("order_actions.split_to" if state.kind == SPLIT else "order_actions.for_person", name=name)
-    return msg("order_actions.confirm_action", what=what, which=_orders_message(state))
+    return msg("pair", name=what, value=_orders_message(state))
 
 
 def _hand_over_warning(missing: GoodsSum) -> Msg:
-    if missing.measured:
-        return msg("order_actions.warn_hand_over_measured", left=goods_text(missing))
-    if missing.pieces > 0:
-        return msg("order_actions.warn_hand_over_short", left=missing.pieces)
+    if missing.measured or missing.pieces > 0:
+        return msg("order_actions.warn_hand_over_measured", left=named_goods(missing))
     return msg("order_actions.warn_hand_over")
 
 

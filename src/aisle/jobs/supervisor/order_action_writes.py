@@ -114,20 +114,18 @@ def _decide(
     if row is None:
         return Decision(why=msg("order.absent", order=order))
     if not row.get("is_active", True):
-        return Decision(why=msg("order_actions.order_finished", order=order))
+        return Decision(why=msg("pick.handed_over_now", order=order))
     if action.kind == REOPEN:
         return _reopen(order, row, store)
     if row.get("is_rejected"):
         already = action.kind == REJECT
-        return Decision(
-            why=msg("order_actions.already_rejected" if already else "order_actions.order_rejected", order=order)
-        )
+        return Decision(why=msg("pick.rejected" if already else "order_actions.order_rejected", order=order))
     if action.kind == REJECT:
         return Decision((reject_write(order, action.reason_code, action.reason, store),), OrderAction(REOPEN))
     if action.kind in (CLAIM, RELEASE):
         return _claim(order, row, action, store, user)
     if action.kind in (PRIORITY, REMOVE_PRIORITY, SPLIT) and row.get("is_picked"):
-        return Decision(why=msg("batch.picked", order=order))
+        return Decision(why=msg("pick.left_done", order=order))
     if action.kind in (PRIORITY, REMOVE_PRIORITY):
         return _set_priority(order, row, action)
     if action.kind == SPLIT:
@@ -171,9 +169,7 @@ def _claim(order: str, row: OrderHeader, action: OrderAction, store: str, user: 
 def _set_priority(order: str, row: OrderHeader, action: OrderAction) -> Decision:
     first = action.kind == PRIORITY
     if bool(row.get("is_priority")) == first:
-        return Decision(
-            why=msg("order_actions.already_priority" if first else "order_actions.not_priority", order=order)
-        )
+        return Decision(why=msg("order_actions.done_priority" if first else "pick.no_priority", order=order))
     return Decision(
         (LocalNote("priority", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
     )

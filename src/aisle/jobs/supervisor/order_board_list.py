@@ -269,7 +269,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         if numbers:
             return Turn(state, (_start_order(numbers[0]),))
         if state.is_marking:  # the marks stay on the screen
-            return refuse(state, msg("batch.not_this", what=name_of(first)))
+            return refuse(state, msg("page.not_this", what=name_of(first)))
         if start := list_cursor_and_search.open_record(first.kind, first.key, first.label):
             return Turn(state, (start,))
         return refuse(state, not_an_order(first))

@@ -69,14 +69,14 @@ class FilterPage(ChoicePage):
 
     name = "orders.filter"
     title_text = msg("hint.filter")
-    prompt_text = msg("log.prompt_filter")
+    prompt_text = msg("unconfirmed.choose")
 
     def actions(self, state: OrdersState) -> Actions:
         fields = (Action(self._field_text(state, field), partial(_edit_field, field)) for field in FILTER_FIELDS)
         return (*fields, Action(msg("log.clear"), _reset_filter))
 
     def _field_text(self, state: OrdersState, field: str) -> Msg:
-        return msg("orders.field", name=msg(FIELD_NAMES[field]), value=value_text(state.filter, field))
+        return msg("pair", name=msg(FIELD_NAMES[field]), value=value_text(state.filter, field))
 
 
 def _edit_field(field: str, state: OrdersState, context: Context) -> Result:

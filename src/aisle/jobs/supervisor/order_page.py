@@ -10,6 +10,7 @@ from typing import NamedTuple
 from aisle.jobs import name_goods_and_locations, report_lost_assignments
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, reply
 from aisle.jobs.list_cursor_and_search import open_record
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
 from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
@@ -90,20 +91,24 @@ Cells = tuple[Msg, ...]
 
 # Lines and blocks
 
+_GOODS_EVENT_NAMES = {
+    "pick": "log.kind_pick",
+    "unpick": "log.kind_unpick",
+    "movement": "log.kind_movement",
+    "count": "log.kind_count",
+    "receipt": "log.kind_receipt",
+    "finish": "log.kind_finish",
+}
+"""Names of events that concern goods."""
+
 _EVENT_TEXTS = {
-    "pick": "order.event_pick",
-    "unpick": "order.event_unpick",
-    "movement": "order.event_movement",
     "short": "order.event_short",
-    "count": "order.event_count",
-    "receipt": "order.event_receipt",
-    "opened": "order.event_line_reopened",
+    "opened": "pick.reopened",
     "claimed": "order.event_claimed",
     "released": "order.event_released",
     "rejected": "orders.status_rejected",
     "taken_back": "order.event_rejection_undone",
     "finished": "orders.status_finished",
-    "finish": "order.event_finish",
     "reopened": "order.event_rejection_undone",
     "assigned": "order.event_assigned",
     "quantity": "order.event_quantity",
@@ -131,9 +136,9 @@ _CUSTOMER_FIELDS = (
     ("reference", msg("orders.head_reference")),
     ("description", msg("order.description")),
     ("comment", msg("label.comment")),
-    ("order_type_description", msg("order.type")),
+    ("order_type_description", msg("head.type")),
     ("sales_order_id", msg("order.sales_order")),
-    ("stores_allowed", msg("order.stores")),
+    ("stores_allowed", msg("product.stores_allowed")),
 )
 """Fields of an order that are shown unchanged. Interface: Customer order (list item)."""
 
@@ -239,13 +244,13 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
     return (
         _line_block(state),
         Block(msg("deliveries.about"), about),
-        Block(msg("order.history"), past or ((msg("order.no_history"),),)),
+        Block(msg("order.history"), past or ((msg("list.empty"),),)),
     )
 
 
 def _line_block(state: OrderState) -> Block:
     are_known = not state.details or state.details["lines_known"]
-    missing = msg("order.no_lines" if are_known else "stores.loading")
+    missing = msg("list.empty" if are_known else "stores.loading")
     is_rejected = state.order is not None and state.order.status == "rejected"
     rows = tuple(_line_cells(line, is_rejected=is_rejected) for line in state.lines)
     return Block(msg("batch.lines", count=len(rows)), rows or ((missing,),), is_wide=True)
@@ -257,9 +262,8 @@ def line_label(line: OrderLineRow) -> str:
 
 
 def _line_cells(line: OrderLineRow, *, is_rejected: bool = False) -> Cells:
-    far = msg("progress.of", done=line["picked_quantity"], total=line["quantity"])
-    if line["allow_decimal"] and line["unit"]:
-        far = msg("progress.of_unit", done=line["picked_quantity"], total=line["quantity"], unit=line["unit"])
+    total = measured(line["quantity"], line["unit"] if line["allow_decimal"] else "")
+    far = msg("progress.of", done=line["picked_quantity"], total=total)
     put_down, stocked = ([each["location_code"] for each in rows] for rows in (line["put_down"], line["locations"]))
     location = msg("order.put_down_at", place=", ".join(put_down)) if put_down else raw(", ".join(stocked[:2]))
     picker = line.get("picked_name") or line.get("picked_username") or ""
@@ -285,6 +289,9 @@ def _line_state(line: OrderLineRow, *, is_rejected: bool) -> Msg:
 def _history_cells(row: OrderHistoryRow) -> Cells:
     event = _EVENT_TEXTS.get(row["event"], "order.event_other")
     what = msg(event, what=row["event"], quantity=row["quantity"], label=row["label"])
+    if name := _GOODS_EVENT_NAMES.get(row["event"]):
+        goods = msg("goods.one", quantity=row["quantity"], label=row["label"])
+        what = msg("order.event_other", what=msg(name), label=goods)
     if row["location"]:
         what = msg("orders.join", one=what, other=row["location"])
     if row["event"] == "due":

@@ -303,7 +303,7 @@ class ClearanceRequestState(NamedTuple):
     """State of one clearance request."""
 
     phase: str = "confirm"
-    """`sure`, `wait` or `done`."""
+    """`confirm`, `wait` or `done`."""
     tag: str = ""
     categories: tuple[str, ...] = ()
     line_count: int = 0
@@ -317,7 +317,7 @@ class ClearanceRequestState(NamedTuple):
     requested_at: str = ""
     """Time of the request."""
     outcome: str = ""
-    """RequestResult: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
+    """Outcome of the request: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
     why: str = ""
     new_task_count: int = -1
     """Number of new tasks; below 0 if unknown."""
@@ -364,7 +364,7 @@ class ConfirmPage(FormPage[ClearanceRequestState]):
     """Question that is answered by typing the tag."""
 
     name = "clearance_request.confirm"
-    title_text = msg("clearance_request.title")
+    title_text = msg("clearance.title")
 
     def prompt(self, state: ClearanceRequestState) -> Msg:
         return msg("clearance_request.prompt_confirm", tag=confirmation_text(state.tag))
@@ -386,7 +386,7 @@ class ConfirmPage(FormPage[ClearanceRequestState]):
 def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> RequestResult:
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
-        return reply(state, WRONG, "clearance_request.wrong_text", tag=wanted)
+        return reply(state, WRONG, "clearance_request.prompt_confirm", tag=wanted)
     if not is_typed(raw_input):
         return reply(state, WRONG, "input.scan_not_accepted")
     body = {"tag": state.tag, "categories": list(state.categories)}
@@ -397,7 +397,7 @@ class WaitPage(FormPage[ClearanceRequestState]):
     """Page while the request is under way. Leaving it does not stop the request."""
 
     name = "clearance_request.wait"
-    title_text = msg("clearance_request.title")
+    title_text = msg("clearance.title")
     prompt_text = msg("clearance_request.prompt_wait")
 
     def lines(self, state: ClearanceRequestState) -> tuple[Line, ...]:
@@ -408,7 +408,7 @@ class WaitPage(FormPage[ClearanceRequestState]):
         return Accepts(command_letters="np")
 
     def handle_input(self, state: ClearanceRequestState, event: Event, context: Context) -> RequestResult:
-        return refuse(state, msg("clearance_request.wait"))
+        return refuse(state, msg("clearance_request.prompt_wait"))
 
     def go_back(self, state: ClearanceRequestState, context: Context) -> RequestResult:
         return Turn(state, (Close(Verdict(INFO, msg("clearance_request.continues", tag=state.tag))),))
@@ -418,8 +418,8 @@ class ResultPage(DetailPage[ClearanceRequestState]):
     """Page with the result: the created tasks, or the known figures if the service does not list tasks."""
 
     name = "clearance_request.done"
-    title_text = msg("clearance_request.title")
-    prompt_text = msg("stores.prompt_choices")
+    title_text = msg("clearance.title")
+    prompt_text = msg("unconfirmed.choose")
 
     def lines(self, state: ClearanceRequestState) -> tuple[Line, ...]:
         return (Line("product", outcome_message(state)),)
@@ -465,7 +465,7 @@ def _task_block(state: ClearanceRequestState) -> Block:
         for each in state.tasks
     )
     title = msg("clearance_request.to_move", count=state.total)
-    return Block(title, rows or ((msg("clearance_tasks.empty"),),))
+    return Block(title, rows or ((msg("list.empty"),),))
 
 
 def _show_tasks(state: ClearanceRequestState, context: Context) -> RequestResult:

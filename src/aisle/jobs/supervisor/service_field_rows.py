@@ -21,6 +21,7 @@ LABEL_IDS: Mapping[str, str] = {
     "product.product_type": "head.type",
     "product.supplier_name": "head.supplier",
     "store.phone_number": "order.phone",
+    "store.store_type_description": "head.type",
     "product.brand_description": "head.brand",
     "product.country_code": "store.country_name",
     "product.deprecation_date": "label.ends",

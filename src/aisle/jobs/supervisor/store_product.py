@@ -8,15 +8,14 @@ products.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal
 
+from aisle.jobs.expiry.expiry_state import label_date
 from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.look_up_product import location_rows
 from aisle.jobs.pages_and_page_job import Page, PagedPage, PageJob, refuse
 from aisle.jobs.parse_product_rows import parse_expected_deliveries, parse_product
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.store_time import day_in_store
 from aisle.jobs.supervisor.ask_and_confirm_setting import ConfirmPage, ValuePage, check_changes
 from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
 from aisle.jobs.supervisor.store_product_limits_and_objections import (
@@ -43,7 +42,6 @@ from aisle.jobs.supervisor.store_product_page import (
 from aisle.jobs.view import GOOD, INFO, WRONG, Chart, Line, Msg, Series, Verdict, View, msg, raw
 from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
-from aisle.scan.gs1 import nearest_century
 from aisle.store_product_settings import FIELD_BY_NAME
 
 _SERIES_LABELS = {
@@ -77,12 +75,9 @@ class FiguresPage(PagedPage[StoreProductState]):
             series=tuple(series),
             axis=(),
             page=state.page,
-            empty=msg("store_product.no_figures"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
-
-    def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
 
     def go_back(self, state: StoreProductState, context: Context) -> Result:
         return Turn(state._replace(phase=PAGE, field="", page=0))
@@ -149,21 +144,17 @@ class StoreProductJob(PageJob[StoreProductState]):
         """Open the scanned product, except while a value is being changed, because that would be lost."""
         match, label = matches[0], matches[0].label or matches[0].key
         if match.kind != PRODUCT:
-            return refuse(state, msg("my_entries.not_this", what=name_of(match)))
+            return refuse(state, msg("page.not_this", what=name_of(match)))
         if state.phase == CONFIRM:
             return refuse(state, msg("count.answer_first", what=raw(label)))
         if state.phase == VALUE and state.field == EXPIRY and match.expiry and match.key == state.number:
-            return propose_changes(state, {EXPIRY: format_day_as_datetime(_label_date(match, context))}, context)
+            return propose_changes(
+                state, {EXPIRY: format_day_as_datetime(label_date(match, context).isoformat())}, context
+            )
         if state.phase == VALUE:
             return refuse(state, msg("store_product.finish_change_first", what=label))
-        shown = Verdict(INFO, msg("look_up.shown", label=label))
+        shown = Verdict(INFO, msg("raw.cut", text=label))
         return _open_product(match.key, label, context)._replace(verdict=shown)
-
-
-def _label_date(label: Match, context: Context) -> str:
-    """Return the expiry date of a label as yyyy-MM-dd."""
-    today = day_in_store(context.now) or date.fromisoformat(context.now[:10])
-    return nearest_century(date.fromisoformat(label.expiry), today).isoformat()
 
 
 def _open_product(product: str, label: str, context: Context) -> Result:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.decimal_of_row import to_decimal
+from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs.job import Json, money_message
 from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
@@ -139,8 +139,8 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
         age_s=seconds_since(row.get("read_at"), now),
         stock=to_decimal(row.get("most_likely_quantity")),
         has_no_stock=row.get("is_stock") is False,
-        original_min=_decimal_or_none(row.get("original_min")),
-        original_max=_decimal_or_none(row.get("original_max")),
+        original_min=to_decimal_or_none(row.get("original_min")),
+        original_max=to_decimal_or_none(row.get("original_max")),
         max_change_percentage=to_decimal(row.get("edit_min_max_percentage")),
         may_edit_levels=row.get("is_edit_min_max") is not False,
         may_edit_replenishment=row.get("is_edit_replenishment") is not False,
@@ -158,10 +158,6 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
         shows_all_fields=row.get("keeps_all") is not False,
         may_edit=bool(row.get("may_edit")),
     )
-
-
-def _decimal_or_none(value: Json) -> Decimal | None:
-    return None if value is None else to_decimal(value)
 
 
 def _format_value(value: Json) -> str:
@@ -200,7 +196,7 @@ def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
         if not isinstance(value, Decimal):
             continue
         if field.kind == WHOLE_NUMBER and value != value.to_integral_value():
-            return msg("store_product.not_whole")
+            return msg("input.whole_number_only", text=str(value))
         if not 0 <= value <= MAX_VALUE:
             return msg("store_product.out_of_limits")
         if allowed and value != to_decimal(product.value(name) or -1) and not allowed.low <= value <= allowed.high:
@@ -244,10 +240,8 @@ def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
 
 def refusal_text(change: PendingChangeRow) -> Msg:
     """Return the reason why a change was refused: by the service, or because somebody else was faster."""
-    return msg(
-        "unconfirmed.note_why" if is_stored_message(change["why"]) else "store_product.refused",
-        why=read_message(change["why"]),
-    )
+    why = read_message(change["why"])
+    return why if is_stored_message(change["why"]) else msg("store_product.refused", why=why)
 
 
 def change_text(change: PendingChangeRow) -> Msg:

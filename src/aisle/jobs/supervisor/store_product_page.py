@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
 from aisle.jobs.look_up_product import delivery_rows, estimate, need_text, with_age
-from aisle.jobs.pages_and_page_job import Action, DetailPage, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage
 from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
@@ -126,9 +126,6 @@ class ProductPage(DetailPage[StoreProductState]):
                 field = state.product.editable_fields[number - 1]
                 return Turn(state, (query_product(state, f"field/{field.name}", context),))
         return super().handle_other_input(state, event, context)
-
-    def handle_text(self, state: StoreProductState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
 
 
 def query_product(state: StoreProductState, id_: str, context: Context) -> Query:

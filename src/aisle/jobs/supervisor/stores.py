@@ -66,9 +66,9 @@ class Subset(NamedTuple):
 
 SUBSETS = {
     "all": Subset(msg("stores.title_all"), msg("stores.loading")),
-    "near": Subset(msg("look_up.nearby"), msg("stores.empty_near")),
-    "warehouse": Subset(msg("stores.title_warehouse"), msg("stores.empty_warehouse")),
-    "visited": Subset(msg("stores.title_visited"), msg("stores.empty_visited")),
+    "near": Subset(msg("look_up.nearby"), msg("list.empty")),
+    "warehouse": Subset(msg("stores.title_warehouse"), msg("list.empty")),
+    "visited": Subset(msg("stores.title_visited"), msg("list.empty")),
 }
 """Subsets of the list, in the order in which `v` shows them."""
 
@@ -183,7 +183,7 @@ class StorePage(DetailPage[StoresState]):
         return msg("stores.title_of", store=state.store_number)
 
     def prompt(self, state: StoresState) -> Msg:
-        return msg("stores.prompt_choices" if _can_switch(state) else "order.prompt_read")
+        return msg("unconfirmed.choose" if _can_switch(state) else "order.prompt_read")
 
     def lines(self, state: StoresState) -> tuple[Line, ...]:
         return _lines(state.store, state.store_number) if state.store else (Line("note", msg("stores.loading")),)
@@ -231,10 +231,7 @@ def _lines(store: StorePageRow, number: str) -> tuple[Line, ...]:
 
 def store_blocks(store: StorePageRow) -> tuple[Block, ...]:
     """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
-    missing: tuple[Cells, ...] = ()
-    if store["details"] != "yes":
-        is_refused = store["details"] == "refused"
-        missing = ((msg("stores.details_refused" if is_refused else "stores.details_not_requested"),),)
+    missing: tuple[Cells, ...] = () if store["details"] == "yes" else ((msg("look_up.nearby_refused"),),)
     pools = tuple((raw(str(pool)), raw(format_field(name))) for pool, name in store["pools"].items())
     return (
         Block(msg("order.address"), field_rows(store, ADDRESS, _field_message)),
@@ -296,7 +293,7 @@ class SwitchQuestion(FormPage[StoresState]):
     typed_only = True
 
     def prompt(self, state: StoresState) -> Msg:
-        return msg("stores.prompt_confirm" if _can_switch(state) else "stores.prompt_stay")
+        return msg("stores.prompt_confirm" if _can_switch(state) else "unconfirmed.choose")
 
     def lines(self, state: StoresState) -> tuple[Line, ...]:
         store, number = state.store, state.store_number
@@ -314,7 +311,7 @@ class SwitchQuestion(FormPage[StoresState]):
         return super().step(state)._replace(labelled_values=_unsent_values(state.store) if state.store else ())
 
     def handle_text(self, state: StoresState, text: str, context: Context) -> Result:
-        return refuse(state, msg("stores.choose", text=text))
+        return refuse(state, msg("order_actions.not_usable_here"))
 
     def go_back(self, state: StoresState, context: Context) -> Result:
         if state.is_switching:
@@ -337,7 +334,7 @@ def _switch_notes(store: StorePageRow) -> Iterable[Msg]:
 
 def _unsent_values(store: StorePageRow) -> tuple[LabelledValue, ...]:
     counts = (
-        (msg("stores.fact_unsent"), store["waiting"]),
+        (msg("today.waiting"), store["waiting"]),
         (msg("stores.fact_jobs"), len(set(store["jobs"]))),
         (msg("stores.fact_there_unsent"), store["there_waiting"]),
         (msg("stores.fact_there_jobs"), len(set(store["there_jobs"]))),

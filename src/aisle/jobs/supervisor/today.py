@@ -118,7 +118,7 @@ class FiguresPage(DetailPage[TodayState]):
 
     name = "today"
     title_text = msg("home.today")
-    prompt_text = msg("today.prompt")
+    prompt_text = msg("unconfirmed.choose")
 
     def lines(self, state: TodayState) -> tuple[Line, ...]:
         return (Line("quantity", _headline(state.figures) if state.figures else msg("today.nothing_yet")),)
@@ -316,7 +316,7 @@ class HoursPage(PagedPage[TodayState]):
             axis=_hour_names(span, state.now),
             lines=(Line("note", msg("today.totals", picks=picks, counts=counts)),) if busy else (),
             page=state.page,
-            empty=msg("today.no_work"),
+            empty=msg("list.empty"),
             key_hints=self.key_hints(state),
         )
 
@@ -383,12 +383,12 @@ class MapPage(PagedPage[TodayState]):
         return Chart(
             name=self.name,
             title=msg("today.title_locations", what=MAP_NAMES[state.map_kind]),
-            prompt=msg("today.prompt_map"),
+            prompt=msg("unconfirmed.choose"),
             series=tuple(series) if any(totals) else (),
             axis=(),
             lines=lines,
             page=state.page,
-            empty=msg("today.no_work"),
+            empty=msg("list.empty"),
             choices=self.choices(state),
             key_hints=self.key_hints(state),
             is_heat_map=True,
@@ -442,16 +442,16 @@ JOB_NAMES = {
     "log": "home.log",
     "scanner_test": "home.scanner_test",
     "orders": "home.orders",
-    "clearance_request": "clearance_request.title",
+    "clearance_request": "clearance.title",
     "adjust": "home.count",
     "my_entries": "home.count",
     "expiry": "home.expiry",
     "hand_over": "order_actions.hand_over",
     "shortage": "home.pick",
     "unconfirmed": "home.unconfirmed",
-    "clearance": "clearance_request.title",
+    "clearance": "clearance.title",
     "clearance_tasks": "home.clearance_tasks",
-    "deliveries": "hint.all_deliveries",
+    "deliveries": "log.all",
     "exceptions": "home.exceptions",
     "help": "hint.help",
     "home": "today.at_home",
@@ -475,7 +475,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     name = "today.terminals"
     title_text = msg("today.to_terminals")
     prompt_text = msg("order.prompt_read")
-    no_rows_text = msg("today.no_terminals")
+    no_rows_text = msg("list.empty")
 
     def all_columns(self, state: TodayState) -> tuple[Column[TodayTerminalsRow], ...]:
         return (

@@ -237,4 +237,4 @@ def make_tile(id_: str, figure: TileFigure | None, unread: Collection[str] = ())
 
 def tile_choice(tile: Tile) -> Msg:
     """Return the tile as a numbered choice, for screens without tiles."""
-    return tile.title if tile.total is None else msg("tile.choice", title=tile.title, count=tile.total)
+    return tile.title if tile.total is None else msg("beside", one=tile.title, other=tile.total)

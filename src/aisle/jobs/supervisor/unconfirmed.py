@@ -27,7 +27,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, ListOptions, reject_input
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
-from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
@@ -135,7 +135,7 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
         Column(msg("head.state"), _state_name, sort="outcome"),
         Column(msg("unconfirmed.head_what"), describe_operation, sort="operation"),
         Column(msg("unconfirmed.head_user"), _user_text, sort="user"),
-        Column(msg("unconfirmed.head_at"), lambda row: msg("moment", at=row["at"]), sort="at"),
+        Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
 
     def prompt(self, state: UnconfirmedState) -> Msg:
@@ -166,9 +166,6 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
                 return self.open_row(state, row, context)
         return reply(state, INFO, "unconfirmed.none_for", label=match.label or match.key)
 
-    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
-
 
 def _query_chosen(op_id: str) -> Query:
     """Return the query for a chosen entry. A window is not journalled; this answer is, so replay knows the entry."""
@@ -183,11 +180,11 @@ _CHOICE_TEXTS = {
     CLOSED_BY_HAND: "unconfirmed.choice_close_by_hand",
     OVERAGE: "unconfirmed.choice_overage",
     DIFFERENCE: "unconfirmed.choice_difference",
-    PUT_BACK: "unconfirmed.choice_put_back",
+    PUT_BACK: "pick.choice_put_back",
     OTHER_ORDER: "unconfirmed.choice_other_order",
     OPEN_BLOCKING: "unconfirmed.choice_open_blocking",
-    COUNT: "unconfirmed.choice_count",
-    OPEN_ORDER: "unconfirmed.choice_open_order",
+    COUNT: "move.choice_count",
+    OPEN_ORDER: "look_up.choice_order",
     OPEN_STORE_PRODUCT: "unconfirmed.choice_open_store_product",
 }
 _STATE_NOTES = {
@@ -236,7 +233,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
         about = (
             (msg("unconfirmed.head_user"), raw(entry["user"])),
             *(((msg("unconfirmed.head_token_owner"), raw(owner)),) if owner else ()),
-            (msg("unconfirmed.head_at"), msg("moment", at=entry["at"])),
+            (msg("head.time"), msg("moment", at=entry["at"])),
             (msg("store.id"), raw(entry["op_id"])),
         )
         return (
@@ -247,7 +244,7 @@ class EntryPage(DetailPage[UnconfirmedState]):
 
     def actions(self, state: UnconfirmedState) -> tuple[Action[UnconfirmedState], ...]:
         entry = _entry_of(state)
-        args = {"place": entry["location"], "order": entry["order"]}
+        args = {"place": entry["location"], "key": entry["order"]}
         return tuple(
             Action(msg(_CHOICE_TEXTS[choice], **args), partial(_follow_choice, choice))
             for choice in operation_choices(entry)
@@ -259,9 +256,6 @@ class EntryPage(DetailPage[UnconfirmedState]):
     def accepts(self, state: UnconfirmedState) -> Accepts:
         return super().accepts(state)._replace(typed_only=True)
 
-    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
-
     def go_back(self, state: UnconfirmedState, context: Context) -> Result:
         state = state._replace(entry=None, page=0)
         return Turn(state, (LIST.query(state, context),))
@@ -270,8 +264,8 @@ class EntryPage(DetailPage[UnconfirmedState]):
 def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
     why = operation["why"]
     if operation["outcome"] == "refused":
-        id_ = "unconfirmed.note_why" if is_stored_message(why) else "store_product.refused"
-        return (msg(id_, why=read_message(why)),)
+        text = read_message(why)
+        return (text if is_stored_message(why) else msg("store_product.refused", why=text),)
     if operation["waits_for"]:
         return (msg("unconfirmed.note_blocked"),)
     if operation["pin"]:
@@ -285,7 +279,7 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
     elif operation["verdict"]:
         first = msg("unconfirmed.note_unknown")
     else:
-        first = msg("unconfirmed.note_why", why=read_message(why))
+        first = msg("raw.cut", text=read_message(why))
     return (first, msg(_EVIDENCE_TEXTS[operation["evidence"]])) if operation["evidence"] else (first,)
 
 
@@ -381,9 +375,6 @@ class ResendQuestion(Question):
             Action(msg("order_actions.yes"), lambda state, _: _resolve(state, RESEND)),
             Action(msg("order_actions.no"), self.go_back),
         )
-
-    def handle_text(self, state: UnconfirmedState, text: str, context: Context) -> Result:
-        return refuse(state, msg("deliveries.unknown", code=text))
 
 
 class CloseQuestion(Question):

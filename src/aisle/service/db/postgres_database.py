@@ -382,7 +382,7 @@ def read_sizes(dsn: str) -> dict[str, int]:
     try:
         return asyncio.run(work())
     except Exception as problem:
-        raise StorageError(f"{redact_dsn(dsn)} cannot be looked at: {_describe(problem)}") from problem
+        raise StorageError(f"{redact_dsn(dsn)} cannot be checked: {_describe(problem)}") from problem
 
 
 def redact_dsn(dsn: str) -> str:
