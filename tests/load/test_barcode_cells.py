@@ -170,6 +170,11 @@ async def test_a_code_of_a_unit_without_a_quantity(
     assert len(found) == (is_said or (is_new and cells == f"{UNIT},"))
 
 
+async def test_a_code_of_a_unit_in_a_file_without_quantities(world: World) -> None:
+    world.write("products.csv", "product_number,purchase_unit_barcode", f"P,{UNIT}")
+    assert not any("purchase_unit_quantity" in line for line in (await loaded(world)).lines())
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize("file", ["locations.csv", "orders.csv", "products.csv"])
 async def test_a_code_of_a_unit_that_means_something_else_is_warned_of(file: str, world: World) -> None:

@@ -1,4 +1,4 @@
-"""Names of stock pools: a pool without one is warned of, and a name that changes while there is stock in its pool."""
+"""Names of stock pools, and default pools: what has no name or changes while there is stock is warned of."""
 
 import pytest
 
@@ -27,7 +27,8 @@ async def begun(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "pool", "is_said"), [("1", "3", True), ("1", "2", False), ("1", "", False), ("2", "3", False)]
+    ("store", "pool", "is_said"),
+    [("1", "3", True), ("1", "2", False), ("1", "02", False), ("1", "", False), ("2", "3", False)],
 )
 @pytest.mark.parametrize("file", FILES)
 async def test_a_pool_without_a_name(file: str, store: str, pool: str, is_said: bool, world: World) -> None:
@@ -56,3 +57,25 @@ async def test_a_name_of_a_pool_that_changes_under_stock(names: str, said: list[
         found = [line for line in (await loaded(world)).lines() if "store_stock_pool" in line]
         what = "stores.csv:2: warning: store_stock_pool_2 changes, while the store has stock in that pool: 1:"
         assert found == [f"{what} {one}; 12 of P." for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("pool", "before", "is_said"),
+    [("2", "", True), ("02", "2", False), ("1", "2", False), ("3", "2", True), ("", "2", False), ("1", "", False)],
+)
+async def test_a_default_pool_that_changes_under_stock_in_another(
+    pool: str, before: str, is_said: bool, world: World
+) -> None:
+    header = "store_number,location_code,default_stock_pool"
+    world.write("stores.csv", STORES, "1,One,false,,")
+    world.write("products.csv", "product_number", "P")
+    world.write("locations.csv", header, f"1,A,{before}", f"1,B,{before}")
+    world.write("stock.csv", STOCK_HEADER, "1,P,A,1,12")
+    await loaded(world)
+    world.clear()
+    for said in (is_said, False):
+        world.write("locations.csv", header, f"1,A,{pool}", f"1,B,{pool}", f"1,NEW-1,{pool}")
+        found = [line for line in (await loaded(world)).lines() if "default_stock_pool changes" in line]
+        what = "default_stock_pool changes, while the location has stock in another pool"
+        shown = f"{before or 1} then, {pool} now; stock in 1"
+        assert found == [f"locations.csv:2: warning: {what}: A in store 1: {shown}."] * said

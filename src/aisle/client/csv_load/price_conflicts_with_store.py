@@ -67,11 +67,14 @@ class PriceComparison:
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self.removable: set[tuple[str, str]] = set()
         """Products with a price that a row can take away, and its column."""
+        self._promoted: set[int] = set()
+        """Hashes of the products in promotion."""
 
     def see(self, key: RecordKey, row: Row) -> None:
         """Compare the prices of a product with those of a file of products."""
         if self._is_of_products:
             self.compare("", key[-1], row)
+            self._promoted |= {hash(key[-1])} if row.get("is_promotion") else set()
             self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
 
     def compare(self, store: str, product: str, row: Row) -> None:
@@ -102,11 +105,21 @@ class PriceComparison:
             yield line, (store, product), cells
 
     def warn(self) -> None:
-        """Add warnings for prices that jump or are above another."""
+        """Add warnings for prices that jump, are above another, or of a product that is not in promotion."""
         for line, (store, product), _ in self._cells() if self._odd else ():
             for name in self.names:
                 for what, value in self._odd.get((store, product, name), ()):
                     self._table.notes.add_warning(what, value, line)
+        if self._is_of_products:
+            self._warn_of_promotions()
+
+    def _warn_of_promotions(self) -> None:
+        """Add a warning for each promotion price of a product for which nothing says whether it is in promotion."""
+        names = ("product_number", "promotion_price", "is_promotion")
+        for line, (product, price, flag) in self._table.select_cells(names) if self._table.has_column(names[1]) else ():
+            if price_of(price) and not flag and hash(product) not in self._promoted:
+                what = "promotion_price alone starts no promotion; write is_promotion true to start one"
+                self._table.notes.add_warning(what, f"{price} of {product}", line)
 
 
 async def compare_prices(table: CsvTable, client: Client) -> None:

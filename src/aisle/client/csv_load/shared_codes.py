@@ -171,12 +171,17 @@ class CodeComparison:
             for name, codes in self._kept.get(product, ()):
                 what = f"{name} is empty, and the service keeps its codes; write (empty) to take them away"
                 self._table.notes.add_warning(what, f"{codes} of {product}", line)
+        self._warn_of_units()
 
+    def _warn_of_units(self) -> None:
+        """Add a warning for each unit without a quantity in a file that has quantities of units."""
         names = (NUMBER_COLUMN, "purchase_unit_barcode", "purchase_unit_quantity")
-        rows = self._table.select_cells(names, only_readable=True) if self._table.has_column(names[1]) else ()
+        rows = self._table.select_cells(names, only_readable=True) if all(map(self._table.has_column, names)) else ()
         for line, (product, code, quantity) in rows:
             if code and not quantity and hash(product) not in self._units:
-                what = "purchase_unit_barcode has no purchase_unit_quantity, so that a scan of the unit counts no unit"
+                what = (
+                    "purchase_unit_barcode has no purchase_unit_quantity, so that a scan of the unit counts one piece"
+                )
                 self._table.notes.add_warning(what, f"{code} of {product}", line)
 
     def owners(self) -> dict[str, list[CodeOwner]]:

@@ -1,4 +1,4 @@
-"""Stock pools for which a store has no name, and names of pools that change while there is stock in them."""
+"""Stock pools for which a store has no name, and names and default pools that change while there is stock."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from aisle.client.csv_load.clean_cells import fold_code
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, LOCATIONS, ORDERS, STOCK, STORES
 from aisle.client.csv_load.service_reads import as_file_warning, fetch_store, store_rows
 from aisle.client.errors import ClientError
+from aisle.client.paging import Row
 from aisle.errors import ContractError
 
 _POOLS = range(1, 11)
@@ -30,7 +31,8 @@ async def warn_of_pools(table: CsvTable, client: Client, known_keys: Collection[
     named: dict[str, set[str]] = {}
     rows = table.select_cells((*table.key_columns[:2], *columns), only_readable=True) if columns else ()
     for line, (store, of, *cells) in rows:
-        pools = {(name, pool) for name, cell in zip(columns, cells, strict=True) for pool in cell.split("|") if pool}
+        cells_of = zip(columns, cells, strict=True)
+        pools = {(name, pool.lstrip("0")) for name, cell in cells_of for pool in cell.split("|") if pool}
         if pools and store not in named:
             named[store] = {str(pool) for pool, name in (await _names(client, store)).items() if name}
         for name, pool in sorted(pools) if (store, of) not in known_keys else ():
@@ -69,3 +71,27 @@ async def _warn_of_names(table: CsvTable, client: Client) -> None:
                     table.notes.add_warning(what, f"{store}: {changed.pop(pool)}; {goods}", line, loaded=line)
                 if not changed:
                     break
+
+
+class DefaultPoolComparison:
+    """Default pools of a file of locations beside those of the service."""
+
+    def __init__(self, table: CsvTable) -> None:
+        self._table = table
+        names = ("store_number", "location_code", "default_stock_pool")
+        rows = table.select_cells(names, only_readable=True) if table.has_column(names[-1]) else ()
+        self._pools = {(store, code): (line, pool.lstrip("0")) for line, (store, code, pool) in rows if pool}
+
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Add a warning if the default pool of a location changes while it has stock in another pool than the new."""
+        if key not in self._pools:
+            return
+        line, now = self._pools[key]
+        before = str(row.get("default_stock_pool") or 1)
+        others = [pool for pool in _POOLS if str(pool) != now]
+        names = {pool: f"mostlikelypool{pool}" for pool in others}
+        held = next((pool for pool in others if any(one.get(names[pool]) for one in row.get("stock") or ())), None)
+        if before != now and held:
+            what = "default_stock_pool changes, while the location has stock in another pool"
+            value = f"{key[-1]} in store {key[0]}: {before} then, {now} now; stock in {held}"
+            self._table.notes.add_warning(what, value, line, loaded=line)
