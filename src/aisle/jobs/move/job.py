@@ -221,7 +221,7 @@ class MoveJob(Job[MoveState]):
 
     def can_undo(self, state: MoveState) -> bool:
         """Return True if the last step was a move; goods only taken are no longer in hand after the job has closed."""
-        return not state.task and bool(state.history) and bool(state.history[-1].items)
+        return bool(state.history) and bool(state.history[-1].items)
 
     def orders_in_work(self, state: MoveState) -> tuple[str, ...]:
         """Return the key of the task, so that others see who works on it."""
@@ -557,7 +557,10 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "put" | "put_all":
             return put_goods.put_at_location(state._replace(is_undone=False), choice.key, context)
         case "put_down_there":
-            return take_goods.take_from_location(_drop_goods(state).state, choice.key)
+            dropped = _drop_goods(state)
+            if state.task:
+                return dropped._replace(effects=(Close(dropped.verdict),))
+            return take_goods.take_from_location(dropped.state, choice.key)
         case "from":
             return take_goods.take_from_location(state, choice.key)
         case "nowhere":
