@@ -48,7 +48,7 @@ class LinkReports:
         """Report trouble with the link, or its end, once the screen is free for it."""
         is_over = link_message in ("open", "going") and self._unreported_link in LASTING_STATES
         self._unreported_link = "" if is_over else link_message or self._unreported_link
-        if self._unreported_link and self._verdicts.is_free_for_report:
+        if self._unreported_link and not self._verdicts.is_busy:
             self._verdicts.notify(self._link_verdict(self._unreported_link))
             self._unreported_link = ""
 
