@@ -170,7 +170,7 @@ async def test_idle_courier_exits_after_two_minutes(host: Host) -> None:
         assert not term.over
     await host.time.until(lambda: term.over, 200)
     assert 3600 + 90 <= host.time.now - began <= 3600 + 160, "the last look at the session may be 30 s old"
-    assert "nobody is left to work for" in host.home.courier_log.read_text()
+    assert "nothing is left to send" in host.home.courier_log.read_text()
 
 
 async def test_courier_stays_while_operations_wait(host: Host) -> None:
@@ -210,7 +210,7 @@ async def test_idle_courier_exits_whatever_service_does(host: Host, service: str
     left = host.time.now
     await host.time.until(lambda: term.over, IDLE_EXIT_S + 70)
     assert host.time.now - left <= IDLE_EXIT_S + 70
-    assert "nobody is left to work for" in host.home.courier_log.read_text()
+    assert "nothing is left to send" in host.home.courier_log.read_text()
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -241,7 +241,7 @@ async def test_courier_exits_when_parent_pipe_closes(host: Host, lifeline: Lifel
     await term.begun()
     lifeline.cut()
     await host.time.until(lambda: term.over)
-    assert "lifeline" in host.home.courier_log.read_text()
+    assert "process that started it" in host.home.courier_log.read_text()
 
 
 async def test_courier_with_removed_lock_gives_up_leadership(host: Host) -> None:
@@ -464,7 +464,7 @@ def test_a_process_wins_loses_and_ends(host: Host, lifeline: Lifeline) -> None:
         wait_for(lambda: host.home.courier_log.read_text().count("begins") == 3)
         lifeline.cut()
         assert third.wait(60) == 0
-    wait_for(lambda: log_says(host, "lifeline"))  # of the heir, where that was quicker than the third
+    wait_for(lambda: log_says(host, "process that started it"))  # of the heir, where that was quicker than the third
 
 
 def children(pid: int) -> list[int]:
@@ -490,7 +490,7 @@ def test_new_leader_restarts_program_with_its_own_standby(host: Host, lifeline: 
     assert not LeaderLock(host.home.lock).try_acquire(Leader(1, "1", 0.0)), "nobody could come between the two"
     os.kill(heir, signal.SIGTERM)
     wait_for(lambda: not Path(f"/proc/{heir}/task").exists() or not children(heir))
-    wait_for(lambda: log_says(host, "leaves: SIGTERM"))
+    wait_for(lambda: log_says(host, "ends: SIGTERM"))
 
 
 def test_a_descriptor_that_is_no_lock_of_this_home_is_no_office(host: Host, tmp_path: Path) -> None:

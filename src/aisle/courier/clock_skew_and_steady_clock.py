@@ -95,7 +95,7 @@ class SteadyClock:
         self._monotonic = monotonic or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
         self.boot_id = boot_id or _read_boot_id()
         self.offset = self._wall() - self._monotonic()
-        """Start of the host in seconds since 1970; it changes when the wall clock is set."""
+        """Start of the host in seconds since 1970, by the wall clock when this clock was made."""
 
     def __call__(self) -> float:
         return self._monotonic() + self.offset

@@ -345,7 +345,7 @@ class Courier:
         if full:
             self.full_sync.request_full()
         else:
-            self.full_sync.request_missing()
+            self.continuous_sync.request_missing()
         await self.push_loop.push_all()
         await self.reconciler.run_once()
         await self.full_sync.run_to_end()
@@ -473,7 +473,7 @@ class Courier:
         self._notify_state_change()
 
     def _on_needs_person(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.operator_notices.add(f"A person has to resolve {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
         self._notify_state_change(REFUSAL)
 
     def _on_refused(self, op: Operation, reason: StoredMessage) -> None:

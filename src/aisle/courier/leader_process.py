@@ -124,7 +124,7 @@ class Leadership:
             if message.startswith(OFFER_TOKEN_PREFIX) and self._yields_to_token(
                 message.removeprefix(OFFER_TOKEN_PREFIX)
             ):
-                self.end("it is let in by nobody, and another token is tried")
+                self.end("the service refuses its token, and another one is tried")
         if messages:  # otherwise a session only changed its subscription
             self.courier.receive_messages(messages)
             self.courier.wake()
@@ -139,7 +139,7 @@ class Leadership:
     def _check_parent_pipe(self, parent_pipe: int) -> None:
         """End the term if the pipe is closed: it becomes readable only when its other end closes."""
         if os.read(parent_pipe, 1) == b"":
-            self.end("the lifeline was cut")
+            self.end("the process that started it has ended")
 
     async def _watch_files(self) -> None:
         """Bind the socket again if its file is gone, check the files, and write the heartbeat.
@@ -158,7 +158,7 @@ class Leadership:
             try:
                 self.socket.rebind()
             except (OSError, StorageError) as error:
-                self.courier.operator_notices.add(f"The doorbell cannot be hung again: {error}")
+                self.courier.operator_notices.add(f"The courier's socket cannot be opened again: {error}")
             loop.add_reader(self.socket.fileno(), self._receive_messages)
             self.courier.wake()
 
@@ -179,7 +179,7 @@ class Leadership:
             if self.socket.count_sessions() or not self.courier.is_idle:
                 last_seen = self.clock()
             elif self.clock() - last_seen >= IDLE_EXIT_S:
-                self.end("nobody is left to work for")
+                self.end("no session is open, and nothing is left to send")
 
 
 async def _cancel_tasks(tasks: Iterable[asyncio.Task[object]]) -> None:
@@ -284,7 +284,7 @@ async def _lead_once(
             options.on_start(leadership)
         courier.operator_notices.add(f"courier {os.getpid()} of aisle {options.version} begins")
         reason = await leadership.run(options.parent_pipe)
-        courier.operator_notices.add(f"courier {os.getpid()} leaves: {reason}")
+        courier.operator_notices.add(f"courier {os.getpid()} ends: {reason}")
         courier.maintenance.checkpoint(truncate=not socket.count_sessions())
     return reason
 

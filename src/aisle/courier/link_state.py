@@ -137,7 +137,7 @@ class ServiceLink:
         if found is not None:
             self.features, self.announced_at = found, self.clock()
         elif is_genuine and (self.features is None or _is_list_response(response)):
-            self.features = Features()  # a response without the header does not revoke announced features
+            self.features = Features()  # a list without the header revokes them; others may come from a proxy
         if response.status == 401:
             self.record_refusal(reason_of(response))
         elif is_genuine:

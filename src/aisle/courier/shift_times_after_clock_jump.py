@@ -14,7 +14,7 @@ from aisle.courier.clock_skew_and_steady_clock import LONG_JUMP_S, MIN_JUMP_S, S
 from aisle.host.database import fetch_one, transaction
 
 MAX_RETRY_WAIT_S, MAX_SETTLING_S = 3600.0, 86400.0
-"""Seconds that anything waits at most for its next try, and seconds that a doubt takes at most to settle.
+"""Seconds that anything waits at most for its next try, and seconds that a doubt lasts at most.
 
 A later time was stored with another clock.
 """

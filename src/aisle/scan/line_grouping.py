@@ -34,7 +34,7 @@ _TYPED_PAUSE_MARGIN_S: Final = 0.005
 
 
 class LineGrouper:
-    """Numbers the lines of each scan and reports when a scan has no further line. One per terminal."""
+    """Grouper that numbers the lines of each scan and reports when a scan has no further line. One per terminal."""
 
     def __init__(self) -> None:
         self._last_number = 0

@@ -39,13 +39,13 @@ def answer_query(
     if query.name == "terminal":
         return Rows(query.id, (terminal_properties(*terminal.size),), 1)
     if query.name == "message_texts":
-        return _message_words(query, profile.language, terminal.message_text)
+        return _message_texts(query, profile.language, terminal.message_text)
     rows, total, is_partial = reader.query_window(query.name, query.args)
     return Rows(query.id, tuple(rows), total, is_partial)
 
 
-def _message_words(query: Query, language: str, message_text: MessageText | None) -> Rows:
-    """Return the rows of the query `search_words`: the full texts of messages, for search."""
+def _message_texts(query: Query, language: str, message_text: MessageText | None) -> Rows:
+    """Return the rows of the query `message_texts`: the full texts of messages, for search."""
     texts = (message_text(each, language) if message_text else each.id for each in query.args["messages"])
     rows = tuple({"text": text} for text in texts)
     return Rows(query.id, rows, len(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from aisle.jobs.choice_letters import DROP, YES
@@ -81,46 +82,29 @@ _CLICK_KEYS: Final = (ROW_KEY, CHIP_KEY, SORT_KEY)
 """Beginnings of the names of clicks in a list."""
 
 
+@dataclass(eq=False)
 class InputHandler:
-    """Applies lines and keys to the page on the screen."""
+    """Handler of lines and keys: it applies them to the page on the screen."""
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        profile: ProfileInForce,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        event_runner: EventRunner,
-        resolver: MeaningResolver,
-        scanned_or_typed: ScannedOrTyped,
-        short_codes: ShortCodes,
-        preparer: LinePreparer,
-        meanings: MeaningHandler,
-        help_pages: HelpPages,
-        tabs: Tabs,
-        addresses: Addresses,
-        typed_line: TypedLine,
-        covered_question: CoveredQuestion,
-        trace: Trace | None,
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._profile = profile
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._event_runner = event_runner
-        self._resolver = resolver
-        self._scanned_or_typed = scanned_or_typed
-        self._short_codes = short_codes
-        self._preparer = preparer
-        self._meanings = meanings
-        self._help_pages = help_pages
-        self._tabs = tabs
-        self._addresses = addresses
-        self._typed_line = typed_line
-        self._trace = trace
-        self._covered_question = covered_question
+    _page: Page
+    _batch: InputBatch
+    _profile: ProfileInForce
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _event_runner: EventRunner
+    _resolver: MeaningResolver
+    _scanned_or_typed: ScannedOrTyped
+    _short_codes: ShortCodes
+    _preparer: LinePreparer
+    _meanings: MeaningHandler
+    _help_pages: HelpPages
+    _tabs: Tabs
+    _addresses: Addresses
+    _typed_line: TypedLine
+    _covered_question: CoveredQuestion
+    _trace: Trace | None
+
+    def __post_init__(self) -> None:
         self._last_line: tuple[Line, Meaning] | None = None
         """The line before, with its meaning."""
         self._waiting_number = NO_NUMBER

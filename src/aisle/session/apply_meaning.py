@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
@@ -49,35 +50,24 @@ from aisle.session.store_connection import StoreConnection
 from aisle.session.top_job_and_questions import Page
 
 
+@dataclass(eq=False)
 class MeaningHandler:
-    """Applies meanings to the page on the screen."""
+    """Handler of meanings: it applies them to the page on the screen."""
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        context: SessionContext,
-        profile: ProfileInForce,
-        terminal: Terminal,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        event_runner: EventRunner,
-        reactions: PageReactions,
-        current_frame: Callable[[], Frame],
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._context = context
-        self._profile = profile
-        self._terminal = terminal
-        self._store = store
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._event_runner = event_runner
-        self._reactions = reactions
-        self._current_frame = current_frame
-        self._remarks = ScanRemarks(verdicts)
+    _page: Page
+    _batch: InputBatch
+    _context: SessionContext
+    _profile: ProfileInForce
+    _terminal: Terminal
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _event_runner: EventRunner
+    _reactions: PageReactions
+    _current_frame: Callable[[], Frame]
+
+    def __post_init__(self) -> None:
+        self._remarks = ScanRemarks(self._verdicts)
         self._are_lots_certain = False
         """Whether lots end where they seem to: the scanner sends separators, or a person answered that one did."""
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import is_
 from typing import Final
 
@@ -24,32 +25,22 @@ from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine
 
 
+@dataclass(eq=False)
 class FrameBuilder:
-    """Builds the frame that the screen shows next."""
+    """Builder of the frame that the screen shows next."""
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        context: SessionContext,
-        profile: ProfileInForce,
-        terminal: Terminal,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        typed_line: TypedLine,
-        tabs: Tabs,
-        addresses: Addresses,
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._context = context
-        self._profile = profile
-        self._terminal = terminal
-        self._store = store
-        self._verdicts = verdicts
-        self._typed_line = typed_line
-        self._tabs = tabs
-        self._addresses = addresses
+    _page: Page
+    _batch: InputBatch
+    _context: SessionContext
+    _profile: ProfileInForce
+    _terminal: Terminal
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _typed_line: TypedLine
+    _tabs: Tabs
+    _addresses: Addresses
+
+    def __post_init__(self) -> None:
         self._changed_rows = ChangedRows()
         self.last: Frame | None = None
         """Frame that was built last."""
@@ -136,7 +127,7 @@ Facts = tuple[tuple[Msg, ...], object]
 
 
 class ChangedRows:
-    """Compares the rows of a list with those of the frame before."""
+    """Comparison of the rows of a list with those of the frame before."""
 
     def __init__(self) -> None:
         self._list: tuple[object, ...] = ()

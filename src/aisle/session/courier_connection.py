@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
 
 import apsw
 
@@ -28,7 +29,7 @@ RETRY_START_S = 2.0
 REPLACE_COURIER_S = 60.0
 """Seconds after which another courier is started beside one of another version or token."""
 
-MAX_KEYED_CHANGES = 4
+MAX_CHANGES_FOR_PAGE = 4
 """Changes at once beyond which a job is told only their topics."""
 
 STALE_S = 90.0
@@ -52,27 +53,21 @@ FULL_CHECK_S = 5.0
 """Seconds after which everything is checked even without a notification."""
 
 
+@dataclass(eq=False)
 class Notifications:
     """Subscription of one session to changes. Not for use from several threads."""
 
-    def __init__(
-        self,
-        reader: CacheReader,
-        journal: Journal,
-        socket: SessionSocket,
-        session_id: str,
-        start_courier: Callable[[], None],
-        clock: Callable[[], float],
-    ) -> None:
-        self._reader = reader
-        self._journal = journal
-        self._socket = socket
-        self._session_id = session_id
-        self._start_courier = start_courier
-        self._clock = clock
+    _reader: CacheReader
+    _journal: Journal
+    _socket: SessionSocket
+    _session_id: str
+    _start_courier: Callable[[], None]
+    _clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
         self.token_file = ""
         """Absolute path of the token file of a courier that this session starts."""
-        self._courier_monitor = CourierMonitor(socket.store_folder, clock)
+        self._courier_monitor = CourierMonitor(self._socket.store_folder, self._clock)
         self._courier_started_at = float("-inf")
         self._was_courier_seen = False
         """Whether the courier that was started was seen."""
@@ -186,7 +181,7 @@ class Notifications:
         if WAITING in found:
             self._awaits_sending = False
         topics = [topic for topic in found if topic not in (WAITING, SYNC)]
-        if len(topics) > MAX_KEYED_CHANGES:
+        if len(topics) > MAX_CHANGES_FOR_PAGE:
             topics = sorted({topic.partition("/")[0] for topic in topics})
         self._next_position = None
         return [Changed(name, key) for name, _, key in (topic.partition("/") for topic in topics)]
@@ -195,7 +190,7 @@ class Notifications:
         """Return all changes since the last acknowledged check."""
         self._checked_at = self._clock()
         position, changes = self._reader.changes(self._cache_position)
-        if len(changes) > MAX_KEYED_CHANGES:
+        if len(changes) > MAX_CHANGES_FOR_PAGE:
             changes = list(dict.fromkeys((topic, "") for topic, _ in changes))
         has_expired = self._expire_requests()
         outbox_version = self._reader.data_version()[1]

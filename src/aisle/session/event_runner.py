@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
@@ -57,35 +58,25 @@ class InputNotSavedError(Exception):
     """A commit in the middle of an input failed: the jobs are back at the last commit, and the screen says so."""
 
 
+@dataclass(eq=False)
 class EventRunner:
     """Runner of the session's events, with the effects since the last commit.
 
     `run_effect` carries out effects on the session itself; `explain_error` says why nothing could be written.
     """
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        context: SessionContext,
-        profile: ProfileInForce,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        trace: Trace | None,
-        run_effect: Callable[[SessionEffect], None],
-        explain_error: Callable[[StorageError], Msg],
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._context = context
-        self._profile = profile
-        self._store = store
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._trace = trace
-        self.run_effect = run_effect
-        self._explain_error = explain_error
+    _page: Page
+    _batch: InputBatch
+    _context: SessionContext
+    _profile: ProfileInForce
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _trace: Trace | None
+    run_effect: Callable[[SessionEffect], None]
+    _explain_error: Callable[[StorageError], Msg]
+
+    def __post_init__(self) -> None:
         self._secrets = UnsentSecrets()
         self._last_fault = ""
         """Fault that a change from elsewhere met last."""

@@ -17,6 +17,7 @@ an unknown scan, and is no code, is a part of it; after several lines also a sho
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from aisle.jobs.view import WRONG, Msg, msg
@@ -32,7 +33,7 @@ from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
 from aisle.session.top_job_and_questions import Page
 
-SAME_SCAN_S: Final = 0.3
+NEXT_TYPED_LINE_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""
 
 LATE_LINE_S: Final = 1.0
@@ -85,28 +86,20 @@ class _HeldScan(NamedTuple):
     """Whether it began so soon after an unknown scan that it may be a part of that."""
 
 
+@dataclass(eq=False)
 class MultiLineScans:
-    """Holds the lines of a scan, and applies or refuses them together."""
+    """Lines of a scan that are held, and applied or refused together."""
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        verdicts: Verdicts,
-        resolver: MeaningResolver,
-        scanned_or_typed: ScannedOrTyped,
-        short_codes: ShortCodes,
-        inputs: InputHandler,
-        undo: ScanUndo,
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._verdicts = verdicts
-        self._resolver = resolver
-        self._scanned_or_typed = scanned_or_typed
-        self._short_codes = short_codes
-        self._inputs = inputs
-        self._undo = undo
+    _page: Page
+    _batch: InputBatch
+    _verdicts: Verdicts
+    _resolver: MeaningResolver
+    _scanned_or_typed: ScannedOrTyped
+    _short_codes: ShortCodes
+    _inputs: InputHandler
+    _undo: ScanUndo
+
+    def __post_init__(self) -> None:
         self._held = _HeldScan()
         self._useless_line_at = -math.inf
         """End of the last line at a person's pace that was of no use."""
@@ -156,7 +149,7 @@ class MultiLineScans:
             self._inputs.follow_typing(item.text)
         elif isinstance(item, Line):
             self._apply_typed_line(item, at)
-        elif isinstance(item, Key) and item.name == "enter" and at - self._useless_line_at < SAME_SCAN_S:
+        elif isinstance(item, Key) and item.name == "enter" and at - self._useless_line_at < NEXT_TYPED_LINE_S:
             self._useless_line_at = at  # an empty line of the same scan
         else:
             if not isinstance(item, OpenLine):
@@ -166,7 +159,7 @@ class MultiLineScans:
     def _apply_typed_line(self, item: Line, at: float) -> None:
         """Apply a line at a person's pace, but refuse it right after a useless one: then a scanner sent both."""
         self._unknown_scan_until = -math.inf  # a person has reacted
-        is_too_soon = 0 < item.started_at - self._useless_line_at < SAME_SCAN_S
+        is_too_soon = 0 < item.started_at - self._useless_line_at < NEXT_TYPED_LINE_S
         if is_too_soon and item.longest_pause and not self._scanned_or_typed.is_code(item.text):
             line = self._inputs.take_own_line(item)
             if line is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
@@ -19,24 +20,16 @@ HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""
 
 
+@dataclass(eq=False)
 class HelpPages:
-    """Opens and closes the pages over the job on the screen."""
+    """Help and command pages over the job on the screen."""
 
-    def __init__(
-        self,
-        page: Page,
-        profile: ProfileInForce,
-        terminal: Terminal,
-        verdicts: Verdicts,
-        event_runner: EventRunner,
-        current_frame: Callable[[], Frame],
-    ) -> None:
-        self._page = page
-        self._profile = profile
-        self._terminal = terminal
-        self._verdicts = verdicts
-        self._event_runner = event_runner
-        self._current_frame = current_frame
+    _page: Page
+    _profile: ProfileInForce
+    _terminal: Terminal
+    _verdicts: Verdicts
+    _event_runner: EventRunner
+    _current_frame: Callable[[], Frame]
 
     def page_of_line(self, text: str) -> str:
         """Return the page that a line asks for, or an empty text."""

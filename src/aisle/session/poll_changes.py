@@ -7,6 +7,7 @@ courier did.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from aisle.errors import StorageError
 from aisle.jobs.job import Changed
@@ -27,42 +28,25 @@ from aisle.session.top_job_and_questions import Page
 from aisle.session.watch_settings_files import ProfileChange, SettingsWatch
 
 
+@dataclass(eq=False)
 class ChangePoller:
-    """Tells jobs and people what others have changed."""
+    """Poller that tells jobs and people what others have changed."""
 
-    def __init__(
-        self,
-        page: Page,
-        context: SessionContext,
-        profile: ProfileInForce,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        event_runner: EventRunner,
-        resolver: MeaningResolver,
-        inputs: InputHandler,
-        sign_in: SignInFlow,
-        reports: LinkReports,
-        frames: FrameBuilder,
-        tabs: Tabs,
-        recover_files: Callable[[], None],
-        explain_error: Callable[[StorageError], Msg],
-    ) -> None:
-        self._page = page
-        self._context = context
-        self._profile = profile
-        self._store = store
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._event_runner = event_runner
-        self._resolver = resolver
-        self._inputs = inputs
-        self._sign_in = sign_in
-        self._reports = reports
-        self._frames = frames
-        self._tabs = tabs
-        self._recover_files = recover_files
-        self._explain_error = explain_error
+    _page: Page
+    _context: SessionContext
+    _profile: ProfileInForce
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _event_runner: EventRunner
+    _resolver: MeaningResolver
+    _inputs: InputHandler
+    _sign_in: SignInFlow
+    _reports: LinkReports
+    _frames: FrameBuilder
+    _tabs: Tabs
+    _recover_files: Callable[[], None]
+    _explain_error: Callable[[StorageError], Msg]
 
     def poll(self, notified: Iterable[str] | None) -> Frame | None:
         """Check the notified topics, or everything (None or due); return None if the screen stays the same."""

@@ -61,7 +61,7 @@ class _PinState(NamedTuple):
 
 
 class PinCheck:
-    """Decides whether the PIN is needed, and opens its page."""
+    """Check whether the PIN is needed, which opens its page."""
 
     def __init__(self, page: Page, context: SessionContext, store: StoreConnection, verdicts: Verdicts) -> None:
         self._page = page

@@ -1,8 +1,8 @@
 """State of one running app: inputs and clock ticks in, frames out.
 
 `Session` wires its parts together. An input passes `MultiLineScans` (is its scan complete), `InputHandler` (line or
-key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `PinCheck`, `JobStack`, `Work` and
-`UnitOfWork`; then `FrameBuilder` shows the result.
+key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `PinCheck`, `JobStack`, `EventRunner`
+and `UnitOfWork`; then `FrameBuilder` shows the result.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aisle import __version__
@@ -33,34 +34,23 @@ if TYPE_CHECKING:
 NOBODY = SignIn("", "")
 
 
+@dataclass(eq=False)
 class SignInFlow:
-    """Puts the page of a person on the screen."""
+    """Sign-in and sign-out: the page of a person comes on the screen."""
 
-    def __init__(
-        self,
-        page: Page,
-        batch: InputBatch,
-        context: SessionContext,
-        profile: ProfileInForce,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        event_runner: EventRunner,
-        kept_pages: KeptPages,
-        covered_question: CoveredQuestion,
-        fixed_person: SignIn | None = None,
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._context = context
-        self._profile = profile
-        self._store = store
-        self._verdicts = verdicts
-        self._pin_check = pin_check
-        self._event_runner = event_runner
-        self._kept_pages = kept_pages
-        self._covered_question = covered_question
-        self._fixed_person = fixed_person
+    _page: Page
+    _batch: InputBatch
+    _context: SessionContext
+    _profile: ProfileInForce
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _event_runner: EventRunner
+    _kept_pages: KeptPages
+    _covered_question: CoveredQuestion
+    _fixed_person: SignIn | None = None
+
+    def __post_init__(self) -> None:
         self._known_person = ""
         """User who is signed in, once seen among the people of the store."""
 

@@ -34,7 +34,7 @@ class _Restorable(Protocol):
 
 
 class StoreSwitch:
-    """Signs in at the new store durably before it signs out at the old one, so that a failure changes nothing."""
+    """Switch that signs in at the new store durably before it signs out at the old one: a failure changes nothing."""
 
     def __init__(
         self,

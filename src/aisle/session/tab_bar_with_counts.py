@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from aisle.errors import StorageError
@@ -40,24 +41,18 @@ _LISTS_OF_EXCEPTIONS: Final = frozenset(("headers", "products", "deliveries", "l
 """Lists that exceptions come from. They are not counted until all of these are read; Today's tiles wait alike."""
 
 
+@dataclass(eq=False)
 class Tabs:
     """Tabs above the page, shown to whoever is signed in at a desk."""
 
-    def __init__(
-        self,
-        page: Page,
-        context: SessionContext,
-        terminal: Terminal,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        event_runner: EventRunner,
-    ) -> None:
-        self._page = page
-        self._context = context
-        self._terminal = terminal
-        self._store = store
-        self._verdicts = verdicts
-        self._event_runner = event_runner
+    _page: Page
+    _context: SessionContext
+    _terminal: Terminal
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _event_runner: EventRunner
+
+    def __post_init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._unread_lists: tuple[str, ...] = ()
         """Lists that were not read yet when the tabs were counted."""

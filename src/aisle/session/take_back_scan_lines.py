@@ -35,7 +35,7 @@ class AppliedLine(NamedTuple):
 
 
 class ScanUndo:
-    """Records what lines do, and takes it back."""
+    """Record of what lines do, with which it is taken back."""
 
     def __init__(self, page: Page, store: StoreConnection, inputs: InputHandler) -> None:
         self._page = page

@@ -127,8 +127,9 @@ class FullSync:
         self._previous_page: Sequence[Row] | None = None
         """Previous page, in a pass whose pages have no usable next page."""
         self._seen_pages: set[bytes] = set()
-        self._seen_rows = 0
         """Digests of all pages of this pass whose next page was not usable."""
+        self._seen_rows = 0
+        """Rows of these pages."""
         self._update_link()
 
     @property
@@ -268,8 +269,8 @@ class FullSync:
 
     def _begin_stage(self, stage: str, pass_number: int = 1, *, repeated: int = 0) -> StagePosition:
         generation = self._progress.generation + 1
-        walked = None if stage in UNPAGED_STAGES else paged_stage(stage, self.single_reads.store)
-        by_id = walked is not None and walked.paging == "id"
+        paged = None if stage in UNPAGED_STAGES else paged_stage(stage, self.single_reads.store)
+        by_id = paged is not None and paged.paging == "id"
         at = StagePosition(
             stage,
             generation,
@@ -280,8 +281,8 @@ class FullSync:
         )
         todo = tuple(other for other in self._progress.todo if other != stage)
         with self._transaction():
-            if walked is not None and walked.sweep_topic:
-                self._cache.begin_pass(walked.sweep_topic)
+            if paged is not None and paged.sweep_topic:
+                self._cache.begin_pass(paged.sweep_topic)
             self._save_progress(self._progress._replace(at=at, todo=todo, generation=generation))
         return at
 

@@ -38,7 +38,7 @@ class PushSettings(NamedTuple):
     settling_s: float = 120.0
     """Seconds within which an unanswered request may still arrive; longer than any proxy keeps one."""
     reference: str = REFERENCE
-    """Field for an operation's reference at a service without keys (see above)."""
+    """Field for an operation's reference at a service without keys (`references_to_find_operations`)."""
     kept: Retention = DEFAULT_RETENTION
     """Retention of ended operations in outbox, journal and archive."""
 

@@ -374,7 +374,8 @@ class Reconciler:
 
     def _confirm_found(self, op: Operation, evidence: Evidence, began: float) -> None:
         if op.evidence.get("verdict") in (ABSENT, PARTLY_FOUND) and op.in_doubt_at is not None:
-            late = began - op.in_doubt_at + float(op.evidence["looked_at"]) - op.in_doubt_at  # twice the middle
+            # twice the time from the doubt to the middle of the last two lookups
+            late = began - op.in_doubt_at + float(op.evidence["looked_at"]) - op.in_doubt_at
             if late > self.settling_s:
                 self.observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
         self.outbox.confirm(op.op_id, FOUND_BY_LOOKUP, evidence)
