@@ -283,6 +283,22 @@ async def test_silent_service_is_offline_and_no_list_is_blamed(shop: Shop, failu
         await shop.time.until(lambda: shop.state() == "live", 120)
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", LISTS)
+async def test_missing_list_is_read_after_a_restart_of_the_courier(shop: Shop, name: str) -> None:
+    _are_served(shop, name)
+    shop.fail(name, _says(500))
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: courier.full_sync.progress.completed, 400)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: name in shop.missing(), 60)
+    shop.mend()
+    async with shop.running(shop.courier()):
+        await shop.time.until(lambda: shop.state() == "live", MAX_RETRY_S + 60)
+        assert shop.missing() == {}
+
+
 async def test_missing_list_is_retried_with_growing_pauses(shop: Shop) -> None:
     asked: list[float] = []
 

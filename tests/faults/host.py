@@ -264,7 +264,7 @@ class Host:
     def ask_again(self) -> None:
         """As somebody does who sees that a list is missing; by itself it would be asked for much later."""
         if self.courier is not None and self.courier.full_sync.progress.missing:
-            self.courier.full_sync.request_missing()
+            self.courier.continuous_sync.request_missing()
 
     async def close(self) -> None:
         """Everybody goes home."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.job import Context, Event, Opened, Query, Rows, Write
+from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.move_state_and_rows import MoveState
 from aisle.jobs.view import Step, Verdict
@@ -236,6 +236,7 @@ class Hand:
         self.verdicts: list[Verdict] = []
         self.events: list[Event] = []
         self.moments = self.minute = 0
+        self.policy = Policy()
         self.feed(Opened(args))
 
     def feed(self, event: Event) -> str:
@@ -244,7 +245,8 @@ class Hand:
         said = ""
         writes: list[Write] = []
         self.moments += 1
-        context = CONTEXT._replace(now=f"2026-11-20T10:{self.minute:02}:00.{self.moments:06}Z")
+        now = f"2026-11-20T10:{self.minute:02}:00.{self.moments:06}Z"
+        context = CONTEXT._replace(now=now, policy=self.policy)
         while queue:
             event = queue.pop(0)
             self.events.append(event)

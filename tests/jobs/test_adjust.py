@@ -12,7 +12,7 @@ import pytest
 from aisle import named_tuple_json
 from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, parse_reasons
-from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.name_goods_and_locations import plain_amount
 from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.view import WRONG, ListView, Step, Verdict, msg
@@ -401,6 +401,27 @@ def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
     assert hand.feed(Closed("count")) == "count.counted"
     assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
+
+
+@pytest.mark.parametrize(
+    ("places", "shown"),
+    [
+        ({"A-1": 2, "A-2": 3, "": 4}, [4, 2, 3]),
+        ({"A-2": 9}, [0, 0, 9]),
+        ({"A-0": 6, "A-1": 5, "A-2": 3, "": 4}, [4, 5, 3]),
+    ],
+    ids=["less of it", "none left", "also elsewhere"],
+)
+def test_locations_that_can_be_chosen_follow_their_stock(
+    monkeypatch: pytest.MonkeyPatch, places: dict[str, int], shown: list[int]
+) -> None:
+    hand = Hand()
+    hand.scan("P2")
+    before = [line.location for line in hand.state.candidates]
+    monkeypatch.setitem(PRODUCTS, "P2", product("P2", places))
+    assert hand.feed(Changed("product", "P2")) == ""
+    assert [line.location for line in hand.state.candidates] == before
+    assert sorted(line.expected for line in hand.state.candidates) == sorted(shown)
 
 
 def test_pool_of_a_loss_is_named_until_its_undo() -> None:

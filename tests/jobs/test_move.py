@@ -508,6 +508,22 @@ def test_a_refusal_is_told_once() -> None:
     assert hand.say("u") == "pick.nothing_to_undo"
 
 
+@pytest.mark.parametrize("refused", [0, 1, 2])
+def test_a_refused_move_leaves_the_undo_of_the_others(refused: int) -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "B-1", "P3", "A-2", "P2", "A-2")
+    body = hand.sent[refused].body
+    row = {"op_id": "X", "user": "ann", "why": "None can be moved.", "label": "P", "body": body}
+    assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
+    products = [write.body[0]["product_number"] for write in hand.sent]
+    told = [hand.say("u") for _ in range(6)]
+    assert told.count("move.undone") == 2
+    undone = [write.body[0]["product_number"] for write in hand.sent[3:]]
+    assert undone == [each for each in reversed(products) if each != products[refused]]
+    assert told[-1] == "pick.nothing_to_undo"
+    assert not hand.held
+
+
 def test_refusal_during_question_leaves_question_open() -> None:
     """Its answer would be a quantity else."""
     hand = Hand()
@@ -722,3 +738,86 @@ def test_a_number_after_none_is_not_for_other_goods() -> None:
     hand.say("A-1", "P1", "P3", "=0")
     assert not hand.job.accepts(hand.state).quantity
     assert [part.product for part in hand.state.in_hand] == ["P1"]
+
+
+def list_of_order(hand: Hand) -> dict[str, Decimal | None]:
+    """What the page says of the goods of an order, and of the goods on the screen."""
+    stops = {stop.label: stop.quantity for stop in hand.view.upcoming if stop.quantity}
+    return {**stops, **{part.label: part.available for part in hand.state.in_hand}}
+
+
+OWN_MOVE = ("P6", "P6", "A-2")
+
+BY_OTHERS: dict[str, tuple[dict[Any, int], int]] = {
+    "fewer": ({("P6", "", 1, "4101", 4): -2}, 1),
+    "none": ({("P6", "", 1, "4101", 4): -3}, 0),
+    "more": ({("P6", "", 1, "4101", 4): 2}, 5),
+    "more of it elsewhere": ({("P6", "A-1", 1, "4101", 4): 2}, 5),
+    "none, but of other goods": ({("P6", "", 1, "4101", 4): -3, ("P4", "PU", 1, "4101", 2): 1}, 0),
+}
+"""What others do with three pieces that an order has in hand, and how many it holds then."""
+
+
+def with_three_in_hand() -> Hand:
+    """The small store with an order that also has three pieces of P6 in hand."""
+    store = small_store()
+    store.lines["4101", 4] = ("P6", 9)
+    store.goods["P6", "", 1, "4101", 4] = 3
+    hand = Hand(store)
+    assert hand.say("4101") == "move.from_order"
+    return hand
+
+
+@pytest.mark.parametrize("topic", ["order", "outbox", "product", ""])
+@pytest.mark.parametrize("change", BY_OTHERS)
+@pytest.mark.parametrize("before", [(), ("P6",), OWN_MOVE], ids=["at first", "in hand", "after a move"])
+def test_goods_of_an_order_follow_what_others_do_with_them(topic: str, change: str, before: tuple[str, ...]) -> None:
+    hand = with_three_in_hand()
+    changes, left = BY_OTHERS[change]
+    if before == OWN_MOVE and left < 3:
+        return
+    hand.say(*before)
+    for spot, quantity in changes.items():
+        hand.store.goods[spot] += quantity
+    hand.feed(Changed(topic, "") if topic else Resumed())
+    left -= 2 if before == OWN_MOVE else 0
+    shown = list_of_order(hand)
+    assert shown.get("Product P6", 0) in (left, left - 2 if "elsewhere" in change else left)
+    hand.say("w")
+    assert hand.held["P6"] == (max(left, 1) if before == ("P6",) else left)
+
+
+@pytest.mark.parametrize("scans", [("P6",), ("w",), ("P6", "a")])
+def test_own_moves_from_an_order_count_at_once(scans: tuple[str, ...]) -> None:
+    hand = with_three_in_hand()
+    hand.say(*OWN_MOVE)
+    assert list_of_order(hand)["Product P6"] == 1
+    hand.say(*scans)
+    assert hand.held["P6"] == 1
+
+
+def test_an_undone_move_is_the_orders_again() -> None:
+    hand = with_three_in_hand()
+    assert hand.say(*OWN_MOVE, "u") == "move.undone"
+    assert hand.say("P6") == "move.taken"
+    assert hand.held["P6"] == 3
+    assert hand.say("P6") == "move.exceeds_held"
+
+
+def test_a_question_about_goods_that_are_gone_is_still_answered() -> None:
+    hand = with_three_in_hand()
+    assert hand.say("P6", "=9") == "move.exceeds_held"
+    hand.store.goods["P6", "", 1, "4101", 4] = 0
+    hand.feed(Changed("order", "4101"))
+    hand.say("r")
+    assert hand.say("A-2") == "move.exceeds_held"
+    assert not hand.sent
+
+
+def test_an_order_that_is_handed_over_meanwhile_has_nothing_left() -> None:
+    hand = with_three_in_hand()
+    hand.store.lines.clear()
+    hand.feed(Changed("order", "4101"))
+    assert hand.view.upcoming == ()
+    assert hand.say("w") == "move.nothing_here"
+    assert hand.say("P6") == "move.not_of_order"

@@ -1,4 +1,4 @@
-"""Settings that change while a job is open are in force from its next stop on, and never in the middle of one."""
+"""Settings that change while a job is open are in force at once, or from its next stop on; what is asked stays."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from aisle.jobs.job import Policy, Resumed
-from aisle.scan.grammar_and_meaning_types import LOCATION, Choice, Command, Match, Scan
-from tests.jobs import test_adjust
+from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, Choice, Command, Match, Quantity, Scan
+from tests.jobs import test_adjust, test_hand_over
+from tests.jobs.move_runner import Hand as Mover
 from tests.jobs.pick_runner import Hand as Picker
 from tests.jobs.pick_runner import line, picked
 from tests.jobs.receive_runner import Hand as Receiver
@@ -22,7 +23,7 @@ def picker(*, verified: bool) -> Picker:
     return Picker(*lines, verified=verified)
 
 
-def change(hand: Picker | Counter, policy: Policy) -> None:
+def change(hand: Picker | Counter | test_adjust.Hand | test_hand_over.Hand, policy: Policy) -> None:
     """The settings are changed."""
     hand.context = hand.context._replace(policy=policy)
 
@@ -106,11 +107,81 @@ def test_the_start_of_counting_opens_a_place_as_the_settings_say() -> None:
     assert hand.state.is_blind
 
 
-def test_reasons_of_losses_are_those_of_the_settings_at_the_next_product() -> None:
+@pytest.mark.parametrize("said", [(), ("P1",), ("P1", "P1")], ids=["at first", "one scanned", "two scanned"])
+def test_reasons_of_losses_are_those_of_the_settings_when_they_are_asked_for(said: tuple[str, ...]) -> None:
     hand = test_adjust.Hand()
+    for product_ in said:
+        hand.scan(product_)
     hand.context = hand.context._replace(policy=Policy(adjustment_reasons=("7 - Eaten",)))
-    hand.scan("P1")
+    if not said:
+        hand.scan("P1")
+    assert hand.feed(Command("d")) == "adjust.which_reason"
     assert [reason.text for reason in hand.state.reasons] == ["Eaten"]
+
+
+def test_reasons_that_are_shown_keep_their_numbers() -> None:
+    hand = test_adjust.Hand()
+    hand.scan("P1")
+    hand.feed(Command("d"))
+    first = hand.state.reasons[0]
+    hand.context = hand.context._replace(policy=Policy(adjustment_reasons=("7 - Eaten",)))
+    hand.feed(Resumed())
+    hand.feed(Choice(1))
+    assert hand.entries[-1]["reason_code"] == first.code
+
+
+WEIGHINGS = [
+    ("5", "0", "1.2", True),
+    ("0", "5", "1.2", False),
+    ("0", "5", "1.18", True),
+    ("5", "5", "1.2", False),
+    ("0.5", "50", "0.7", False),
+]
+"""Tolerance before and after the change, the weight of 1.25, and whether more is asked for."""
+
+
+@pytest.mark.parametrize("is_line_begun", [False, True])
+@pytest.mark.parametrize(("before", "after", "weight", "is_open"), WEIGHINGS)
+def test_a_weighing_is_judged_by_the_tolerance_in_force(
+    before: str, after: str, weight: str, is_open: bool, is_line_begun: bool
+) -> None:
+    weighed = line(1, "P1", Decimal("1.25"), allow_decimal=True, unit="kg")
+    hand = Picker(weighed, line(2, "P2", 1), weight_tolerance=Decimal(before))
+    if is_line_begun:
+        hand.scan("P1", "0.1")
+    change(hand, Policy(weight_tolerance=Decimal(after)))
+    hand.scan("P1", str(Decimal(weight) - (Decimal("0.1") if is_line_begun else 0)))
+    take = next(take for take in hand.state.lines if take.product == "P1")
+    assert (take.picked, take.is_open) == (Decimal(weight), is_open)
+
+
+@pytest.mark.parametrize(("before", "after"), [("10000", "50"), ("50", "10000"), ("50", "0")])
+def test_a_large_quantity_is_that_of_the_settings_in_force(before: str, after: str) -> None:
+    """A find of 150, and a move of 150 from a location with unknown stock."""
+    old, new = (Policy(large_quantity=Decimal(value)) for value in (before, after))
+    is_asked = new.large_quantity == Decimal(50)
+    loss = test_adjust.Hand(policy=old)
+    loss.scan("P4")
+    change(loss, new)
+    assert (loss.feed(Quantity(Decimal(150))) == "count.confirm_quantity") is is_asked
+    move = Mover()
+    move.policy = old
+    move.scan("Z-9", kind=LOCATION)
+    move.scan("P7")
+    move.policy = new
+    assert (move.feed(Quantity(Decimal(150))) == "count.confirm_quantity") is is_asked
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_goods_are_checked_at_hand_over_as_the_settings_say(on: bool) -> None:
+    hand = test_hand_over.Hand(Policy(check_hand_over=not on))
+    hand.world.closed.add(4)
+    hand.scan("O1", ORDER)
+    hand.later()
+    change(hand, Policy(check_hand_over=on))
+    hand.scan("PU-1", LOCATION)
+    assert (hand.step == "hand_over.confirm") is on
+    assert bool(hand.writes) is not on
 
 
 @pytest.mark.parametrize("scanned", [True, False])

@@ -345,7 +345,7 @@ class Courier:
         if full:
             self.full_sync.request_full()
         else:
-            self.full_sync.request_missing()
+            self.continuous_sync.request_missing()
         await self.push_loop.push_all()
         await self.reconciler.run_once()
         await self.full_sync.run_to_end()

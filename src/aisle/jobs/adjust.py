@@ -40,6 +40,7 @@ from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.expiry.expiry_state import label_date, today_of
 from aisle.jobs.job import (
     Args,
+    Changed,
     Close,
     Closed,
     Context,
@@ -83,6 +84,8 @@ Result = Turn[AdjustState]
 
 QUERY_STOCK_NOW = "stock_now"
 """Query of the product's stock when its loss is about to be sent."""
+QUERY_CANDIDATES = "candidates"
+"""Query of the product's stock while its location is chosen."""
 
 QUANTITY_FIELDS = ("locations", "pools", "most_likely_quantity")
 """Fields of a product's row that hold quantities."""
@@ -141,6 +144,7 @@ class AdjustJob(Job[AdjustState]):
         return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
+        state = state._replace(large_quantity=context.policy.large_quantity)
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
@@ -152,6 +156,8 @@ class AdjustJob(Job[AdjustState]):
                 return Turn(state, (Query("product", "product", {"product_number": state.pending_scan.key}),))
             case Resumed() | Closed():
                 return Turn(fill_last_page(state._replace(page_size=max(1, min(MAX_CHOICES, context.window_rows)))))
+            case Changed("product" | "outbox") if state.phase == "location" and state.line:
+                return Turn(state, (Query(QUERY_CANDIDATES, "product", {"product_number": state.line.product}),))
             case Choice(number) if state.asked_quantity is not None and number <= len(number_choices(state)):
                 return _answer_quantity(state, state.asked_quantity, number, context)
             case Choice(number) if state.chosen_reason:
@@ -225,7 +231,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         expired_on=str(args.get("expired_on") or ""),
     )
     state = _with_reasons(state, (), context)._replace(large_quantity=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (POOLS_QUERY, Query("reasons", "reasons", {}))
+    effects: tuple[Effect, ...] = (POOLS_QUERY,)
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -254,6 +260,8 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return _handle_records_by_number(state, rows, context)
     if id_ == QUERY_STOCK_NOW:
         return _handle_stock_now(state, rows, context)
+    if id_ == QUERY_CANDIDATES:
+        return Turn(_with_stock_of_candidates(state, rows))
     if id_ == "location":
         return Turn(state._replace(default_pool=count_lines.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
@@ -285,6 +293,13 @@ def _parse_stock(rows: tuple[Json, ...]) -> tuple[CountLine, ...]:
     """Return the locations and pools that have the product."""
     known = count_lines.parse_product_lines(rows[0]) if rows else ()
     return tuple(item for item in known if item.location or item.expected)
+
+
+def _with_stock_of_candidates(state: AdjustState, rows: tuple[Json, ...]) -> AdjustState:
+    """Set the quantities expected now at the locations that can be chosen; their numbers stay the same."""
+    now = {count_lines.line_key(each): each for each in _parse_stock(rows)}
+    none_left = (each._replace(expected=Decimal(0)) for each in state.candidates)
+    return state._replace(candidates=tuple(now.get(count_lines.line_key(each), each) for each in none_left))
 
 
 def _has_figures(rows: tuple[Json, ...]) -> bool:
@@ -334,8 +349,8 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         return _scan_location(state, meaning)
     item = state.line
     if item is None:
-        product = Query("product", "product", {"product_number": meaning.key})
-        return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
+        query = Query("product", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending_scan=meaning), (query,))
     if meaning.key != item.product:
         labels = quantity_or_record.distinct_labels(item.label, item.product, meaning)
         return reply(state, WRONG, "count.product_first", **labels)
@@ -519,7 +534,8 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 
 def _ask_reason(state: AdjustState) -> Result:
     asking = state._replace(phase="reason", first_row=0)
-    return reply(asking, ASK, "adjust.which_reason", quantity=_amount(state, state.quantity), label=_label(state))
+    args = {"quantity": _amount(state, state.quantity), "label": _label(state)}
+    return reply(asking, ASK, "adjust.which_reason", Query("reasons", "reasons", {}), **args)
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:

@@ -6,7 +6,7 @@ orders, lines of orders in progress, stock by the time of its last change.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
@@ -33,7 +33,7 @@ from aisle.courier.pull.full_sync_stages import (
     STORES,
 )
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
-from aisle.courier.pull.run_queued_reads import ReadQueue
+from aisle.courier.pull.run_queued_reads import LIST_OF_TOPIC, ReadQueue
 from aisle.courier.pull.single_reads import Query, SingleReads, unforeseen_is_invalid
 from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.topics import (
@@ -212,7 +212,7 @@ class ContinuousSync:
                 if key == FULL_SYNC:
                     self.full_sync.request_full()
                 elif key == ORDER_LISTS:
-                    self.full_sync.request_missing()
+                    self.request_missing()
                 self._timetable.schedule_earlier("changes")
                 self._timetable.schedule_earlier("headers")
             elif topic == "deliveries":
@@ -352,6 +352,16 @@ class ContinuousSync:
             due := self._missing_lists.pop_due(self.full_sync.progress.missing, self.single_reads.now())
         ):
             self.full_sync.request_stages(due)
+            self._request_topics(due)
+
+    def request_missing(self) -> None:
+        """Queue the lists that could not be read, those that are read by topic too."""
+        self.full_sync.request_missing()
+        self._request_topics(self.full_sync.progress.missing)
+
+    def _request_topics(self, lists: Collection[str]) -> None:
+        """Queue those of these lists that no full sync reads; a restart of the courier forgets their next tries."""
+        self.request_read(Topic(topic, "") for topic, name in LIST_OF_TOPIC.items() if name in lists)
 
     def _still_worked_on(self) -> dict[str, float]:
         """Return the orders that sessions requested a while ago at most, with the time."""

@@ -27,7 +27,7 @@ from aisle.jobs.hand_over.order_pages import (
     scan_order,
 )
 from aisle.jobs.hand_over.ready_list_page import READY_LIST
-from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Rows, Turn, reply
+from aisle.jobs.job import Args, Context, Effect, Event, Query, Refresh, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.view import INFO, msg
@@ -70,6 +70,11 @@ class HandOverJob(PageJob[HandOverState]):
     def quantity_product(self, state: HandOverState) -> tuple[str, str]:
         goods = goods_of_line(state, state.line)
         return (goods.product, goods.label) if goods else ("", "")
+
+    def handle(self, state: HandOverState, event: Event, context: Context) -> Result:
+        if state.step == ORDER_STEP:
+            state = state._replace(checks_goods=bool(state.checked) or context.policy.check_hand_over)
+        return super().handle(state, event, context)
 
     def handle_opened(self, state: HandOverState, args: Args, context: Context) -> Result:
         state = state._replace(since=context.now, is_alone="order_number" in args)

@@ -252,6 +252,7 @@ def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementIt
             if goods_key(each) != goods_key(part) or remaining.quantity
         )
         moved.append(part._replace(pools=tuple(each for each in pools if each.pool)))
+    state = state._replace(order_lines=_shift_order(state, moved, -1))
     stock = shift_stock(state, moved, -1)
     index = state.current_index if 0 <= state.current_index < len(in_hand) else 0 if in_hand else -1
     after = state._replace(
@@ -286,6 +287,7 @@ def undo_put_down(state: MoveState, step: UndoStep) -> MoveState:
     return state._replace(
         in_hand=in_hand,
         source_stock=shift_stock(state, step.goods, 1),
+        order_lines=_shift_order(state, step.goods, 1),
         current_index=find_goods(in_hand, step.goods[0]),
     )
 
@@ -305,6 +307,20 @@ def shift_stock(state: MoveState, goods: Iterable[Goods], sign: int) -> tuple[St
                 pools = add_pools(line.pools, split_over_pools(part) if part.pools or part.pool else (), sign)
                 stock[index] = line._replace(free=max(ZERO, line.free + sign * part.quantity), pools=pools)
     return tuple(stock)
+
+
+def _shift_order(state: MoveState, goods: Iterable[Goods], sign: int) -> tuple[StockLine, ...]:
+    """Return the goods of the order at the source after adding these goods (`sign` 1) or subtracting them (-1)."""
+    changes = {(part.order, part.line, part.location): sign * part.quantity for part in goods}
+    return tuple(
+        line._replace(
+            held=tuple(
+                hold._replace(quantity=hold.quantity + changes.get((hold.order, hold.line, hold.location), ZERO))
+                for hold in line.held
+            )
+        )
+        for line in state.order_lines
+    )
 
 
 def _shift_held(held: HeldGoods, goods: Goods, sign: int) -> HeldGoods:

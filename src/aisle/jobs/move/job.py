@@ -37,7 +37,15 @@ from aisle.jobs.move import (
     undo,
     view,
 )
-from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX, ZERO, Goods, MoveChoice, MoveState, at_source
+from aisle.jobs.move.move_state_and_rows import (
+    ASSIGNMENT_PREFIX,
+    ZERO,
+    Goods,
+    MoveChoice,
+    MoveState,
+    UndoStep,
+    at_source,
+)
 from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, Pool, parse_pools
@@ -98,7 +106,7 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
 
 
 def refresh(state: MoveState) -> Turn[MoveState]:
-    """Query refused movements and the stock here again."""
+    """Query refused movements and the goods at the source again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
     if counted := counts_since_take.query_counts(state):
@@ -107,25 +115,36 @@ def refresh(state: MoveState) -> Turn[MoveState]:
         effects.append(query_stock_here.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
         state = state._replace(source_stock=())
+    if state.order and not state.task:
+        effects.append(Query("source_again", "order", {"order_number": state.order}))
     return Turn(state, tuple(effects))
 
 
 def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
-    """Report this person's refused movements; they and earlier steps can no longer be undone. An open question stays,
-    because a number typed for it would otherwise set a quantity. Only a question about an undo is dropped."""
+    """Report this person's refused movements; they and the takes of their goods can no longer be undone. An open
+    question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
     new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
     if not new_rows:
         return Turn(state)
     bodies = [row["body"] for row in new_rows]
-    history = state.history
-    for index, step in enumerate(state.history):
-        items = movement_write.movement_write(step.items, context.store, context.user).body
-        if any(body and all(item in items for item in body) for body in bodies):
-            history = state.history[index + 1 :]
+    history: tuple[UndoStep, ...] = ()
+    for step in state.history:
+        history = _without_takes_for(step, history) if _is_refused(step, bodies, context) else (*history, step)
     reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
     choices = () if state.is_undoing else state.choices
     state = state._replace(reported_refusals=reported, history=history, is_undoing=False, choices=choices)
     return Turn(state, (), find_and_report_refusals.refusal_verdict(new_rows[-1]))
+
+
+def _without_takes_for(move: UndoStep, history: tuple[UndoStep, ...]) -> tuple[UndoStep, ...]:
+    """Return the steps without those that took the goods of this move, which are in hand no longer."""
+    moved = {goods_in_hand.goods_key(part) for part in move.goods}
+    return tuple(step for step in history if step.items or moved.isdisjoint(map(goods_in_hand.goods_key, step.goods)))
+
+
+def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
+    items = movement_write.movement_write(step.items, context.store, context.user).body
+    return any(body and all(item in items for item in body) for body in bodies)
 
 
 Result = Turn[MoveState]
@@ -209,6 +228,7 @@ class MoveJob(Job[MoveState]):
         return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
+        state = state._replace(large_quantity=context.policy.large_quantity)
         turn = clearance_tasks.close_when_done(self._handle(state, event, context))
         in_hand = tuple(goods_in_hand.note_takes(part, context.now) for part in turn.state.in_hand)
         turn = turn._replace(state=turn.state._replace(in_hand=in_hand))
@@ -297,6 +317,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             return take_goods.handle_product(state, row)
         case "source":
             return take_goods.take_from_order(state, row)
+        case "source_again":
+            return Turn(query_stock_here.refresh_goods_of_order(state, row))
         case "locations_of_products":
             return Turn(with_suggested_locations(state, rows))
         case "target":

@@ -347,6 +347,11 @@ def parse_unlocated_stock(row: ProductRow) -> StockLine:
     )
 
 
+def is_open_order(row: OrderRow) -> bool:
+    """Return True if goods can be moved from this order or to it."""
+    return bool(row.get("is_active", True)) and not row.get("is_rejected")
+
+
 def parse_held_goods(row: OrderRow, location: str) -> tuple[StockLine, ...]:
     """Return the goods of an order (a row of the query `order`) by product: at this location, or everywhere."""
     by_product: dict[str, StockLine] = {}

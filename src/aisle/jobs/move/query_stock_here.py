@@ -9,10 +9,19 @@ from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Query
 from aisle.jobs.move import counts_since_take
 from aisle.jobs.move.goods_in_hand import free_goods, shift_stock
-from aisle.jobs.move.move_state_and_rows import ZERO, Goods, MoveState, StockLine, parse_stock_lines
+from aisle.jobs.move.move_state_and_rows import (
+    ZERO,
+    Goods,
+    MoveState,
+    StockLine,
+    is_open_order,
+    parse_held_goods,
+    parse_stock_lines,
+)
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
+    from aisle.jobs.row_types.orders import OrderRow
 
 
 def query_location(id_: str, location: str) -> Query:
@@ -78,6 +87,35 @@ def _with_current_stock(goods: Goods, stock: tuple[StockLine, ...], state: MoveS
         return goods._replace(available=ZERO, pools=())
     fresh = free_goods(line, goods.location, goods.pool)
     return goods._replace(available=fresh.available, pools=fresh.pools)
+
+
+def refresh_goods_of_order(state: MoveState, row: OrderRow | None) -> MoveState:
+    """Update the state with the goods that the order at the source holds now, also for those taken from it."""
+    if not state.order or (row is not None and not row.get("lines_known", True)):
+        return state
+    lines = parse_held_goods(row, state.location) if row is not None and is_open_order(row) else ()
+    held = {(hold.line, hold.location): hold.quantity for line in lines for hold in line.held}
+    in_hand = tuple(
+        part._replace(available=held.get((part.line, part.location), ZERO))
+        if part.order == state.order and not part.stays_held
+        else part
+        for part in state.in_hand
+    )
+    return state._replace(order_lines=_with_goods_in_question(state, lines), in_hand=in_hand)
+
+
+def _with_goods_in_question(state: MoveState, lines: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
+    """Return the goods of the order with the product in question, without quantity if nothing is left of it. Without
+    it the answer would be ignored."""
+    product = state.pending_scan.key if state.choices and state.pending_scan else ""
+    if any(line.product == product and line.held for line in lines):
+        return lines
+    gone = tuple(
+        line._replace(held=tuple(hold._replace(quantity=ZERO) for hold in line.held))
+        for line in state.order_lines
+        if line.product == product
+    )
+    return (*(line for line in lines if line.product != product), *gone)
 
 
 MAX_PRODUCTS = 200

@@ -20,6 +20,7 @@ from aisle.jobs.move.move_state_and_rows import (
     StockLine,
     UndoStep,
     at_source,
+    is_open_order,
     parse_held_goods,
     parse_unlocated_stock,
 )
@@ -87,7 +88,7 @@ def _query_product(match: Match) -> Query:
 def refuse_order(state: MoveState, row: OrderRow | None) -> Result | None:
     """Return the refusal of an order that is closed or not loaded yet; None if goods can be moved from it or to it."""
     order = str(row["order_number"]) if row else ""
-    if row is None or not row.get("is_active", True) or row.get("is_rejected"):
+    if row is None or not is_open_order(row):
         return reply(state, WRONG, "pick.no_order", order=order)
     if not row.get("lines_known", True):
         return reply(state, WRONG, "pick.waiting", Refresh("order", order), order=order)

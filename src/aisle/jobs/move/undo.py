@@ -18,6 +18,7 @@ from aisle.jobs.move.move_state_and_rows import (
     PoolQuantity,
     UndoStep,
     at_source,
+    is_open_order,
     parse_held_goods,
     parse_stock_lines,
 )
@@ -217,11 +218,10 @@ def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
     if row is None:
         return ZERO
     if not item.to_location:
-        closed = not row.get("is_active", True) or row.get("is_rejected")
         found = [
             hold for stock_line in parse_held_goods(row, "") for hold in stock_line.held if hold.line == item.to_line
         ]
-        return ZERO if closed else sum((hold.quantity for hold in found if not hold.location), ZERO)
+        return sum((hold.quantity for hold in found if not hold.location), ZERO) if is_open_order(row) else ZERO
     stock_line = next((each for each in parse_stock_lines(row) if each.product == item.product), None)
     if stock_line is None:
         return ZERO

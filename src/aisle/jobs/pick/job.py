@@ -48,6 +48,7 @@ from aisle.jobs.pick.goods_for_other_pickers import (
     is_location_for_others,
     returned_message,
 )
+from aisle.jobs.pick.pick_line import with_tolerance
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
@@ -252,6 +253,7 @@ class PickJob(Job[PickState]):
         return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
+        state = state._replace(lines=with_tolerance(state.lines, context.policy.weight_tolerance))
         turn = _handle_event(unanswered_question.note_untaken(state, event), event, context)
         turn = unanswered_question.report_untaken(turn)
         turn = turn._replace(state=location_questions.keep_scanned_location(state, turn.state, event))

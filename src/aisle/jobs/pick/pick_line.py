@@ -194,11 +194,16 @@ def parse_lines(
 ) -> tuple[PickLine, ...]:
     """Return the lines of an order (rows of the query `order`) as stops in walking order. Weighed lines may lack
     `tolerance` per cent."""
-    parsed = (_parse_line(line, order) for line in lines)
-    return sort_stops(
-        (take._replace(tolerance=take.ordered * tolerance / 100) if take.allows_decimals else take for take in parsed),
-        {order: 0},
-    )
+    parsed = tuple(_parse_line(line, order) for line in lines)
+    return sort_stops(with_tolerance(parsed, tolerance), {order: 0})
+
+
+def with_tolerance(lines: tuple[PickLine, ...], percent: Decimal) -> tuple[PickLine, ...]:
+    """Return the lines with the quantity that weighed ones may lack; the same lines if nothing changes."""
+    allowed = [take.ordered * percent / 100 if take.allows_decimals else take.tolerance for take in lines]
+    if allowed == [take.tolerance for take in lines]:
+        return lines
+    return tuple(take._replace(tolerance=most) for take, most in zip(lines, allowed, strict=True))
 
 
 def is_nothing_picked(lines: Collection[PickLine]) -> bool:

@@ -312,7 +312,7 @@ class HomeJob(Job[HomeState]):
                 return Turn(state, (moves, find_and_report_refusals.query_refused_hand_overs(since)))
             case Opened({"queries_later": True}):
                 return Turn(state._replace(signed_in_at=context.now))
-            case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
+            case Opened() | Closed() | Changed("order" | "outbox" | "delivery" | "recount") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
                 return self._refresh_all(
                     state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")

@@ -292,7 +292,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     name = "deliveries"
     state_type = DeliveriesState
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
-    topics = ("delivery", "outbox")
+    topics = ("delivery", "outbox", "log")
     preferred_kinds = (DELIVERY, PRODUCT)
 
     def page(self, state: DeliveriesState) -> Page[DeliveriesState]:
