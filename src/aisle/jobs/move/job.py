@@ -368,7 +368,8 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     ):
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if match.kind != LOCATION and take_goods.is_place_asked(state):
-        return take_goods.more_from(state, match)
+        is_source = match.kind in (ORDER, REFERENCE)
+        return Turn(state, (_query_source(match),)) if is_source else take_goods.more_from(state, match)
     if match.kind != LOCATION and undo.is_asked_after_undo(state):
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
@@ -388,7 +389,11 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return take_goods.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": match.key}),))
-    return Turn(state, (Query("source", "order", {"order_number": match.key}),))
+    return Turn(state, (_query_source(match),))
+
+
+def _query_source(match: Match) -> Query:
+    return Query("source", "order", {"order_number": match.key})
 
 
 def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
