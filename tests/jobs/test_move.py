@@ -821,3 +821,51 @@ def test_an_order_that_is_handed_over_meanwhile_has_nothing_left() -> None:
     assert hand.view.upcoming == ()
     assert hand.say("w") == "move.nothing_here"
     assert hand.say("P6") == "move.not_of_order"
+
+
+ORDER_AFTER_PRODUCT = {
+    "one": (("P6",), "move.taken", 1),
+    "several": (("P6", "P6"), "move.taken", 2),
+    "all": (("P6", "P6", "P6"), "move.taken", 3),
+    "more than it holds": (("P6", "P6", "P6", "P6"), "move.exceeds_held", 0),
+    "on a cart": (("c", "P6"), "move.taken", 1),
+}
+"""What is scanned before the order, the answer to the order, and what is in hand then."""
+
+
+@pytest.mark.parametrize("case", ORDER_AFTER_PRODUCT)
+def test_an_order_answers_where_a_product_comes_from(case: str) -> None:
+    scans, told, quantity = ORDER_AFTER_PRODUCT[case]
+    hand = with_three_in_hand()
+    hand.store.goods["P6", "A-1", 1, "", 0] = 5
+    hand = Hand(hand.store)
+    assert hand.say(*scans).startswith("move.where_from")
+    assert hand.say("4101") == told
+    assert hand.held["P6"] == quantity
+    if quantity:
+        hand.say("A-2") if case != "on a cart" else hand.say("d", "A-2")
+        assert hand.items == [("P6", quantity, ("", 0, "4101", 4), ("A-2", 0, "", 0))]
+
+
+@pytest.mark.parametrize(("product_", "order", "told"), [
+    ("P1", "4101", "move.not_of_order"),
+    ("P6", "4102", "move.order_has_nothing"),
+])  # fmt: skip
+def test_an_order_without_the_product_leaves_the_question(product_: str, order: str, told: str) -> None:
+    store = with_three_in_hand().store
+    store.goods["P6", "A-1", 1, "", 0] = 5
+    hand = Hand(store)
+    assert hand.say(product_) == "move.where_from"
+    asked = hand.choices
+    assert hand.say(order) == told
+    assert hand.choices == asked
+    assert hand.say("1") == "move.taken"
+    assert hand.held[product_] == 1
+
+
+def test_an_order_without_goods_leaves_the_location() -> None:
+    hand = Hand()
+    hand.say("A-1")
+    assert hand.say("4102") == "move.order_has_nothing"
+    assert (hand.state.location, hand.say("P1")) == ("A-1", "move.taken")
+    assert hand.state.in_hand[0].location == "A-1"

@@ -80,6 +80,21 @@ def test_undo_at_a_question_of_a_pick_keeps_what_was_picked(question: Event, ver
     assert (len(hand.updates), picked(hand)) == before
 
 
+@pytest.mark.parametrize("way", [UNDO, Back()])
+@pytest.mark.parametrize(
+    ("found", "undone"), [(1, "pick.not_counted"), (3, "pick.not_counted"), (5, "session.dropped")]
+)
+def test_undo_at_the_offer_to_count_says_short_only_of_a_line_that_is(found: int, undone: str, way: Event) -> None:
+    """Others may have picked the rest meanwhile, or put it back into the order."""
+    hand = pick_runner.Hand(line(1, "P1", 5, **SHELF), line(2, "P2", 1, **SHELF))
+    hand.scan("P1")
+    hand.feed(SHORT)
+    closed = {"picked_quantity": found, "is_picked": True}
+    hand.feed(order(line(1, "P1", 5, **closed, **SHELF), line(2, "P2", 1, **SHELF)))
+    assert hand.state.choices
+    assert hand.feed(way) == undone
+
+
 @pytest.mark.parametrize(
     ("is_rejected", "question", "undone"),
     [(False, Back(), "session.dropped"), (True, None, "pick.prompt_return"), (True, Back(), "session.dropped")],

@@ -248,7 +248,7 @@ def test_a_number_that_no_reason_has_is_asked_about(home: StoreFolder, answer: s
     with at(home, user="U1") as session:
         frame = begin(session, "adjust", "A-1", MUESLI, "3", "12")
         assert told(frame) == (ASK, "adjust.no_reason")
-        assert "12 × Berry Muesli, not 3" in shown(frame, 80, 24)
+        assert "12 × Berry Muesli instead of 3" in shown(frame, 80, 24)
         frame = say(session, answer)
         frame = say(session, "d") if answer == "x" else frame
         assert frame.view.name == "adjust.reason"

@@ -26,7 +26,8 @@ def filled(cache: CacheWriter) -> None:
     """A picked order of 1.5 kg cheese and two packs of tea at PU-1; locations and orders with short codes."""
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cheese = service_rows.product("P1", "Cheese", CHEESE, allow_decimal=True, base_unit_name="kg")
-    cache.write_products([cheese, service_rows.product("P2", "Tea", TEA)])
+    known = service_rows.product("P2", "Tea", TEA), service_rows.product("400007", "Honey")
+    cache.write_products([cheese, *known])
     cache.write_stock([service_rows.stock(number, 60, places={"A-1": 60}) for number in ("P1", "P2")])
     cache.write_locations([service_rows.location(code, n) for n, code in enumerate(("A-1", "PU-1", "1", "2"), 1)])
     lines = (
@@ -71,6 +72,26 @@ def test_a_short_label_chooses_nothing(session: Session, label: str) -> None:
 def test_goods_to_put_back_are_chosen_by_a_label_without_weight(session: Session) -> None:
     say(session, "2", CHEESE)
     assert session.stack.top.job.step_name(session.stack.top.state) == "hand_over.quantity"
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.03])
+@pytest.mark.parametrize("number", ["400007", "4105", "1", "2"])
+def test_a_number_of_the_store_is_no_quantity_that_goes_back(session: Session, number: str, pace: float) -> None:
+    say(session, "2", TEA)
+    frame = Scanner(session).send(f"{number}\r", pace)
+    assert frame.view.name == "hand_over.quantity"
+    assert session.stack.top.state.quantity == 0
+    if pace < 0.03:
+        assert told(frame) == (WRONG, "count.answer_first")
+    elif len(number) > 1:
+        assert told(frame) == (ASK, "input.record_or_value")
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_a_typed_number_is_the_quantity_that_goes_back(session: Session, number: str) -> None:
+    say(session, "2", TEA)
+    frame = Scanner(session).send(f"{number}\r", 0.3)
+    assert frame.view.name == "hand_over.order", "its goods were never put down"
 
 
 def test_a_read_that_goes_on_leaves_home_alone(session: Session) -> None:

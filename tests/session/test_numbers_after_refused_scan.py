@@ -184,10 +184,12 @@ def test_a_count_of_weighed_goods_begins_without_one_kilogram(home: StoreFolder)
         assert {each.counted for each in session.stack.top.state.lines} == {None}
 
 
-@pytest.mark.parametrize("said", ["2*", "1*"])
-def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: StoreFolder, said: str) -> None:
+@pytest.mark.parametrize(
+    ("said", "answer"), [("1.5*", "count.counted_of"), ("1*", "session.type_in"), ("2*", "session.type_each_in")]
+)
+def test_a_whole_factor_before_weighed_goods_means_pieces(home: StoreFolder, said: str, answer: str) -> None:
     with at(home, user="U1") as session:
-        assert told(opened(session, "count", "A-1", f"{said}{RICE}"))[1] == "count.counted_of"
+        assert told(opened(session, "count", "A-1", f"{said}{RICE}"))[1] == answer
 
 
 # Of two things

@@ -17,7 +17,7 @@ from aisle.host.notify_sockets import SECRET_PREFIX, CourierSocket, user_token_n
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve, SignIn
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
-from aisle.jobs.view import ASK, GOOD, WRONG, Frame, ListView, Msg, msg
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame, ListView, Msg, Verdict, msg
 from aisle.outbox import read_and_immediate_requests, token_holders_and_waiting_operations
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -144,6 +144,17 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert desk.rows()[1:] == [("person/U6", "U6", "4102")]
     desk.close()
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
+
+
+@pytest.mark.parametrize("code", ["110022", "4199", "96385074"])
+def test_a_scan_after_the_pin_is_told_as_a_scan_and_taken_when_it_comes_again(desk: Desk, code: str) -> None:
+    desk.rejects("4101")
+    desk.says(PIN)
+    desk.answers("done", time.time() + 900)
+    said = [desk.session.take([Line(code, "cr", 0.0, 0.004, 0.004)], 1.0).verdict for _ in range(2)]
+    assert said[0] == Verdict(WRONG, msg("pin.not_taken", count=1))
+    assert said[1] is not None
+    assert not said[1].text.id.startswith("pin.")
 
 
 def test_a_scan_while_the_service_is_asked_is_told_as_not_taken(desk: Desk) -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import SignIn, Start
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListView
@@ -15,6 +16,7 @@ from aisle.outbox.operation_record import Operation
 from aisle.session.session import Session, open_session
 from aisle.settings.setting_definitions import Settings
 from aisle.tui.message_text import MessageWriter
+from tests.cache import service_rows
 from tests.session.job_steps import announced
 from tests.session.test_session import BARCODES, at, home, told
 
@@ -226,3 +228,59 @@ def test_a_count_that_was_opened_from_a_list_is_undone_from_there(
         frame = one_by_one(session, "u")
         assert told(frame) == (GOOD, "count.sent_undone"), text(frame)
         assert told(one_by_one(session, "u"))[0] == WRONG
+
+
+TASK = {"id": 7, "product_number": "P1", "location_code": "PU", "quantity": 2, "location_tag": "Autumn"}
+
+PUT_BACK = {
+    "": ("move.take", [2]),
+    "u": ("move.take", [0]),
+    "PU,l": ("clearance_tasks", []),
+    "A-3,y": ("clearance_tasks", []),
+}
+"""What is scanned or typed after the undo of a task; the page then, and what is in hand."""
+
+
+def with_task(home: StoreFolder) -> None:
+    """An order whose two pieces of P1 lie at a location that is cleared."""
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    held = {"location_code": "PU", "quantity": 2, "customer_order_number": "4105", "customer_order_line_number": 1}
+    line = service_rows.line(1, "P1", 2, 2, is_picked=True, moved_quantity=2, store_locations=[held])
+    cache.write_orders([service_rows.order("4105", line, is_picked=True)], lines_known=True, read_began=1.0)
+    cache.write_locations([service_rows.location(code, n) for n, code in enumerate(("A-1", "A-2", "A-3", "PU"), 1)])
+    task = {**TASK, "customer_order_number": "4105", "customer_order_line_number": 1}
+    cache.write_assignments([{**task, "created_on": "2026-03-02T08:00:00Z"}])
+    cache.set_link(LinkRow(state="live", last_ok=1.0, features="people, assignments"))
+
+
+@pytest.mark.parametrize("after", PUT_BACK)
+@pytest.mark.parametrize("where", ["list", "home", "restart"])
+def test_a_task_that_was_carried_out_is_undone(home: StoreFolder, where: str, after: str) -> None:
+    with_task(home)
+    with at(home, user="U1") as session:
+        session.event_runner.apply(session.stack.open(Start("clearance_tasks", {}), session.context.current()))
+        session.event_runner.commit()
+        assert one_by_one(session, "PU", "PU", P1, "A-2").view.name == "clearance_tasks"
+        (moved,) = operations(home)
+        if where != "list":
+            to_home(session)
+        if where != "restart":
+            undo_task(session, home, moved, after)
+            return
+    with at(home, user="U1") as session:
+        undo_task(session, home, moved, after)
+
+
+def undo_task(session: Session, home: StoreFolder, moved: Operation, after: str) -> None:
+    frame = one_by_one(session, "u")
+    assert told(frame) == (GOOD, "move.undone"), text(frame)
+    assert all(part in text(frame) for part in ("2 × Product 1", "A-2", "PU"))
+    if undone := [each for each in operations(home) if each.op_id != moved.op_id]:
+        (item,), (back,) = moved.body, undone[0].body
+        assert (back["from_location"], back["to_location"]) == (item["to_location"], item["from_location"])
+    page, in_hand = PUT_BACK[after]
+    if after:
+        frame = one_by_one(session, *after.split(","))
+    assert frame.view.name == page or (page == "clearance_tasks" and frame.view.name == "home")
+    if in_hand:
+        assert sum(part.quantity for part in session.stack.top.state.in_hand) == in_hand[0]

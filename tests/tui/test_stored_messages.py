@@ -83,7 +83,7 @@ class File:
             if isinstance(each, ast.Raise):
                 return True
             name = called(each) if isinstance(each, ast.Call) else ""
-            if name.endswith("Error") or name in ("InvalidResponse", "declare_query", *LOGS):
+            if name.endswith("Error") or name in ("InvalidResponse", "unforeseen_is_invalid", "declare_query", *LOGS):
                 return True
         return False
 

@@ -98,8 +98,9 @@ class KeyedRestoreRecovery:
         self._note_resent(self.outbox.replay(lost, DETECTED))
 
     def _note_resent(self, count: int) -> None:
-        resent = f" Operations sent again: {count}." if count else ""
-        self.operator_notices.add(f"The service was put back from an earlier copy.{resent}")
+        self.operator_notices.add(
+            "The service was put back from an earlier copy." + (f" Operations sent again: {count}." if count else "")
+        )
 
     async def _lost_keys(self) -> list[str]:
         """Return the keys of confirmed operations that the service does not know."""

@@ -31,8 +31,8 @@ class LinkReports:
         self._verdicts = verdicts
         self._unreported_link = ""
         """Message on the link that waits until the screen is free for it."""
-        self._undos_since = ""
-        """Time from which undos are reported that changed nothing."""
+        self._reported_since = ""
+        """Time from which undos and counts without effect are reported."""
         self._reported_undos: tuple[str, ...] = ()
         self._reported_counts: tuple[str, ...] = ()
         """Counts of which this session reported that they are not used."""
@@ -48,7 +48,7 @@ class LinkReports:
         """Report trouble with the link, or its end, once the screen is free for it."""
         is_over = link_message in ("open", "going") and self._unreported_link in LASTING_STATES
         self._unreported_link = "" if is_over else link_message or self._unreported_link
-        if self._unreported_link and self._verdicts.is_free_for_report:
+        if self._unreported_link and not self._verdicts.is_busy:
             self._verdicts.notify(self._link_verdict(self._unreported_link))
             self._unreported_link = ""
 
@@ -88,10 +88,10 @@ class LinkReports:
 
     def _report_undos_after_counts(self) -> None:
         """Report an undo that changed nothing because somebody counted the goods before it arrived."""
-        user, self._undos_since = self._context.user.user, self._undos_since or self._context.current().now
+        user, self._reported_since = self._context.user.user, self._reported_since or self._context.current().now
         if not user or not self._verdicts.is_free_for_report:
             return
-        rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._undos_since})
+        rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._reported_since})
         fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
         if fresh:
             self._reported_undos = with_reported(self._reported_undos, fresh)
@@ -99,7 +99,7 @@ class LinkReports:
 
     def _report_unused_counts(self) -> None:
         """Report a count that the service does not use, because it had a later one of the same goods."""
-        user, since = self._context.user.user, self._undos_since
+        user, since = self._context.user.user, self._reported_since
         if not user or not self._verdicts.is_free_for_report:
             return
         rows, _ = self._store.reader.query("unused_counts", {"user": user, "since": since})

@@ -159,7 +159,10 @@ class PinCheck:
         if not isinstance(meaning, UnknownCode | Text):
             return None
         if self._is_repeated_pin(line.text):
-            return Verdict(INFO, msg("pin.already_given"))
+            if pin.is_typed(raw_input(line, meaning)):
+                return Verdict(INFO, msg("pin.already_given"))
+            self._pin = self._pin._replace(confirmed_at=0.0)  # when it is scanned again, it is taken
+            return Verdict(WRONG, msg("pin.not_taken", count=1))
         if self._is_early_pin(line, meaning):
             return Verdict(ASK, msg("pin.sign_in_first"))
         if self._is_name_with_pin(line, meaning):

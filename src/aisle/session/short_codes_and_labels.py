@@ -33,6 +33,9 @@ scanner or a link delays the Enter."""
 LOCATION_OR_TYPED = "input.location_or_typed"
 """Refusal: a character may be the label of a location, or typed."""
 
+_ASK_ABOUT_NUMBERS = COUNTS_SCANS - {"hand_over"} | {"shortage"}
+"""Jobs that ask themselves whether a number is a quantity or that of a record."""
+
 _HARMLESS_LETTERS = "hn"
 """Commands that show something else and change nothing."""
 
@@ -117,9 +120,9 @@ class ShortCodes:
     def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
         """Return the scan of the record whose number came at the pace of a scanner where a value is typed.
 
-        Return None in jobs that count goods, which ask about numbers of the store themselves.
+        Return None in jobs that ask about numbers of the store themselves.
         """
-        if self._page.top.job.name in (*COUNTS_SCANS, "shortage") or self._page.question.is_asked or not is_fast(line):
+        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or self._page.question.is_asked or not is_fast(line):
             return None
         match = find_number(self._store.reader, quantity, self._page.preferred_kinds())
         return Scan((match,)) if match else None
@@ -127,10 +130,9 @@ class ShortCodes:
     def record_or_value(self, line: Line, quantity: Quantity) -> Match | None:
         """Return the record whose number a value is that came a little slower than by a scanner.
 
-        A busy host or a wireless scanner delays the characters. Jobs that count goods ask about such numbers
-        themselves.
+        A busy host or a wireless scanner delays the characters. Some jobs ask about such numbers themselves.
         """
-        if self._page.top.job.name in (*COUNTS_SCANS, "shortage") or not line.scan_number:
+        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or not line.scan_number:
             return None
         if pause_of_number(line) >= MAX_LABEL_PAUSE_S:
             return None

@@ -87,16 +87,16 @@ class Verdicts:
         self.show(shown)
 
     def keep_question(self, before: _Snapshot, *, is_open: bool) -> None:
-        """Show news after the question that it has replaced, if that is still open."""
-        news = self.current
-        if news is None or news is before.current or news.kind == ASK:
+        """Show a notification after the question that it has replaced, if that is still open."""
+        notification = self.current
+        if notification is None or notification is before.current or notification.kind == ASK:
             return
         self.restore(before)
         question = self._last_answer()
         if not is_open or question is None or question.kind != ASK:
-            self.answer(news)
+            self.answer(notification)
             return
-        shown = question._replace(text=msg("pick.join", what=question.text, more=news.text))
+        shown = question._replace(text=msg("pick.join", what=question.text, more=notification.text))
         self._notification = (question, shown)
         self.show(shown)
 

@@ -158,7 +158,7 @@ class PushLoop:
             self.events.on_requeued()
         free_slots = MAX_IN_FLIGHT - len(self._running)
         for op in self.outbox.sendable(free_slots, self.token_store.usable_principals, exclude=self._running):
-            task = asyncio.create_task(self._push(op), name=f"deliver {op.op_id}")
+            task = asyncio.create_task(self._push(op), name=f"push {op.op_id}")
             self._running[op.op_id] = task
             task.add_done_callback(lambda _: self.wake_event.set())
 

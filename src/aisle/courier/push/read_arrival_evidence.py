@@ -134,8 +134,7 @@ class Lookup:
         query: Query = {"store_number": self.store, "page_size": 20, "reference": reference.reference[:-1]}
         if self.observations.get(LOG_NEEDS_HISTORIC) == YES:
             query["is_historic"] = True
-        async with aclosing(self.client.pages("list-store-product-logs", query=query)) as pages:
-            rows, _ = await anext(pages)
+        rows, _ = await self.client.first_page("list-store-product-logs", query=query)
         if _ignores_filter(rows, reference.reference[:-1]):
             self.observations.record(REFERENCE_FILTER, IGNORED)
         else:
@@ -151,8 +150,7 @@ class Lookup:
     async def _request_order(self, number: str, extra: Query) -> list[Row]:
         query: Query = {"order_number": number, "show_lines": True, **extra}
         path = {"store_number": self.store}
-        async with aclosing(self.client.pages("list-customer-orders", path=path, query=query)) as pages:
-            rows, _ = await anext(pages)
+        rows, _ = await self.client.first_page("list-customer-orders", path=path, query=query)
         mine = [row for row in rows if str(row.get("order_number")) == number]
         if extra and mine:
             self.observations.record(LISTS_INACTIVE_ORDERS, NO if mine[0].get("is_active") else YES)
@@ -175,8 +173,7 @@ class Lookup:
         found = {}
         for number in dict.fromkeys(str(item.get("product_number")) for item in op.body):
             query: Query = {"store_number": self.store, "product_number": number}
-            async with aclosing(self.client.pages("list-store-products-stock", query=query)) as pages:
-                rows, _ = await anext(pages)
+            rows, _ = await self.client.first_page("list-store-products-stock", query=query)
             mine = next((row for row in rows if str(row.get("product_number")) == number), None)
             if mine is not None:
                 found[number] = parse_entry_values(mine)
@@ -189,8 +186,7 @@ class Lookup:
         found: dict[str, dict[str, str]] = {}
         for product, places in named_locations(op).items():
             query: Query = {"store_number": self.store, "product_number": product, "include_locations": True}
-            async with aclosing(self.client.pages("list-store-products-stock", query=query)) as pages:
-                rows, _ = await anext(pages)
+            rows, _ = await self.client.first_page("list-store-products-stock", query=query)
             for row in rows:
                 if str(row.get("product_number")) == product:
                     found[product] = _quantities_by_location(row, places)

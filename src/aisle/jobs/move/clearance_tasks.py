@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals
-from aisle.jobs.job import Args, Close, Closed, Context, Effect, Event, Query, Refresh, Rows, Start, Turn, Write, reply
+from aisle.jobs.job import (
+    Args,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Query,
+    Refresh,
+    Rows,
+    Start,
+    Turn,
+    UndoLast,
+    Write,
+    reply,
+)
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state_and_rows import ClearanceTask, MoveState, UndoStep
 from aisle.jobs.name_goods_and_locations import amount_of
-from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
+from aisle.jobs.pages_and_page_job import Action, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import distinct_labels
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match
@@ -101,6 +116,10 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         if not state.is_loaded:
             return msg("stores.loading")
         return msg("list.empty" if state.lists_tasks else "clearance_tasks.unlisted")
+
+    def actions(self, state: ClearanceTasksState) -> tuple[Action[ClearanceTasksState], ...]:
+        """Return the undo of the last move, which was opened from the list and has closed."""
+        return (Action(msg("hint.undo"), lambda state, _: Turn(state, (UndoLast(("move",)),)), "u", is_hinted=False),)
 
     def key(self, row: TaskRow) -> str:
         return row.task.id

@@ -221,7 +221,7 @@ class MoveJob(Job[MoveState]):
 
     def can_undo(self, state: MoveState) -> bool:
         """Return True if the last step was a move; goods only taken are no longer in hand after the job has closed."""
-        return not state.task and bool(state.history) and bool(state.history[-1].items)
+        return bool(state.history) and bool(state.history[-1].items)
 
     def orders_in_work(self, state: MoveState) -> tuple[str, ...]:
         """Return the key of the task, so that others see who works on it."""
@@ -368,7 +368,8 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     ):
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     if match.kind != LOCATION and take_goods.is_place_asked(state):
-        return take_goods.more_from(state, match)
+        is_source = match.kind in (ORDER, REFERENCE)
+        return Turn(state, (_query_source(match),)) if is_source else take_goods.more_from(state, match)
     if match.kind != LOCATION and undo.is_asked_after_undo(state):
         return reply(state, WRONG, "count.answer_first", what=name_of(match))
     is_pending = state.pending_scan is not None and not state.is_started
@@ -388,7 +389,11 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return take_goods.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": match.key}),))
-    return Turn(state, (Query("source", "order", {"order_number": match.key}),))
+    return Turn(state, (_query_source(match),))
+
+
+def _query_source(match: Match) -> Query:
+    return Query("source", "order", {"order_number": match.key})
 
 
 def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
@@ -557,7 +562,10 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "put" | "put_all":
             return put_goods.put_at_location(state._replace(is_undone=False), choice.key, context)
         case "put_down_there":
-            return take_goods.take_from_location(_drop_goods(state).state, choice.key)
+            dropped = _drop_goods(state)
+            if state.task:
+                return dropped._replace(effects=(Close(dropped.verdict),))
+            return take_goods.take_from_location(dropped.state, choice.key)
         case "from":
             return take_goods.take_from_location(state, choice.key)
         case "nowhere":

@@ -96,7 +96,9 @@ def refuse_order(state: MoveState, row: OrderRow | None) -> Result | None:
 
 
 def take_from_order(state: MoveState, row: OrderRow | None) -> Result:
-    """Take goods from the lines of this order, at the scanned location or anywhere."""
+    """Take goods from the lines of this order, at the scanned location or anywhere. A product that was scanned first is
+    taken now; if the order does not hold it, its source is still asked for."""
+    asked = state
     if refused := refuse_order(state, row):
         return refused
     assert row is not None
@@ -105,12 +107,17 @@ def take_from_order(state: MoveState, row: OrderRow | None) -> Result:
     if not any(line.held for line in lines):
         state, lines = state._replace(location=""), parse_held_goods(row, "")
     if not any(line.held for line in lines):
-        return reply(state, WRONG, "move.order_has_nothing", order=order)
+        return reply(asked, WRONG, "move.order_has_nothing", order=order)
     state = state._replace(
         phase=_taking_phase(state), is_started=True, order=order, order_lines=lines, current_index=-1
     )
+    refresh = Refresh("order", order)
+    if is_place_asked(asked) and asked.pending_scan:
+        taken = scan_product(state._replace(choices=(), pending_scan=None), asked.pending_scan)
+        is_refused = taken.verdict is not None and taken.verdict.kind == WRONG
+        return taken._replace(state=asked if is_refused else taken.state, effects=(*taken.effects, refresh))
     held = sum(bool(each.held) for each in lines)
-    return reply(state, GOOD, "move.from_order", Refresh("order", order), order=order, count=held)
+    return reply(state, GOOD, "move.from_order", refresh, order=order, count=held)
 
 
 # Product

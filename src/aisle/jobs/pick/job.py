@@ -560,7 +560,9 @@ def _go_back(state: PickState, context: Context) -> Result:
     if state.choices:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(view.leave_verdict(state)),))
-        id_ = "pick.not_counted" if state.choices[0].kind == "count" else "session.dropped"
+        asked = state.choices[0]
+        is_short = any(take.is_short for take in state.lines if take.product == asked.product)
+        id_ = "pick.not_counted" if asked.kind == "count" and is_short else "session.dropped"
         is_asked_where = bool(location_questions.product_in_question(state))
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
         return reply(state._replace(choices=(), is_pack_asked=is_pack_asked), INFO, id_)

@@ -513,7 +513,8 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
 
 
 def _job_name(row: TodayTerminalsRow) -> Msg:
-    return msg(JOB_NAMES[row["job"] or "home"])
+    job = row["job"] or "home"
+    return msg(JOB_NAMES[job]) if job in JOB_NAMES else raw(job)  # of another version
 
 
 def _iso_time(at: float) -> str:
