@@ -90,7 +90,7 @@ def test_three_zeros_behind_a_sign_are_no_end_of_a_code(
 def test_other_zeros_behind_a_code_are_taken_off_as_they_are(
     tail: str, column: str, write: Write, tmp_path: Path
 ) -> None:
-    names = dict.fromkeys(("product_number", column))
+    names = dict.fromkeys(("product_number", "product_name", column))
     row = (f"11{tail}" if name == column else "P" for name in names)
     write("products.csv", ";".join(names), ";".join(row))
     found = Found(tmp_path)

@@ -348,7 +348,7 @@ def test_a_key_with_blanks_around_it_is_the_key_without(write: Write, tmp_path: 
         ("products.csv", "product_number,price", "P,1", "P ,2"),
         ("attributes.csv", "product_number,size", "P,L", "P,M"),
         ("prices.csv", "product_number,price,store_number", "P,1,1", "P,2,1"),
-        ("discount_prices.csv", "product_number,discount_price", "P,1", "P,2"),
+        ("discount_prices.csv", "product_number,discount_price,is_promotion", "P,1,1", "P,2,1"),
         ("locations.csv", "store_number,location_code,location_order", "1,A,1", "1,A,2"),
         ("people.csv", "store_number,badge,user,name", "1,B,u,Ann", "1,B,u,Ben"),
         ("store_products.csv", "store_number,product_number,min", "1,P,1", "1,P,2"),
