@@ -145,6 +145,36 @@ async def test_a_code_of_two_quantities_of_a_product(
         assert [words in line for line in found] == [True] * bool(words)
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize(
+    ("before", "cells", "is_said"),
+    [
+        ("", f"{UNIT},", True),
+        ("", f"{UNIT},6", False),
+        ("", ",", False),
+        ("", "(empty),", False),
+        ("6", f"{UNIT},", False),
+        ("6", f"{UNIT},12", False),
+    ],
+)
+async def test_a_code_of_a_unit_without_a_quantity(
+    before: str, cells: str, is_said: bool, is_new: bool, world: World
+) -> None:
+    if not is_new:
+        world.write("products.csv", "product_number,purchase_unit_quantity", f"P,{before}")
+        await loaded(world)
+    world.write("products.csv", "product_number,purchase_unit_barcode,purchase_unit_quantity", f"P,{cells}")
+    found = [
+        line for line in (await loaded(world)).lines() if "purchase_unit_barcode has no purchase_unit_quantity" in line
+    ]
+    assert len(found) == (is_said or (is_new and cells == f"{UNIT},"))
+
+
+async def test_a_code_of_a_unit_in_a_file_without_quantities(world: World) -> None:
+    world.write("products.csv", "product_number,purchase_unit_barcode", f"P,{UNIT}")
+    assert not any("purchase_unit_quantity" in line for line in (await loaded(world)).lines())
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize("file", ["locations.csv", "orders.csv", "products.csv"])
 async def test_a_code_of_a_unit_that_means_something_else_is_warned_of(file: str, world: World) -> None:

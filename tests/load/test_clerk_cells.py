@@ -287,6 +287,27 @@ async def test_a_price_of_a_product_names_the_stores_that_keep_their_own(
 
 
 @pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("P,,2", "P has 2 in the chain, 3 in store 1"),
+        ("P,,0", "P has 0 in the chain, 3 in store 1"),
+        ("P,,3", ""),
+        ("P,1,2", ""),
+    ],
+)
+async def test_a_discount_of_the_chain_names_the_stores_that_keep_their_own(row: str, said: str, world: World) -> None:
+    stocked(world, "1,P,A,,5")
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false", "2,Two,false")
+    world.write("products.csv", "product_number,price", "P,9")
+    world.write("discount_prices.csv", "product_number,store_number,discount_price", "P,1,3", "P,,5")
+    await loaded(world)
+    world.clear()
+    world.write("discount_prices.csv", "product_number,store_number,discount_price", row)
+    found = [line for line in (await loaded(world)).lines() if "a store that has a price of its own keeps it" in line]
+    assert [line.partition("changes it: ")[2] for line in found] == [f"{said}."] * bool(said)
+
+
+@pytest.mark.parametrize(
     ("rows", "said"),
     [
         (["P,,2"], "P has 2 in the chain, 4 in store 1, 5 in store 2"),

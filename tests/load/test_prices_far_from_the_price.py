@@ -41,9 +41,36 @@ async def begun(world: World) -> None:
 )
 async def test_lower_prices_of_products(name: str, cells: str, words: list[str], world: World) -> None:
     await begun(world)
-    found = await warnings(world, "products.csv", f"product_number,{name},price", f"P,{cells}")
+    found = await warnings(world, "products.csv", f"product_number,{name},price,is_promotion", f"P,{cells},true")
     expected = [f"products.csv:2: warning: {one.format(name)}." for one in words]
     assert [one for one in found if name in one] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "cells", "is_said"),
+    [
+        ("", "4,", True),
+        ("false", "4,", True),
+        ("true", "4,", False),
+        ("", "4,true", False),
+        ("", "4,false", False),
+        ("", "0,", False),
+        ("", "(empty),", False),
+        ("", ",", False),
+    ],
+)
+async def test_a_promotion_price_of_a_product_that_is_not_in_promotion(
+    before: str, cells: str, is_said: bool, world: World
+) -> None:
+    await begun(world)
+    if before:
+        await warnings(world, "products.csv", "product_number,is_promotion", f"P,{before}")
+    header = "product_number,promotion_price,is_promotion"
+    found = await warnings(world, "products.csv", header, f"P,{cells}", f"NEW,{cells}")
+    alone = "promotion_price alone starts no promotion; write is_promotion true to start one: 4 of"
+    expected = [f"products.csv:2: warning: {alone} P."] * is_said
+    expected += [f"products.csv:3: warning: {alone} NEW."] * (cells == "4,")
+    assert [one for one in found if "alone" in one] == expected
 
 
 async def test_a_first_discount_is_compared_with_the_price_and_the_next_one_with_it(world: World) -> None:

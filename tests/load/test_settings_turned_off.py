@@ -28,6 +28,33 @@ async def notes(world: World) -> list[str]:
     return [note for file in report.files for note in file.notes if ": warning: " in note]
 
 
+OUT = "of a store that it leaves out"
+
+
+@pytest.mark.parametrize("others", [0, 25], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("column", "row", "words"),
+    [
+        ("stores_allowed", "P,2", [f"the stock {OUT}: P: 40", f"open orders {OUT}: P: O1"]),
+        ("stores_not_allowed", "P,1", [f"the stock {OUT}: P: 40", f"open orders {OUT}: P: O1"]),
+        ("stores_not_allowed", "Q,1|2", [f"open orders {OUT}: Q: O2", f"open deliveries {OUT}: Q: D1"]),
+        ("stores_allowed", "P,1|2", []),
+        ("stores_not_allowed", "P,2", []),
+        ("stores_allowed", "R,2", []),
+        ("stores_allowed", "NEW,2", []),
+        ("stores_allowed", "P,(empty)", []),
+    ],
+)
+async def test_a_product_that_is_no_longer_for_a_store(
+    column: str, row: str, words: list[str], others: int, world: World
+) -> None:
+    await begun(world, others)
+    becomes = f"products.csv:2: warning: {column} changes, while the product is in"
+    for said in (words, []):
+        world.write("products.csv", f"product_number,{column}", row, *(f"X{at},1|2" for at in range(others)))
+        assert await notes(world) == [f"{becomes} {one} in store 1." for one in said]
+
+
 GOODS = "the product has stock: P: 40 in store 1"
 
 

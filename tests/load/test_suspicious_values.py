@@ -14,6 +14,7 @@ __all__ = ["write"]
 
 DELIVERY = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
 ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_date"
+SSCC = "095200010000000010"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,47 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
             ["store_number,store_name,is_warehouse,area_id,area_description", "1,A,0,7,North", "2,B,0,7,South"],
             "area_id has another area_description in an earlier row: 7 is South here, North in row 2",
         ),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,store_gln", "1,A,0,9520001100000", "2,B,0,9520001100000"],
+            "stores.csv:3: warning: store_gln is that of another store too: 9520001100000, row 2.",
+        ),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse", "1,Kerkstraat,0", "2,KERKSTRAAT,0"],
+            "store_name is that of another store too: KERKSTRAAT, row 2.",
+        ),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,store_gln", "1,A,0,9520001100001"],
+            "store_gln has a wrong check digit: 9520001100001 should end in ",
+        ),
+        (
+            "products.csv",
+            [
+                "product_number,is_set,set_product",
+                'P,false,"[{""set_product_number"":""Q"",""set_item_quantity"":""1""}]"',
+            ],
+            "is_set is false, and set_product has parts: P",
+        ),
+        *(
+            (
+                "deliveries.csv",
+                [DELIVERY, f"1,D,{count},1,P,1,{SSCC}", f"1,D,{count},2,P,1,{SSCC[:-2]}27"],
+                f"no_of_containers is not the number of containers that the lines name: {count} and 2, of D.",
+            )
+            for count in (1, 3)
+        ),
+        (
+            "orders.csv",
+            [f"{ORDER},ordering_datetime", "1,O,1,P,1,2026-12-10,2026-12-20"],
+            "pickup_date is before ordering_datetime: 2026-12-10 and 2026-12-20.",
+        ),
+        (
+            "orders.csv",
+            [f"{ORDER},is_picked,picked_quantity", "1,O,1,P,5,,true,2"],
+            "the line comes picked with less than its quantity, so that nobody picks the rest: 2 of 5.",
+        ),
         *(
             ("products.csv", [f"product_number,{name},{name.replace('_not', '')}", "P,A|B,B|C"], f"{name} has what")
             for name in ("stores_not_allowed", "promo_stores_not_allowed", "countries_not_allowed")
@@ -106,9 +148,6 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
 def test_suspicious_values_are_warned_of(name: str, lines: list[str], words: str, write: Write, tmp_path: Path) -> None:
     write(name, *lines)
     assert any(words in note for note in Found(tmp_path).notes)
-
-
-SSCC = "095200010000000010"
 
 
 @pytest.mark.parametrize("code", [SSCC, f"00{SSCC}", f"(00){SSCC}", f"(00) {SSCC}", "0 9520001 000000001 0", SSCC[1:]])
@@ -304,7 +343,7 @@ def test_a_telephone_number_without_its_zero_is_warned_of(
 ) -> None:
     header, row = {
         "orders.csv": ("store_number,order_number,line_number,product_number,quantity,customer_phone", "1,O{},1,P,1,"),
-        "stores.csv": ("store_number,store_name,is_warehouse,phone_number", "{},A,false,"),
+        "stores.csv": ("store_number,store_name,is_warehouse,phone_number", "{0},A{0},false,"),
     }[name]
     column = header.rpartition(",")[2]
     write(name, header, *(row.format(at) + number for at, number in enumerate(numbers, 1)))

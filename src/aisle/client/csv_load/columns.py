@@ -64,7 +64,7 @@ def _check_field(fields: Mapping[str, Column], name: str, value: Any, at: int) -
     """Raise ValueError if an object, by its number, can have no such field, or not with this value."""
     field = fields.get(name)
     if field is None or (field.required and value in (None, "")):
-        problem = f"has a field {name}, which no object has" if field is None else f"lacks {name}"
+        problem = f"has an unknown field {name}" if field is None else f"lacks {name}"
         known = ", ".join(f"{one} (needed)" if fields[one].required else one for one in fields)
         raise ValueError(f"{problem} in object {at}; the fields of an object are {known}")
     try:
@@ -78,7 +78,7 @@ def _check_value(field: Column, value: Any) -> None:
     if value is None or value == "":
         return
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise ValueError(f"is {json.dumps(value, default=str)}; write {wanted}")
+        raise ValueError(f"is {json.dumps(value, default=float)}; write {wanted}")
     if isinstance(value, str):
         cleaned = kinds.CLEANERS[field.kind](parse_text(value), Notation())
         if cleaned.further_codes:

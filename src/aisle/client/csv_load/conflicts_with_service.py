@@ -49,6 +49,7 @@ from aisle.client.csv_load.service_reads import (
 )
 from aisle.client.csv_load.settings_turned_off import SettingsTurnedOff, warn_of_inactive_stores
 from aisle.client.csv_load.shared_codes import CodeComparison
+from aisle.client.csv_load.stock_pool_names import DefaultPoolComparison, warn_of_pools
 from aisle.client.csv_load.store_time_zones import zones_of_times
 from aisle.client.csv_load.totals_and_unplaced_stock import Placeless
 from aisle.client.errors import ClientError, ServerError, TransportError
@@ -78,6 +79,7 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         await warn_of_inactive_stores(table, client, findings.known_keys)
         await warn_of_unfit_products(table, client, findings.known_keys)
         await warn_of_unknown_products(table, client)
+        await warn_of_pools(table, client, findings.known_keys)
         if table.layout in (PRICES, DISCOUNT_PRICES, STORE_PRODUCTS):
             await compare_prices(table, client)
         await warn_of_line_prices(table, client, findings.known_keys)
@@ -169,7 +171,8 @@ async def _compare_keys(
     keys = KeyComparison(table, table.layout.noun)
     codes, beside, prices = CodeComparison(table), KeysBesideOthers(table, table.layout.noun), PriceComparison(table)
     short = KeysWithoutZeros(table, table.layout.noun)
-    comparisons: tuple[Comparison, ...] = (keys, codes, beside, short, prices, ContainerComparison(table), *others)
+    alone = (ContainerComparison(table), DefaultPoolComparison(table))
+    comparisons: tuple[Comparison, ...] = (keys, codes, beside, short, prices, *alone, *others)
     has_store = len(table.key_columns) > 1
     for store in _stores(table) if has_store else [""]:
         async for row in _listed_rows(table, client, listed, store):

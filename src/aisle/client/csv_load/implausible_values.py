@@ -6,7 +6,7 @@ Figures and locations that are the number of a day (46366 is 10-12-2026 to a spr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from typing import NamedTuple
@@ -57,7 +57,12 @@ _NEXT_DATES = (
 )
 _COMING_DATES = ("datetime_expected", "pickup_date")
 """Dates of what is still to come, unless the record is one of the past."""
-_CREATED_AND_EXPECTED = ("datetime_created", "datetime_expected")
+_IN_ORDER = (
+    ("datetime_created", "datetime_expected"),
+    ("ordering_datetime", "pickup_date"),
+    ("ordering_datetime", "delivery_date"),
+)
+"""Pairs of dates, of which the second is not before the first."""
 _MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
 """Dates of something that happens, which have no value that stands for no end."""
 
@@ -197,9 +202,10 @@ class ImplausibleValues:
                     yield f"{name} is past", value
                 elif name in _COMING_DATES and day < self._month_ago and not row.values.get("is_picked"):
                     yield f"{name} is more than a month ago", value
-        created, expected = (str(row.values.get(name) or "")[:_TIME_START] for name in _CREATED_AND_EXPECTED)
-        if created and expected and expected < created:
-            yield "datetime_expected is before datetime_created", f"{expected} and {created}"
+        for first, then in _IN_ORDER:
+            created, expected = (str(row.values.get(name) or "")[:_TIME_START] for name in (first, then))
+            if created and expected and expected < created:
+                yield f"{then} is before {first}", f"{expected} and {created}"
 
     def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
         for name in ("quantity", "no_of_containers"):
@@ -234,6 +240,8 @@ def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
         allowed = name.replace("_not_", "_")
         if name.endswith("_not_allowed") and (both := {*values[name]} & {*values.get(allowed, ())}):
             yield f"{name} has what {allowed} has too", f"{', '.join(sorted(both))} of {number}"
+    if values.get("is_set") is False and values.get("set_product"):
+        yield "is_set is false, and set_product has parts", number
     pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
     for at, name in enumerate(pools):
         if name.strip() and name.casefold() in map(str.casefold, pools[:at]):
@@ -311,11 +319,25 @@ def warn_of_picked(table: CsvTable, rows: Iterable[TableRow], order: Values) -> 
                 "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted,"
                 " count again with --recount"
             )
-        elif is_picked and quantity:
-            what = "the line comes picked with a picked_quantity of 0, so that nobody picks its goods"
+        if is_picked and picked < quantity:
+            less = "a picked_quantity of 0, so that nobody picks its goods" if not picked else _PICKED_SHORT
+            value = f"{quantity} of {line['product_number']}" if not picked else f"{picked} of {quantity}"
+            table.notes.add_warning(f"the line comes picked with {less}", value, row.line, beside=row.key[-1])
         if what:
-            value = f"{picked or quantity} of {line['product_number']}"
-            table.notes.add_warning(what, value, row.line, beside=row.key[-1])
+            table.notes.add_warning(what, f"{picked} of {line['product_number']}", row.line, beside=row.key[-1])
+
+
+_PICKED_SHORT = "less than its quantity, so that nobody picks the rest"
+
+
+def warn_of_containers(table: CsvTable, rows: Sequence[TableRow], delivery: Values) -> None:
+    """Add a warning for a delivery that has another number of containers than its lines name."""
+    codes = [container_key(str(line.get(CONTAINER_COLUMN) or "")) for line in delivery["order_lines"]]
+    count, named = delivery["no_of_containers"], len({*codes} - {""})
+    if named > count or (named < count and all(codes)):
+        what = "no_of_containers is not the number of containers that the lines name"
+        name = str(delivery["order_number"])
+        table.notes.add_warning(what, f"{count} and {named}, of {name}", rows[0].line, beside=name)
 
 
 _SHORTEST_NUMBER = {MONEY: 3, NUMBER: 4, WHOLE: 4}

@@ -9,7 +9,14 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells_by_column_kind import MONEY
 from aisle.client.csv_load.columns import REMOVABLE_PRICES
-from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, PRODUCTS, price_of
+from aisle.client.csv_load.file_layouts_and_columns import (
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    ORDERS,
+    PRICES,
+    PRODUCTS,
+    price_of,
+)
 from aisle.client.csv_load.report import FROM_PRICE, FROM_PRICE_BEFORE
 from aisle.client.csv_load.service_reads import (
     MAX_SINGLE_READS,
@@ -31,6 +38,8 @@ _BESIDE_PRICE = (*_LOWER_PRICES, "old_price")
 """Prices that are compared with the price of the product, if there was none before."""
 _LINE_PRICES = {ORDERS.file: "price", DELIVERIES.file: "purchase_price"}
 """Price of a line by file, and of its product."""
+CHAIN_PRICES = {PRODUCTS.file: "price", PRICES.file: "price", DISCOUNT_PRICES.file: "discount_price"}
+"""Price of the chain by file, in place of which a store may have one of its own."""
 _MAX_STORES_READ_WHOLE = 50
 """Number of stores up to which all their prices are read, if the file has many products."""
 _MAX_SHOWN_STORES = 10
@@ -58,11 +67,14 @@ class PriceComparison:
         self._removable = [name for name in REMOVABLE_PRICES if table.has_column(name)]
         self.removable: set[tuple[str, str]] = set()
         """Products with a price that a row can take away, and its column."""
+        self._promoted: set[int] = set()
+        """Hashes of the products in promotion."""
 
     def see(self, key: RecordKey, row: Row) -> None:
         """Compare the prices of a product with those of a file of products."""
         if self._is_of_products:
             self.compare("", key[-1], row)
+            self._promoted |= {hash(key[-1])} if row.get("is_promotion") else set()
             self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
 
     def compare(self, store: str, product: str, row: Row) -> None:
@@ -93,11 +105,21 @@ class PriceComparison:
             yield line, (store, product), cells
 
     def warn(self) -> None:
-        """Add warnings for prices that jump or are above another."""
+        """Add warnings for prices that jump, are above another, or of a product that is not in promotion."""
         for line, (store, product), _ in self._cells() if self._odd else ():
             for name in self.names:
                 for what, value in self._odd.get((store, product, name), ()):
                     self._table.notes.add_warning(what, value, line)
+        if self._is_of_products:
+            self._warn_of_promotions()
+
+    def _warn_of_promotions(self) -> None:
+        """Add a warning for each promotion price of a product for which nothing says whether it is in promotion."""
+        names = ("product_number", "promotion_price", "is_promotion")
+        for line, (product, price, flag) in self._table.select_cells(names) if self._table.has_column(names[1]) else ():
+            if price_of(price) and not flag and hash(product) not in self._promoted:
+                what = "promotion_price alone starts no promotion; write is_promotion true to start one"
+                self._table.notes.add_warning(what, f"{price} of {product}", line)
 
 
 async def compare_prices(table: CsvTable, client: Client) -> None:
@@ -152,10 +174,11 @@ async def warn_of_own_prices(table: CsvTable, others: Iterable[CsvTable], client
     Stores for which the file or the `others` have a price of the product are left out, and so are products of which
     another file has the price of the chain. `bad` are the rows that were not loaded.
     """
+    column = CHAIN_PRICES[table.name]
     prices: dict[str, tuple[int, Decimal]] = {}
     named: set[tuple[str, str]] = set()
     for at, one in enumerate((table, *others)):
-        for line, (store, product, cell) in one.select_cells(("store_number", "product_number", "price")):
+        for line, (store, product, cell) in one.select_cells(("store_number", "product_number", column)):
             price = price_of(cell)
             if price is None or (at == 0 and line in bad):
                 continue
@@ -169,7 +192,7 @@ async def warn_of_own_prices(table: CsvTable, others: Iterable[CsvTable], client
         return
     own, why = None, ""
     try:
-        own = await _own_prices(client, prices, named)
+        own = await _own_prices(client, column, prices, named)
     except ClientError as error:
         why = f" ({error})"
     if own is None:
@@ -179,12 +202,12 @@ async def warn_of_own_prices(table: CsvTable, others: Iterable[CsvTable], client
         shown = ", ".join(f"{price:f} in store {store}" for store, price in stores[:_MAX_SHOWN_STORES])
         more = f" and {len(stores) - _MAX_SHOWN_STORES} more stores" if len(stores) > _MAX_SHOWN_STORES else ""
         line, price = prices[product]
-        what = f"the price is that of the chain; {_KEPT}"
+        what = f"the {column} is that of the chain; {_KEPT}"
         table.notes.add_warning(what, f"{product} has {price:f} in the chain, {shown}{more}", line)
 
 
 async def _own_prices(
-    client: Client, prices: Mapping[str, tuple[int, Decimal]], named: Collection[tuple[str, str]]
+    client: Client, column: str, prices: Mapping[str, tuple[int, Decimal]], named: Collection[tuple[str, str]]
 ) -> _Own | None:
     """Return the stores with another price than that of the chain; None if they are too many to read."""
     stores = await store_numbers(client)
@@ -194,7 +217,7 @@ async def _own_prices(
     for store in stores:
         for query in queries_for("product_number", prices):
             async for row in store_rows(client, "list-store-products-stock", store, query, in_path=False):
-                product, price = str(row.get("product_number") or ""), price_of(row.get("price"))
+                product, price = str(row.get("product_number") or ""), price_of(row.get(column))
                 of_chain = prices.get(product)
                 if of_chain and price is not None and price != of_chain[1] and (store, product) not in named:
                     found.setdefault(product, []).append((store, price))

@@ -6,7 +6,6 @@ The service refuses prices and settings of a product not for the store, but take
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
@@ -14,24 +13,13 @@ from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, P
 from aisle.client.csv_load.key_forms import nearest
 from aisle.client.csv_load.parse_cleaned_cells import parse_objects
 from aisle.client.csv_load.service_reads import as_file_warning, product_rows
-from aisle.client.csv_load.settings_turned_off import BROUGHT
+from aisle.client.csv_load.settings_turned_off import BROUGHT, StoresOfProduct
 from aisle.client.csv_load.shared_codes import NUMBER_COLUMN
-from aisle.client.paging import Row
 
 _FILES = (ORDERS, DELIVERIES, STOCK, STORE_PRODUCTS)
 _WHAT = (
     "the product is not for the store (its stores_allowed or stores_not_allowed), and the row is loaded all the same"
 )
-
-
-class _Stores(NamedTuple):
-    """Stores of a product: those that it is for, all if there are none, and those that it is not for."""
-
-    allowed: frozenset[str]
-    forbidden: frozenset[str]
-
-    def has(self, store: str) -> bool:
-        return store not in self.forbidden and (not self.allowed or store in self.allowed)
 
 
 async def warn_of_unfit_products(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
@@ -45,11 +33,11 @@ async def warn_of_unfit_products(table: CsvTable, client: Client, known_keys: Co
     named = {product for _, (_, product, _) in table.select_cells(cells) if product}
     if not named:
         return
-    limited: dict[str, _Stores] = {}
+    limited: dict[str, StoresOfProduct] = {}
     off: set[tuple[str, str]] = set()
     with as_file_warning(table, "which products are active, and for which stores, could not be read"):
         async for row in product_rows(client, named):
-            number, stores = str(row.get("product_number") or ""), _stores_of(row)
+            number, stores = str(row.get("product_number") or ""), StoresOfProduct.of(row)
             if number in named and any(stores):
                 limited[number] = stores
             off |= {(number, name) for name in _FLAGS.get(table.name, ()) if number in named and row.get(name) is False}
@@ -65,11 +53,6 @@ async def warn_of_unfit_products(table: CsvTable, client: Client, known_keys: Co
 
 _FLAGS = {STOCK.file: ("is_active",), ORDERS.file: ("is_active",), DELIVERIES.file: ("is_active", "is_stock")}
 """Flags that a product needs for the goods of a file; a row of stock for one that keeps none is not loaded."""
-
-
-def _stores_of(row: Row) -> _Stores:
-    allowed, forbidden = (row.get(name) for name in ("stores_allowed", "stores_not_allowed"))
-    return _Stores(frozenset(map(str, allowed or ())), frozenset(map(str, forbidden or ())))
 
 
 _NUMBERS = ("purchase_unit_product_number", "referral_product_id", "smallest_product_number")

@@ -29,6 +29,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
 from aisle.client.csv_load.implausible_values import (
     ImplausibleValues,
     note_started_promotion,
+    warn_of_containers,
     warn_of_picked,
     warn_of_state,
 )
@@ -438,6 +439,8 @@ def _read_lines(table: CsvTable, found: ServiceFindings) -> Iterator[Record | Ba
         elif key in found.left_out or key in damaged.left_out:
             yield BadRows((), len(rows), name)
         else:
+            if layout is DELIVERIES and key not in found.known_keys:
+                warn_of_containers(table, rows, record)
             if layout in (ORDERS, DELIVERIES) and key not in found.known_keys:
                 _warn_of_missing_lines(table, name, rows, above)
             if layout is ORDERS and key not in found.known_keys:

@@ -48,7 +48,7 @@ from aisle.client.csv_load.key_forms import bare_codes, nearest, suggestion
 from aisle.client.csv_load.keys_near_others import find_mistaken_keys, find_unknown_keys
 from aisle.client.csv_load.load_id_file import kept_load_id
 from aisle.client.csv_load.order_and_delivery_conflicts_with_service import ChangedOrders
-from aisle.client.csv_load.price_conflicts_with_store import warn_of_own_prices
+from aisle.client.csv_load.price_conflicts_with_store import CHAIN_PRICES, warn_of_own_prices
 from aisle.client.csv_load.records import (
     NO_FINDINGS,
     BadRows,
@@ -143,7 +143,7 @@ async def load(
             is_whole = False
             try:
                 await run.send_all()
-                if table.layout in (PRODUCTS, PRICES):
+                if table.name in CHAIN_PRICES:
                     others = [one for one in found if one is not table and one.layout in (PRICES, STORE_PRODUCTS)]
                     await warn_of_own_prices(table, others, client, {row.line for row in run.bad})
                 if table.layout is PEOPLE:

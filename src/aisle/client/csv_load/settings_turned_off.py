@@ -39,6 +39,28 @@ _NOT_KEPT = "no stock"
 """State of a store's product that keeps no stock before the load."""
 
 
+_LISTS = ("stores_allowed", "stores_not_allowed")
+_LEFT_OUT = {
+    _IN_STOCK: "the product is in the stock",
+    _ORDERED: "the product is in open orders",
+    _COMING: "the product is in open deliveries",
+}
+
+
+class StoresOfProduct(NamedTuple):
+    """Stores of a product: those that it is for, all if there are none, and those that it is not for."""
+
+    allowed: frozenset[str]
+    forbidden: frozenset[str]
+
+    @classmethod
+    def of(cls, row: Row) -> StoresOfProduct:
+        return cls(*(frozenset(map(str, row.get(name) or ())) for name in _LISTS))
+
+    def has(self, store: str) -> bool:
+        return store not in self.forbidden and (not self.allowed or store in self.allowed)
+
+
 class _TurnedOff(NamedTuple):
     """Warning on a column of a file that becomes false, or on a unit that changes, while the service has such a use."""
 
@@ -56,6 +78,11 @@ _WARNINGS = (
     _TurnedOff(PRODUCTS.file, "is_active", _ORDERED, "the product is in open orders"),
     _TurnedOff(PRODUCTS.file, "is_stock", _IN_STOCK, "the product has stock"),
     _TurnedOff(PRODUCTS.file, "is_stock", _COMING, "the product is in open deliveries"),
+    *(
+        _TurnedOff(PRODUCTS.file, column, f"{use} left out", f"{words} of a store that it leaves out")
+        for column in _LISTS
+        for use, words in _LEFT_OUT.items()
+    ),
     _TurnedOff(PRODUCTS.file, "allow_decimal", _IN_PARTS, "the product has stock with a fraction"),
     _TurnedOff(PRODUCTS.file, "allow_decimal", _ORDERED_IN_PARTS, "the product is in open orders of a fraction"),
     _TurnedOff(PRODUCTS.file, "allow_decimal", _COMING_IN_PARTS, "the product is in open deliveries of a fraction"),
@@ -96,13 +123,20 @@ class SettingsTurnedOff:
         """Row in which a setting of a record is false, or has a unit."""
         self._units: dict[tuple[RecordKey, str], str] = {}
         """Units in the file by record and column; of those that change also the one before and the price."""
+        self._lists: dict[RecordKey, dict[str, list[str]]] = {}
+        """Lists of stores in the file, by record and column."""
+        self._stores_of: dict[RecordKey, tuple[StoresOfProduct, StoresOfProduct]] = {}
+        """Stores of products before and after the load, where they change."""
         columns = list(dict.fromkeys(one.column for one in self._warnings))
         at = len(table.key_columns)
         for line, cells in table.select_cells((*table.key_columns, *columns)) if columns else ():
             for column, cell in zip(columns, cells[at:], strict=True):
                 if column in _UNITS and cell:
                     self._units[cells[:at], column] = cell
-                if cell.casefold() in _FALSE if column not in _UNITS else cell:
+                if column in _LISTS and cell:
+                    stores = [] if cell.casefold() in CLEAR_WORDS else cell.split("|")
+                    self._lists.setdefault(cells[:at], {})[column] = stores
+                if cell if column in (*_UNITS, *_LISTS) else cell.casefold() in _FALSE:
                     self._off[cells[:at], column] = line
         # A store or product that the service does not list is new. The state of a store's product comes with its stock.
         self._changed = dict(self._off) if table.layout is STORE_PRODUCTS else {}
@@ -115,13 +149,17 @@ class SettingsTurnedOff:
 
     def _is_changed(self, key: RecordKey, column: str, row: Row) -> bool:
         """Return True if a setting becomes false, or a unit another one. Keep both units, with the price."""
+        if column in _LISTS:
+            before, after = StoresOfProduct.of(row), StoresOfProduct.of({**row, **self._lists[key]})
+            self._stores_of[key] = before, after
+            return column == next(iter(self._lists[key])) and before != after
         if column not in _UNITS:
             return row.get(column) is not False
-        before, cell = row.get(column), self._units[key, column]
-        is_same = price_of(before) == price_of(cell) if price_of(before) is not None else _unit(before) == _unit(cell)
+        unit, cell = row.get(column), self._units[key, column]
+        is_same = price_of(unit) == price_of(cell) if price_of(unit) is not None else _unit(unit) == _unit(cell)
         price = f", at a price of {price_of(row['price']):f}" if row.get("price") and column == _UNITS[0] else ""
-        self._units[key, column] = f"{before or 'none'} then, {cell} now{price}; "
-        return not is_same and bool(before or column == _UNITS[0])
+        self._units[key, column] = f"{unit or 'none'} then, {cell} now{price}; "
+        return not is_same and bool(unit or column == _UNITS[0])
 
     async def warn(self) -> None:
         """Add a warning for each setting that becomes false, and what the service has of the store or product."""
@@ -137,7 +175,8 @@ class SettingsTurnedOff:
             for (key, column), line in self._changed.items():
                 if column == warning.column and (found := uses.get((warning.use, key))):
                     unit = self._units.get((key, column), "")
-                    what = f"{column} {'changes' if unit else 'becomes false'}, while {warning.words}"
+                    verb = "changes" if unit or column in _LISTS else "becomes false"
+                    what = f"{column} {verb}, while {warning.words}"
                     self._table.notes.add_warning(
                         what, f"{key[-1]}: {unit}{first_of(found, _MAX_SHOWN)}", line, loaded=line
                     )
@@ -157,12 +196,20 @@ class SettingsTurnedOff:
             if keys and not self._is_too_much(read, keys, stores):
                 async for use in read(self._client, self._queries(keys), stores):
                     key, text = self._key_of(use), self._text_of(use)
-                    if key in keys and text not in found.setdefault((use.kind, key), []):
-                        found[use.kind, key].append(text)
+                    for kind in self._kinds_of(use, key) if key in keys else ():
+                        if text not in found.setdefault((kind, key), []):
+                            found[kind, key].append(text)
         return found
 
+    def _kinds_of(self, use: _Use, key: RecordKey) -> Iterator[str]:
+        """Yield the kind of a use, and that of one in a store for which the product is no longer."""
+        yield use.kind
+        before, after = self._stores_of.get(key, (None, None))
+        if before and after and before.has(use.store) and not after.has(use.store):
+            yield f"{use.kind} left out"
+
     def _needs(self, column: str, kinds: Collection[str]) -> Iterator[bool]:
-        return (one.column == column and one.use in kinds for one in self._warnings)
+        return (one.column == column and one.use.removesuffix(" left out") in kinds for one in self._warnings)
 
     async def _stores(self) -> list[str]:
         """Return the stores of the records; for products of the chain all stores."""

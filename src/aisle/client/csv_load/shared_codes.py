@@ -110,6 +110,8 @@ class CodeComparison:
         """Hashes of products of the file, each with a code that the service has on it."""
         self._products: dict[int, int] = {}
         """Products of the file by the keys of their codes, all as hashes; 0 for a code of several."""
+        self._units: set[int] = set()
+        """Hashes of products of the service with a quantity of their purchase unit."""
         self._given: set[int] = set()
         """Hashes of the products of the file, each with a column of codes that its row names."""
         self.own: dict[str, Row] = {}
@@ -127,6 +129,7 @@ class CodeComparison:
         if hash(product) in self._named:
             self.held |= {hash((product, code)) for _, code, _ in codes_of(row)}
             self._keep_own(product, row)
+            self._units |= {hash(product)} if row.get("purchase_unit_quantity") else set()
         for field in CODE_COLUMNS if self._products or self._empty else ():
             if row.get(field) and hash((product, field)) in self._empty:
                 self._kept.setdefault(product, []).append((field, str(row[field])))
@@ -168,6 +171,18 @@ class CodeComparison:
             for name, codes in self._kept.get(product, ()):
                 what = f"{name} is empty, and the service keeps its codes; write (empty) to take them away"
                 self._table.notes.add_warning(what, f"{codes} of {product}", line)
+        self._warn_of_units()
+
+    def _warn_of_units(self) -> None:
+        """Add a warning for each unit without a quantity in a file that has quantities of units."""
+        names = (NUMBER_COLUMN, "purchase_unit_barcode", "purchase_unit_quantity")
+        rows = self._table.select_cells(names, only_readable=True) if all(map(self._table.has_column, names)) else ()
+        for line, (product, code, quantity) in rows:
+            if code and not quantity and hash(product) not in self._units:
+                what = (
+                    "purchase_unit_barcode has no purchase_unit_quantity, so that a scan of the unit counts one piece"
+                )
+                self._table.notes.add_warning(what, f"{code} of {product}", line)
 
     def owners(self) -> dict[str, list[CodeOwner]]:
         """Return who has the codes, by key, with the row of the file that replaces them in the same column."""

@@ -42,6 +42,8 @@ UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW
 """
 _COUNTRY_CODES = frozenset(_COUNTRY_WORDS.split())
 """Codes of countries of two letters in ISO 3166, with EL, EU, UK and XK, which are used beside them."""
+_OF_ONE_STORE = ("store_gln", "store_name")
+"""Columns that two stores hardly have alike."""
 _NAMED_BY = {
     **{"supplier_code": "supplier_name", "supplier_id": "supplier_name", "brand_code": "brand_description"},
     **{"color_code": "color", "size_code": "size", "area_id": "area_description"},
@@ -166,6 +168,8 @@ class ValueWarnings:
         self._checks = [(column.name, one) for column in self._columns for one in _CHECKS if one.is_of(column)]
         self._phone_indexes = [at for at, column in enumerate(columns) if column and column.name in _PHONES]
         self._pin_index = next((at for at, column in enumerate(columns) if column and column.name == "pin"), -1)
+        self._stores: dict[tuple[str, str], tuple[int, str]] = {}
+        """First row and store of values that two stores hardly have alike."""
         self._names: dict[tuple[str, str], tuple[str, int]] = {}
         """Names of codes, by column and code, with the row."""
         self._pins: Counter[int] = Counter()
@@ -203,9 +207,14 @@ class ValueWarnings:
                 inner.check_row(line, one)
 
     def _check_column(self, line: int, column: Column, value: Any, values: Mapping[str, Any]) -> None:
-        if column.kind in _BARCODES:
+        if column.kind in _BARCODES or column.name == "store_gln":
             self._check_digits(line, column, value)
-        elif column.name in _COUNTRIES:
+        if column.name in _OF_ONE_STORE and value:
+            store = values.get("store_number", "")
+            at, its = self._stores.setdefault((column.name, fold_code(value)), (line, store))
+            if its != store:
+                self._notes.add_warning(f"{column.name} is that of another store too", f"{value}, row {at}", line)
+        if column.name in _COUNTRIES:
             for part in [value] if isinstance(value, str) else value:
                 if part and part.upper() not in _COUNTRY_CODES and not _LONG_COUNTRY_CODE.fullmatch(part):
                     what = f"{column.name} names what is no code of a country"
