@@ -386,6 +386,16 @@ def test_three_scans_move_what_was_assigned_and_the_job_closes() -> None:
     assert (item["quantity"], close.verdict.text.id) == (6, "move.moved")
 
 
+@pytest.mark.parametrize("location", ["BR-01", "br-01"])
+def test_goods_of_a_task_do_not_stay_where_they_are_to_leave(location: str) -> None:
+    hand = moving()
+    hand.feed(scan(LOCATION, "BR-01"))
+    hand.feed(scan(PRODUCT, "P1"))
+    assert hand.feed(scan(LOCATION, location)) == "move.same_location"
+    assert hand.of(Write) == []
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.moved"
+
+
 def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
     hand = moving()
     hand.feed(scan(LOCATION, "BR-01"))

@@ -787,6 +787,14 @@ def test_goods_of_an_order_follow_what_others_do_with_them(topic: str, change: s
     assert hand.held["P6"] == (max(left, 1) if before == ("P6",) else left)
 
 
+def test_only_goods_that_an_order_has_are_listed() -> None:
+    hand = with_three_in_hand()
+    assert {stop.label for stop in hand.view.upcoming} == {"Product P4", "Product P5", "Product P6"}
+    hand.say("w", "A-2")
+    assert hand.view.upcoming == ()
+    assert hand.view.lines[-1].text.id == "move.note_empty"
+
+
 @pytest.mark.parametrize("scans", [("P6",), ("w",), ("P6", "a")])
 def test_own_moves_from_an_order_count_at_once(scans: tuple[str, ...]) -> None:
     hand = with_three_in_hand()

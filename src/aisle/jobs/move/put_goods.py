@@ -36,7 +36,8 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
     if exceeding is not None:
         return _ask_exceeding(_leave_location_question(state), exceeding)
     items = movement_write.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
-    if any(goods_in_hand.is_no_change(item) for item in items):
+    is_left_there = state.task is not None and location.casefold() == state.task.location.casefold()
+    if is_left_there or any(goods_in_hand.is_no_change(item) for item in items):
         return _reject_same_location(state, location)
     return _send(state, parts, items, location, context)
 

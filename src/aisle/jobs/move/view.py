@@ -198,6 +198,8 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         here = state.product_count if state.has_unread_stock else sum(_has_stock(each) for each in state.source_stock)
         empty = msg("locations.locations_unknown" if state.are_locations_unknown else "move.note_empty")
         lines.append(Line("note", msg("move.note_products_here", count=here) if here else empty))
+    elif state.order and not _upcoming(state):
+        lines.append(Line("note", msg("move.note_empty")))
     if state.to_pool:
         from_pool, to_pool = pool_message(state.pools, state.from_pool), pool_message(state.pools, state.to_pool)
         lines.append(Line("note", msg("move.note_pools", source=from_pool, target=to_pool)))
@@ -294,7 +296,7 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
         return ()
     if not state.in_hand:
         stock_lines = state.order_lines if state.order else state.source_stock
-        if state.is_source_known and not state.order:
+        if state.is_source_known or state.order:
             stock_lines = tuple(each for each in stock_lines if _has_stock(each))
         return tuple(UpcomingStop("", each.label, _total_there(each)) for each in stock_lines)[:MAX_UPCOMING]
     count = len(state.in_hand)
