@@ -268,5 +268,6 @@ async def test_a_csv_file_that_is_not_read_is_named_and_missed(
 )
 def test_letters_of_wrong_encoding_are_warned_of(name: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number,product_name", f"P,{name}", "Q,Käse Öl Crème São Ãstanga 5 €")
-    [note] = Found(tmp_path).notes
-    assert note.startswith("products.csv:2: warning: product_name has letters that were saved in a wrong encoding: ")
+    notes = Found(tmp_path).notes
+    what = "products.csv:2: warning: product_name has letters that were saved in a wrong encoding: "
+    assert [note.startswith(what) for note in notes if "signs that no screen shows" not in note] == [True]

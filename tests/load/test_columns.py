@@ -46,7 +46,10 @@ def test_a_file_that_no_load_reads_has_no_columns() -> None:
         (b"store_number;zzz;isWarehouse\n", "has an unknown column 'zzz'. It has"),
         (b"storeNumber;storeName;isWarehouse\n", "'iswarehouse'; the nearest known one is is_warehouse"),
         (b"store_number,naam,magazijn\n", "unknown column 'naam'"),
-        (b"store_number;discount_price\n", "'discount_price', which belongs into discount_prices.csv. It has"),
+        (
+            b"store_number;discount_price\n",
+            "'discount_price', which belongs into discount_prices.csv or store_products.csv.",
+        ),
         (b"store_number;max\n", "unknown column 'max', which belongs into store_products.csv. It has"),
         (b"store_number\n", "no column is_warehouse, which every row needs; add it. It has no column store_name"),
         (b"sep=;\nstore_number,store_name,is_warehouse\n", "sep=;, but its columns are separated by commas"),

@@ -128,7 +128,10 @@ class World:
                 return None
 
     async def _load_first(self) -> LoadReport:
-        files = tuple((path.name, path.read_bytes()) for path in sorted(self._files.iterdir()))
+        files = tuple(
+            (str(path.relative_to(self._files)), b"/" if path.is_dir() else path.read_bytes())
+            for path in sorted(self._files.rglob("*"))
+        )
         database = self.folder / "service.db"
         if found := _first_loads.pop(files, None):
             _first_loads[files] = found
