@@ -261,7 +261,7 @@ def test_duplicate_rows_are_reported_apart_from_unusable_rows(shop: Shop, capsys
     status, found = shop.doctor(capsys)
     said = " ".join(found["lists"])
     assert (status, "note 1 row of products there twice" in said) == (0, True)
-    assert "The last one counts" in said
+    assert "The last one is used" in said
     assert "note 1 row of products cannot be used" in said
 
 

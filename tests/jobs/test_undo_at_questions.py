@@ -148,3 +148,17 @@ def test_undo_at_a_question_of_a_count_keeps_what_was_counted(number: int) -> No
     assert hand.state.choices
     hand.feed(UNDO)
     assert [each.counted for each in hand.state.lines] == counted
+
+
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [("A-1 P1 4101", "move.take"), ("c A-1 P1 d 4101", "move.put"), ("k", "move.from"), ("A-1 P1 k", "move.take")],
+)
+def test_undo_at_a_question_of_a_move_leads_back_to_the_goods(words: str, step: str) -> None:
+    """Where goods of an order are put down, and of which pool they are."""
+    hand = move_runner.Hand()
+    hand.say(*words.split())
+    held = hand.held
+    assert hand.view.name in ("move.where", "move.pool")
+    assert hand.say("u") in ("session.dropped", "move.any_pool")
+    assert (hand.view.name, hand.held, hand.sent) == (step, held, [])

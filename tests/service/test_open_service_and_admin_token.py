@@ -171,7 +171,7 @@ class _Watched(SqliteDatabase):
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[apsw.Connection]:
     """A database without a store, and another process that writes to it."""
     open_service(tmp_path / "service.db").close()
-    monkeypatch.setattr(open_service_and_admin_token, "open_database", lambda path: _Watched(path, busy_ms=1))
+    monkeypatch.setattr(open_service_and_admin_token, "open_database", lambda path, _: _Watched(path, busy_ms=1))
     with closing(apsw.Connection(str(tmp_path / "service.db"))) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other

@@ -96,7 +96,7 @@ def test_a_resize_switches_the_mouse_and_inputs_between_clicks_are_taken_once(sh
     app.rest()
     assert "Commands" not in app.terminal.text.splitlines()[1]
     app.terminal.write(b"\x0b")
-    shows(app, "Key here")
+    shows(app, "Command", "Type its number")
     app.terminal.resize(80, 24)
     app.terminal.wait_for(lambda glass: MOUSE_OFF.encode() in glass.raw, START_S)
 
@@ -127,7 +127,7 @@ def test_a_tab_and_any_line_of_a_tile_open_their_pages(shop: Shop, picker: Pick)
 
 def letters_act_at_once_and_scans_stay_scans(app: Picker) -> None:
     """On the list of orders."""
-    shows(app, "Orders: active", "Letters act at once")
+    shows(app, "Orders: active", "A letter acts at once")
     press(app, "SUP-2")
     app.rest()
     app.terminal.write(b" ")
@@ -143,7 +143,7 @@ def letters_act_at_once_and_scans_stay_scans(app: Picker) -> None:
     time.sleep(0.6)  # or it would belong to the scan
     app.rest()
     app.terminal.write(b"b")
-    shows(app, "Marked: 1 order")
+    shows(app, "Marked: 1")
 
 
 def clicks_on_the_footer_and_the_palette(app: Picker) -> None:

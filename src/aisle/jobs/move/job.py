@@ -152,7 +152,15 @@ Result = Turn[MoveState]
 MAX_LIKELY_MOVE = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
 
-PHASE_LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
+PHASE_LETTERS = {
+    "from": "cku",
+    "take": "acdkuw",
+    "load": "adknuw",
+    "put": "cnu",
+    "where": "u",
+    "pool": "u",
+    "leave": "",
+}
 
 
 class MoveJob(Job[MoveState]):
@@ -469,7 +477,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
 
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
-    if letter == "u" and state.choices:
+    if letter == "u" and (state.choices or state.phase in ("where", "pool")):
         return _go_back(state)  # the question is the last input
     if take_goods.is_number_asked(state):
         return take_goods.repeat_number_question(state)
