@@ -104,6 +104,8 @@ class UpcomingStop(NamedTuple):
     label: str
     quantity: Decimal | None
     """None if unknown."""
+    unit: str = ""
+    """Unit of goods that are measured; empty for pieces."""
 
 
 class KeyHint(NamedTuple):

@@ -10,7 +10,7 @@ from aisle.jobs.count import count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import money_message
-from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,
@@ -302,13 +302,13 @@ def _upcoming_line(state: CountState, index: int) -> UpcomingStop:
     item = state.lines[index]
     if state.mode == "product":
         pool = dict(count_lines.label_with_pools(state, index).args).get("pool", "")
-        return UpcomingStop(item.location, str(pool) if item.location else item.label, _expected(item))
+        return UpcomingStop(item.location, str(pool) if item.location else item.label, *_expected(item))
     name = dict(count_lines.label_with_pools(state, index).args)
-    return UpcomingStop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, _expected(item))
+    return UpcomingStop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, *_expected(item))
 
 
-def _expected(line: CountLine) -> Decimal | None:
-    return None if line.is_expected_unknown else line.expected
+def _expected(line: CountLine) -> tuple[Decimal | None, str]:
+    return None if line.is_expected_unknown else line.expected, unit_of(line)
 
 
 def _hints(state: CountState) -> tuple[KeyHint, ...]:

@@ -8,7 +8,7 @@ from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.move import goods_in_hand, take_goods
 from aisle.jobs.move.move_state_and_rows import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, StockLine
-from aisle.jobs.name_goods_and_locations import amount_of, measured
+from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.stock_pool_names import Pool, Pools, pool_message
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, number_message, raw
 from aisle.scan.grammar_and_meaning_types import Match
@@ -298,14 +298,19 @@ def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
         stock_lines = state.order_lines if state.order else state.source_stock
         if state.is_source_known or state.order:
             stock_lines = tuple(each for each in stock_lines if _has_stock(each))
-        return tuple(UpcomingStop("", each.label, _total_there(each)) for each in stock_lines)[:MAX_UPCOMING]
+        return tuple(UpcomingStop("", each.label, _total_there(each), unit_of(each)) for each in stock_lines)[
+            :MAX_UPCOMING
+        ]
     count = len(state.in_hand)
     first = state.current_index + 1 if state.current_goods else 0
     parts = [state.in_hand[(first + index) % count] for index in range(count - (1 if state.current_goods else 0))]
     is_unloading = state.phase == "put"
     return tuple(
         UpcomingStop(
-            part.suggested_location if is_unloading else _other_location(state, part), part.label, part.quantity
+            part.suggested_location if is_unloading else _other_location(state, part),
+            part.label,
+            part.quantity,
+            unit_of(part),
         )
         for part in parts
     )[:MAX_UPCOMING]

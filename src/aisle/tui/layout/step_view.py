@@ -411,7 +411,9 @@ def _fits_name(stop: UpcomingStop, cells: int, writer: MessageWriter, name: int 
 
 
 def _quantity_text(stop: UpcomingStop, writer: MessageWriter) -> str:
-    return "" if stop.quantity is None else writer.format_number(stop.quantity)
+    if stop.quantity is None or not stop.unit:
+        return "" if stop.quantity is None else writer.format_number(stop.quantity)
+    return writer.write(Msg("move.measure", (("quantity", stop.quantity), ("unit", stop.unit))))
 
 
 def upcoming_stop_lines(
