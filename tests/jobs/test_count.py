@@ -383,7 +383,9 @@ def test_scans_add_digits_set_and_stars_multiply() -> None:
 def test_what_is_weighed_takes_fractions() -> None:
     hand = Hand({"A-1": [product("P1", "2.5", allow_decimal=True, unit="kg")]})
     hand.place("A-1")
-    assert [(stop.quantity, stop.unit) for stop in hand.job.view(hand.state).upcoming] == [(Decimal("2.5"), "kg")]
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert [(stop.quantity, stop.unit) for stop in view.upcoming] == [(Decimal("2.5"), "kg")]
     hand.scan("P1", "1.25")
     assert hand.job.accepts(hand.state).decimals
     hand.scan("P1", "1.25")
