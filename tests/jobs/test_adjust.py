@@ -790,7 +790,9 @@ def test_only_a_plain_reason_of_expired_goods_is_not_asked(
     told = hand.feed(Command("d") if is_scanned else Quantity(Decimal(2)))
     assert told == ("adjust.which_reason" if is_asked else "adjust.lost")
     if is_asked:
-        assert hand.state.reasons == parse_reasons(reasons, logged), "each reason has the number that it always has"
+        assert hand.state.reasons[: len(reasons)] == parse_reasons(reasons), (
+            "each reason has the number that it always has"
+        )
         hand.feed(Choice(1))
     (entry,) = hand.entries
     assert entry["loss_comment"] == (parse_reasons(reasons)[0].text if is_asked else plain)
