@@ -176,6 +176,23 @@ def test_undo_while_putting_away_takes_back_the_quantity_said(said: str) -> None
     assert hand.state.goods_to_put_down[0].quantity == 2
 
 
+@pytest.mark.parametrize(("said", "left"), [
+    ("c A-1 P3 P1 =2 d P3 A-2 A-2", 0),
+    ("c A-1 P3 P1 =2 d P3 A-2 P1 =1 PU A-2", 0),
+    ("c A-1 P3 P1 =2 d P1 A-2", 1),
+    ("c A-1 P3 P1 =2 d P1 A-2 c", 1),
+    ("A-1 P1 =2 A-2 c", 0),
+])  # fmt: skip
+def test_goods_put_down_by_mistake_go_from_the_cart_to_the_next_location(said: str, left: int) -> None:
+    hand = Hand()
+    hand.say(*said.split())
+    quantity = hand.items[0][1]
+    assert hand.say("u") == "move.undone"
+    assert hand.view.name == "move.put"
+    assert hand.say("B-1") == ("move.put" if left else "move.cart_empty")
+    assert hand.items == [("P1", quantity, ("A-1", 1, "", 0), ("B-1", 0, "", 0))]
+
+
 def test_a_cart_takes_the_next_scan_where_the_title_says() -> None:
     hand = Hand()
     hand.say("c", "A-1", "P3", "B-1", "P1")

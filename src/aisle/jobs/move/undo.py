@@ -245,15 +245,13 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
     write = movement_write.movement_write(
         [movement_write.reverse_item(item) for item in step.items], context.store, context.user
     )
-    is_on_cart = state.phase in ("load", "put")
     state = goods_in_hand.undo_put_down(
         state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step
     )
-    part = step.goods[0]
-    if not is_on_cart:
-        state = _return_to_source(state, part)._replace(is_undone=True)
-    if is_on_cart and state.phase == "put":
-        state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
+    if state.is_on_cart:
+        state = state._replace(phase="put")  # they are put down next
+    else:
+        state = _return_to_source(state, step.goods[0])._replace(is_undone=True)
     source = name_goods_and_locations.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": goods_in_hand.sources_text(step.goods)}
     text = name_goods_and_locations.goods_message("move.undone", goods_in_hand.goods_amounts(step.goods), **args)
