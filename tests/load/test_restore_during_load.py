@@ -9,8 +9,11 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.csv_load import LoadProgress, LoadReport, load
+from aisle.client.csv_load.report import Meanwhile
 from aisle.client.transport import asgi_transport
+from aisle.service.auth.tokens import create_token
 from aisle.service.open_service_and_admin_token import Service, open_service
+from aisle.service.operation_context import Role
 from tests.load.test_full_load import FILES, counted, loaded, write
 from tests.service.database_restore import copy_of, put_back
 
@@ -84,3 +87,40 @@ async def test_a_restore_that_took_nothing_of_the_load_is_none_of_its_business(t
         put_back(database, copy)
         report = await loaded(folder, service, token)
         assert (report.is_complete, report.meanwhile.lost) == (True, ())
+
+
+BEFORE = ("stores.csv", "products.csv", "locations.csv")
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize(
+    ("role", "stores", "names"),
+    [
+        ("staff", ["1"], ("stock.csv",)),
+        ("supervisor", ["1", "2"], ("stock.csv",)),
+        ("integration", ["1"], ("locations.csv", "stock.csv", "orders.csv", "deliveries.csv")),
+        ("integration", None, ("stock.csv", "orders.csv")),
+        ("admin", ["1", "2"], ("people.csv", "store_products.csv", "stock.csv")),
+    ],
+)
+async def test_a_load_under_any_token_tells_of_a_restore_only_if_there_was_one(
+    role: Role, stores: list[str] | None, names: tuple[str, ...], is_restored: bool, tmp_path: Path
+) -> None:
+    first, folder, database = tmp_path / "first", tmp_path / "files", tmp_path / "service.db"
+    first.mkdir()
+    folder.mkdir()
+    for name in BEFORE:
+        (first / name).write_text("\n".join(FILES[name]) + "\n")
+    for name in names:
+        rows = [row for row in FILES[name] if stores != ["1"] or not row.startswith("2,")]
+        (folder / name).write_text("\n".join(rows) + "\n")
+    with closing(open_service(database)) as service:
+        assert (await loaded(first, service, service.ensure_admin_token(tmp_path / "token"))).is_complete
+        now = "2026-01-01T00:00:00Z"
+        token = create_token(service.database, name="x", role=role, store_numbers=stores, now=now).secret
+        if is_restored:
+            report = await watched(folder, service, token, Restoring(database, "stock.csv", at_end=True))
+            assert "stock.csv" in report.meanwhile.lost
+        for _ in range(2):
+            report = await loaded(folder, service, token)
+            assert (report.is_complete, report.meanwhile) == (True, Meanwhile()), report.lines()

@@ -77,7 +77,7 @@ def statements() -> Iterator[tuple[str, str]]:
             texts = value if isinstance(value, tuple) else (value,)
             for text in texts:
                 words = text.split(None, 1)[0] if isinstance(text, str) and text.split() else ""
-                if words in ("SELECT", "INSERT", "UPDATE", "DELETE"):
+                if words in ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH"):
                     yield f"{module.name}.{name}", text
 
 
@@ -164,6 +164,18 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
         tried += 1
     assert tx.ran == []
     assert tried > 80
+
+
+async def test_what_a_token_of_some_stores_may_ask_of_the_chain_runs() -> None:
+    tx = NoTx()
+    scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
+    await scoped.one(tokens_sql.STORE_OF_TOKEN, "S1", "t1")
+    tx.ran.clear()
+    for text in OF_THE_CHAIN_TOO:
+        args = [CHAIN] * max(int(number) for number in _numbers(text))
+        await scoped.all(text, "S1", *args[1:])
+        await scoped.all(text, *args)
+    assert tx.ran == [text for text in OF_THE_CHAIN_TOO for _ in range(2)]
 
 
 def _numbers(text: str) -> list[str]:

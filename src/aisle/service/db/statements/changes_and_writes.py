@@ -82,7 +82,7 @@ KNOWN_KEYS = """
 OTHER_LOADS = """
     WITH own AS (
         SELECT o.store_number, o.created_on FROM idempotency o
-        WHERE o.store_number IN ($1, $2) AND o.request_key > $3 AND o.request_key < $4)
+        WHERE (o.store_number = $1 OR o.store_number = $2) AND o.request_key > $3 AND o.request_key < $4)
     SELECT DISTINCT substr(i.request_key, 1, 21) FROM idempotency i
     WHERE i.store_number IN (SELECT store_number FROM own) AND i.request_key > 'load-' AND i.request_key < 'load.'
         AND i.request_key LIKE 'load-________________-%' AND NOT (i.request_key > $3 AND i.request_key < $4)
