@@ -107,15 +107,18 @@ def log_reasons(context: QueryContext, _: Args) -> QueryResult[ReasonsRow]:
     return rows, len(rows)
 
 
-@declare_query("my_entries", "now key user product_number products search first size", whole_topics("log", OUTBOX))
+@declare_query(
+    "my_entries", "now since key user product_number products search first size", whole_topics("log", OUTBOX)
+)
 def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRow]:
-    """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
+    """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`. Without `since`
+    (ISO 8601) the day begins at midnight.
 
     Filters: `user`, `product_number`, `products` (several), words to `search`.
     """
     cache, outbox, store = context.cache, context.outbox, context.store_folder.store
     midnight = store_time.start_of_today(str(args["now"]))
-    since = to_utc_text(midnight.isoformat())
+    since = to_utc_text(str(args.get("since") or midnight.isoformat()))
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     sent = list(local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
     found = fetch(cache, _LOG_ENTRIES, since, user, product)
