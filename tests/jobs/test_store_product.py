@@ -558,9 +558,28 @@ def test_the_last_change_is_undone_while_its_values_stand() -> None:
     hand = Hand(row(min=5, said=[said("confirmed")]))
     assert "u" in hand.job.accepts(hand.state).command_letters
     assert hand.sent(Command("u")) == {"min": Decimal(4), "base": {"min": "5"}}
-    for changed in (row(min=6, said=[said("confirmed")]), row(min=5, said=[said("refused")]), row(min=5)):
-        hand = Hand(changed)
-        assert "u" not in hand.job.accepts(hand.state).command_letters
+
+
+FIRST_VALUE = said("confirmed") | {"fields": [("min", "", "5")]}
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (row(min=6, said=[said("confirmed")]), "expiry.changed_since"),
+        (row(min=5, said=[FIRST_VALUE]), "expiry.none_before"),
+        (row(min=5, said=[said("confirmed")], is_edit_min_max=False), "store_product.fixed_levels"),
+        (row(min=5, said=[said("confirmed")], may_edit=False), "clearance.role_denied"),
+        (row(min=5, said=[said("refused")]), "pick.nothing_to_undo"),
+        (row(min=5), "pick.nothing_to_undo"),
+        (None, "pick.nothing_to_undo"),
+    ],
+)
+def test_why_a_change_is_not_undone_is_said(found: Row | None, why: str) -> None:
+    hand = Hand(found)
+    assert not any(hint.letter == "u" for hint in hand.view.key_hints)
+    assert hand.feed(Command("u")) == why
+    assert hand.job.step_name(hand.state) == "store_product"
 
 
 @pytest.mark.parametrize(
@@ -582,7 +601,7 @@ def test_undo_goes_on_to_the_change_before(values: str, now: str, back: str) -> 
         for at, (before, after) in enumerate(itertools.pairwise(steps))
     ]
     hand = Hand(row(min=int(now), said=changes[::-1]))
-    assert ("u" in hand.job.accepts(hand.state).command_letters) == bool(back)
+    assert any(hint.letter == "u" for hint in hand.view.key_hints) == bool(back)
     if back:
         assert hand.sent(Command("u"))["min"] == Decimal(back)
 
