@@ -281,13 +281,16 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
     assert lose("P4", 500).feed(Choice(1)) == "adjust.lost"  # nobody knows how many there are
 
 
+ASKS_REASON = Policy(adjustment_reasons=("1 - Expired", "2 - Expired at delivery", "3 - Damaged"))
+"""Reasons of which two name expiry: then it is asked which one is meant."""
+
 OPENED: list[tuple[Row, tuple[tuple[str, str], ...]]] = [
     ({}, ((PRODUCT, "P1"),)),
     ({}, ((LOCATION, "A-1"), (PRODUCT, "P1"))),
     ({}, ((PRODUCT, "P1"), (LOCATION, "A-1"))),
     ({"location_code": "A-1"}, ((PRODUCT, "P1"),)),
     ({"location_code": "A-1", "product_number": "P1"}, ()),
-    ({"location_code": "A-1", "product_number": "P1", "expired_on": "2026-11-19"}, ()),
+    ({"location_code": "A-1", "product_number": "P1", "expired_on": "2026-11-19", "policy": ASKS_REASON}, ()),
 ]
 """How a loss is opened: from the menu, in a count, from a product's page, for expired goods."""
 
@@ -731,7 +734,7 @@ BEFORE_LABEL = {
     ],
 )
 def test_only_expired_packs_are_counted_as_expired(day: str, is_counted: bool, quantity: str, before: str) -> None:
-    hand = Hand(product_number="P5", location_code="A-5", expired_on="2026-11-19")
+    hand = Hand(policy=ASKS_REASON, product_number="P5", location_code="A-5", expired_on="2026-11-19")
     label = Match(PRODUCT, "P5", "P5", Decimal(quantity), False, "8712345678910", expiry=day)
     for text in BEFORE_LABEL[before]:
         if text == "scan":
@@ -751,23 +754,60 @@ def test_only_expired_packs_are_counted_as_expired(day: str, is_counted: bool, q
 
 
 @pytest.mark.parametrize(
-    ("reasons", "first"),
+    ("reasons", "learnt", "plain"),
     [
-        (LOSS_REASONS, "Expired"),
-        (("1 - Schade", "2 - Diefstal", "4 - Over datum", "5 + Gevonden"), "Over datum"),
-        (("1 - Beschädigt", "7 - MHD abgelaufen"), "MHD abgelaufen"),
-        (("1 - Cassé", "2 - Périmé"), "Périmé"),
-        (("1 - Damaged", "3 - Theft"), "Damaged"),
+        (LOSS_REASONS, "", "Expired"),
+        (("1 - Schade", "2 - Diefstal", "4 - Over datum", "5 + Gevonden"), "", "Over datum"),
+        (("1 - Schade", "2 - THT verstreken"), "", "THT verstreken"),
+        (("1 - Beschädigt", "7 - MHD abgelaufen"), "", "MHD abgelaufen"),
+        (("1 - Cassé", "2 - Périmé"), "", "Périmé"),
+        (("1 - Damaged", "3 - Theft"), "Best before passed", "Best before passed"),
+        (("1 - Damaged", "3 - Theft"), "", ""),
+        (("1 - Damaged", "2 - Expired", "3 - Expired in the store room"), "", ""),
+        (("1 - Damaged", "2 - Expired"), "Expired at delivery", ""),
+        (("1 - Damaged", "6 + Not expired"), "", ""),
     ],
 )
 @pytest.mark.parametrize("expired_on", ["2026-11-19", ""])
-def test_the_first_reason_of_expired_goods_names_that(reasons: tuple[str, ...], first: str, expired_on: str) -> None:
+@pytest.mark.parametrize("is_scanned", [True, False])
+def test_only_a_plain_reason_of_expired_goods_is_not_asked(
+    reasons: tuple[str, ...], learnt: str, plain: str, expired_on: str, is_scanned: bool
+) -> None:
+    logged: tuple[Row, ...] = ({"reason_code": 88, "reason_code_description": learnt},) if learnt else ()
     hand = Hand(
-        policy=Policy(adjustment_reasons=reasons), product_number="P5", location_code="A-5", expired_on=expired_on
+        logged,
+        policy=Policy(adjustment_reasons=reasons),
+        product_number="P5",
+        location_code="A-5",
+        expired_on=expired_on,
     )
-    hand.feed(Quantity(Decimal(2)))
-    hand.feed(Choice(1))
-    assert hand.entries[-1]["loss_comment"] == (first if expired_on else parse_reasons(reasons)[0].text)
+    if is_scanned:
+        hand.scan("P5", "2")
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    is_asked = not (plain and expired_on)
+    assert view.key_hints[0].text.id == ("head.reason" if is_asked else "hint.done")
+    told = hand.feed(Command("d") if is_scanned else Quantity(Decimal(2)))
+    assert told == ("adjust.which_reason" if is_asked else "adjust.lost")
+    if is_asked:
+        assert hand.state.reasons[: len(reasons)] == parse_reasons(reasons), (
+            "each reason has the number that it always has"
+        )
+        hand.feed(Choice(1))
+    (entry,) = hand.entries
+    assert entry["loss_comment"] == (parse_reasons(reasons)[0].text if is_asked else plain)
+    assert hand.verdict
+    assert entry["loss_comment"] in MessageWriter().write(hand.verdict.text)
+    (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
+    assert close.answer
+
+
+@pytest.mark.parametrize("answer", ["choice", "number"])
+def test_more_expired_goods_than_expected_are_asked_about(answer: str) -> None:
+    hand = Hand(product_number="P1", location_code="A-1", expired_on="2026-11-19")
+    assert hand.feed(Quantity(Decimal(8))) == "adjust.exceeds_expected"
+    assert hand.feed(Choice(1) if answer == "choice" else Quantity(Decimal(5))) == "adjust.lost"
+    assert (hand.entries[-1]["stock_pool_2"], hand.entries[-1]["loss_comment"]) == (-5, "Expired")
 
 
 def test_dates_on_labels_mean_nothing_to_another_loss() -> None:

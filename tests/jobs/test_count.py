@@ -143,7 +143,7 @@ class Hand:
             said = dict(text.args).get("said") if text and text.id == "session.not_applied" else text
             told = said.id if isinstance(said, Msg) else told
             if any(isinstance(effect, UndoLast) for effect in turn.effects):
-                told = "pick.nothing_to_undo"  # no other job has anything
+                events.append(Command("u", is_own_step=True))  # no other job has anything
             events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
         return told
 

@@ -41,12 +41,13 @@ def test_a_loss_on_top_of_a_check_is_undone_from_there(home: StoreFolder) -> Non
         assert verdict(session, TODAY) == ("expiry.confirm", "expiry.is_today")
         assert verdict(session, "y") == ("adjust.quantity", "adjust.how_many_expired")
         assert verdict(session, "d") == ("adjust.quantity", "adjust.none")
-        assert verdict(session, "1", "2") == ("expiry.date", "adjust.lost")
+        assert verdict(session, "1") == ("expiry.date", "adjust.lost")
+        assert "Expired" in shown(session.frames.build(), 40, 20)
         assert waiting(session) == [LOGS]
         assert verdict(session, "u") == ("expiry.date", "adjust.undone")
         assert waiting(session) == []
         verdict(session, TODAY, "y")
-        assert verdict(session, "1", "2") == ("expiry.date", "adjust.lost")
+        assert verdict(session, "1") == ("expiry.date", "adjust.lost")
         assert verdict(session, "+9") == ("expiry", "expiry.saved")
         assert verdict(session, "u") == ("expiry", "expiry.none_before")
         assert verdict(session, "u") == ("expiry", "adjust.undone")

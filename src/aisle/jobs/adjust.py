@@ -20,7 +20,7 @@ from aisle.jobs.adjust_state_and_reasons import (
     Reason,
     SentAdjustment,
     parse_reasons,
-    with_expiry_first,
+    reason_of_expired,
 )
 from aisle.jobs.adjust_view import (
     adjust_view,
@@ -77,13 +77,14 @@ from aisle.scan.grammar_and_meaning_types import (
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
-    from aisle.jobs.row_types.log import ReasonsRow
 
 
 Result = Turn[AdjustState]
 
 QUERY_STOCK_NOW = "stock_now"
 """Query of the product's stock when its loss is about to be sent."""
+REASONS_QUERY = Query("reasons", "reasons", {})
+"""Query of the reasons that are found in logs."""
 QUERY_CANDIDATES = "candidates"
 """Query of the product's stock while its location is chosen."""
 
@@ -226,12 +227,13 @@ def _handle_opened(args: Args, context: Context) -> Result:
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
         location=place,
+        reasons=parse_reasons(context.policy.adjustment_reasons),
         page_size=size,
         closes_after_send=bool(place or product),
         expired_on=str(args.get("expired_on") or ""),
     )
-    state = _with_reasons(state, (), context)._replace(large_quantity=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (POOLS_QUERY,)
+    state = state._replace(large_quantity=context.policy.large_quantity)
+    effects: tuple[Effect, ...] = (REASONS_QUERY, POOLS_QUERY) if state.expired_on else (POOLS_QUERY,)
     if place:
         effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -241,15 +243,9 @@ def _handle_opened(args: Args, context: Context) -> Result:
     return Turn(state, effects)  # answers come in reverse order: the location's pool comes before the product
 
 
-def _with_reasons(state: AdjustState, logged: tuple[ReasonsRow, ...], context: Context) -> AdjustState:
-    """Set the reasons; for expired goods those that name it come first, so that a habit chooses no other one."""
-    reasons = parse_reasons(context.policy.adjustment_reasons, logged)
-    return state._replace(reasons=with_expiry_first(reasons) if state.expired_on else reasons)
-
-
 def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == "reasons":
-        return Turn(_with_reasons(state, rows, context))
+        return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
     if id_ == find_and_report_refusals.REFUSED_QUERY:
@@ -447,11 +443,12 @@ def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decim
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
-    """Set the confirmed quantity. Send the adjustment if its reason was chosen before."""
+    """Set the confirmed quantity. Send the adjustment if its reason was chosen before, or if it is plain."""
     reason, state = state.chosen_reason, _clear_question(state)
     if value <= 0:
         return reply(state, WRONG, "adjust.none")
     state = _with_quantity(state, value)
+    reason = reason or reason_of_expired(state)
     return _apply_reason(state, reason, context) if reason else _ask_reason(state)
 
 
@@ -535,7 +532,7 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 def _ask_reason(state: AdjustState) -> Result:
     asking = state._replace(phase="reason", first_row=0)
     args = {"quantity": _amount(state, state.quantity), "label": _label(state)}
-    return reply(asking, ASK, "adjust.which_reason", Query("reasons", "reasons", {}), **args)
+    return reply(asking, ASK, "adjust.which_reason", REASONS_QUERY, **args)
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:

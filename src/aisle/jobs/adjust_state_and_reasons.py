@@ -21,7 +21,10 @@ MAX_CHOICES = 99
 MAX_UNDO = 20
 """Number of sent adjustments that can be undone, the last one first."""
 
-_EXPIRY = re.compile("expir|best before|p[eé]rim|abgelaufen|verfall|mhd|verlopen|houdbaar|over datum", re.IGNORECASE)
+_EXPIRY = re.compile(
+    r"expir|best before|out of date|use.by|p[eé]rim|abgelaufen|ablauf|verfall|mhd|verlopen|houdbaar|\btht\b|over datum",
+    re.IGNORECASE,
+)
 """Words that name expired goods, in any language of aisle."""
 
 _REASON = re.compile(r"\s*(\d+)\s*([+-])\s*(\S.*)")
@@ -120,9 +123,10 @@ def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tu
     return tuple(found)
 
 
-def with_expiry_first(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    """Return the reasons with those for expired goods first: their words name it."""
-    return tuple(sorted(reasons, key=lambda reason: not _EXPIRY.search(reason.text)))
+def reason_of_expired(state: AdjustState) -> Reason | None:
+    """Return the reason by which expired goods are lost without a question: the only one whose words name expiry."""
+    named = [reason for reason in state.reasons if reason.sign < 0 and _EXPIRY.search(reason.text)]
+    return named[0] if state.expired_on and len(named) == 1 else None
 
 
 def _parse_table(lines: Iterable[str]) -> list[Reason]:

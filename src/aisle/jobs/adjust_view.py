@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs import implausible_quantities, quantity_or_record, stock_pool_names
-from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason
+from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, reason_of_expired
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.list_cursor_and_search import scroll_rows
@@ -38,7 +38,7 @@ def adjust_view(state: AdjustState) -> View:
         lines.append(Line("note", msg("adjust.note")))
     else:
         undo = (KeyHint("u", msg("hint.undo")),) if state.earlier_quantities else ()
-        hints = (KeyHint("d", msg("head.reason")), *undo)
+        hints = (KeyHint("d", msg("hint.done" if reason_of_expired(state) else "head.reason")), *undo)
         lines = [Line("location", location_name(item, name_of_pool(state, item))), Line("product", raw(item.label))]
         if state.quantity:
             lines.append(Line("quantity", msg("adjust.quantity", quantity=amount_of(item, state.quantity))))
@@ -58,7 +58,7 @@ def adjust_view(state: AdjustState) -> View:
 
 def _prompt(state: AdjustState) -> Msg:
     if not question_choices(state):
-        return msg(PROMPTS[state.phase])
+        return msg("count.prompt_quantity" if reason_of_expired(state) else PROMPTS[state.phase])
     return quantity_prompt(choice_letters(state), scans=not number_choices(state))
 
 
