@@ -1695,6 +1695,17 @@ def test_a_number_after_a_loss_is_asked_about() -> None:
     assert (hand.say("y"), hand.type(4)) == ("count.counted_of", "count.corrected")
 
 
+@pytest.mark.parametrize(("number", "answer"), [(10, "count.counted_of"), (4, "count.confirm_next")])
+def test_the_number_in_question_typed_again_confirms_it(number: int, answer: str) -> None:
+    hand = Hand({"A-1": [product("P1", 9)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.feed(Closed("adjust"))
+    assert hand.type(10) == "count.confirm_next"
+    assert hand.type(number) == answer
+    assert hand.state.lines[0].counted == (10 if number == 10 else 1)
+
+
 @pytest.mark.parametrize("question", ["missing", "recount", "number"])
 def test_undo_drops_the_question_of_a_line(question: str) -> None:
     hand = Hand({"A-1": [product("P1", 9), product("P2", 9)]}, policy=Policy(recount_units=Decimal(1)))

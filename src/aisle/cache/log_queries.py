@@ -138,16 +138,24 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
     waiting = local_entries(context, since)
-    return [_entry_of_day(cache, row, undone, waiting) for row in shown], len(filtered)
+    names = names_by_user(cache)
+    return [_entry_of_day(cache, row, undone, waiting, names) for row in shown], len(filtered)
 
 
-def _entry_of_day(cache: apsw.Connection, row: EntryRow, undone: set[str], waiting: Sequence[EntryRow]) -> MyEntriesRow:
+def _entry_of_day(
+    cache: apsw.Connection,
+    row: EntryRow,
+    undone: set[str],
+    waiting: Sequence[EntryRow],
+    names: Mapping[str, str],
+) -> MyEntriesRow:
     """Return a row of the day's list with what became of the entry since. Counts of this host that are `waiting` count
     before they are sent."""
     may_stand = row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
     is_confirmed = row["outcome"] == OUTCOME_CONFIRMED
     return {
         **row,
+        "user_name": names.get(row["app_user_name"]) or "",
         "undone": is_undone(row, undone),
         "later_count": later_count(cache, row, undone, waiting) if may_stand else None,
         "is_not_used": is_confirmed and is_taken_back(cache, row),
