@@ -17,7 +17,6 @@ from aisle.jobs.count.sent_count_types import StockChange
 from aisle.jobs.count.undo_sent_count import query_booked
 from aisle.jobs.job import (
     Changed,
-    Closed,
     Close,
     Closed,
     Context,
