@@ -440,7 +440,7 @@ def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(
         assert told(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
         assert session.stack.top.state.current_line.counted == 17
         scanner.rest(0.5)
-        assert told(scanner.send("18\r", 0.1))[1] in ("input.number_after_refused_scan", "count.counted_of")
+        assert told(scanner.send("18\r", 0.1))[1] in ("input.number_after_refused_scan", "count.corrected")
         scanner.send("18\r", 0.1)
         assert session.stack.top.state.current_line.counted == 18
 

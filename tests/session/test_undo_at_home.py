@@ -227,7 +227,56 @@ def test_a_count_that_was_opened_from_a_list_is_undone_from_there(
         one_by_one(session, "y")
         frame = one_by_one(session, "u")
         assert told(frame) == (GOOD, "count.sent_undone"), text(frame)
-        assert told(one_by_one(session, "u"))[0] == WRONG
+        assert "nothing" in told(one_by_one(session, "u"))[1]
+
+
+COUNTED = ("4", "A-2", P2, "18", "d", "y")
+"""A count that was sent from the page of counts, which stays open."""
+
+LAST_STEPS = {
+    "count": (COUNTED, "count.", ("A-2", "Product 2")),
+    "loss": ((*COUNTED, "1", P1, "d", "5", "b"), "adjust.", ("Product 1", "-1", "A-1")),
+    "recount": ((*COUNTED, "recounts", "one", "19", "y", "b"), "count.", ("A-1", "+1", "Product 1")),
+    "move": ((*COUNTED, "b", "5", "A-1", f"4*{P1}", "A-2", "b", "b", "4"), "move.", ("4 × Product 1", "A-2", "A-1")),
+    "pick": ((*COUNTED, "b", "4101", P1, "b", "4"), "pick.", ("Product 1", "A-1", "1 to 0")),
+}
+"""What somebody did at last, the page to which its undo leads, and what it says."""
+
+OPENED = {
+    "recounts": Start("exceptions", {"kind": "recounts"}),
+    "negative": Start("exceptions", {"kind": "negative_stock"}),
+    "tasks": Start("clearance_tasks", {}),
+    "one": Start("count", {"location_code": "A-1", "product_number": "P1", "label": "Product 1"}),
+}
+
+
+def open_or_type(session: Session, *steps: str) -> Frame:
+    """Open a page by its name in OPENED, or type a line."""
+    for step in steps:
+        if step in OPENED:
+            session.event_runner.apply(session.stack.open(OPENED[step], session.context.current()))
+            session.event_runner.commit()
+        else:
+            one_by_one(session, step)
+    return session.frames.build()
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("page", ["", "A-3", "recounts", "negative", "tasks"])
+@pytest.mark.parametrize("step", LAST_STEPS)
+def test_pages_that_open_jobs_undo_the_last_step_of_any_job(home: StoreFolder, step: str, page: str) -> None:
+    inputs, undone_at, said = LAST_STEPS[step]
+    with at(home, user="U1") as session:
+        assert open_or_type(session, *inputs).view.name == "count.start"
+        if page:
+            open_or_type(session, page)
+        frame = one_by_one(session, "u")
+        if page == "A-3" and step in ("move", "pick"):
+            assert told(frame) == (WRONG, "pick.nothing_to_undo"), "this job has sent nothing, and counts"
+            return
+        assert told(frame)[0] == GOOD, text(frame)
+        assert all(part in text(frame) for part in said), text(frame)
+        assert frame.view.name.startswith(undone_at) or step == "recount", "an undone recount closes"
 
 
 TASK = {"id": 7, "product_number": "P1", "location_code": "PU", "quantity": 2, "location_tag": "Autumn"}

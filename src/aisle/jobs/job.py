@@ -234,10 +234,7 @@ class SwitchStore(NamedTuple):
 
 
 class UndoLast(NamedTuple):
-    """Effect that resumes the job in which this person did the last undoable step, and undoes that step."""
-
-    jobs: tuple[str, ...] = ()
-    """Names of the jobs whose step it may be; empty for any."""
+    """Effect that goes back to the job in which this person did the last undoable step, and undoes that step."""
 
 
 class SetPreference(NamedTuple):

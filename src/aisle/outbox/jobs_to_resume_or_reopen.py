@@ -39,10 +39,12 @@ class OpenJob(NamedTuple):
 
 
 class LastOperation(NamedTuple):
-    """Lanes of a person's last operation, and its job; None if the job is open or gone."""
+    """Lanes of a person's last operation, and the job that wrote it."""
 
     lanes: str
+    job_id: str
     job: OpenJob | None
+    """The job if it is closed; None if it is open or gone."""
 
 
 class OpenJobs:
@@ -68,8 +70,8 @@ class OpenJobs:
             row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
             job = None if row is None else job_from_row(row)
             if job is not None and job.closed is not None:
-                return LastOperation(str(lanes), self._open_job(job))
-            return LastOperation(str(lanes), None)
+                return LastOperation(str(lanes), job.job_id, self._open_job(job))
+            return LastOperation(str(lanes), str(job_id or ""), None)
         return None
 
     def reopen_job(self, session_id: str, job_id: str) -> None:

@@ -272,6 +272,8 @@ class Command(NamedTuple):
     """A command: one letter and Enter, an F-key, or a printed barcode."""
 
     letter: str
+    is_own_step: bool = False
+    """True for `u` if the job's own last step is undone, also on a page where `u` undoes that of any job."""
 
 
 class Text(NamedTuple):

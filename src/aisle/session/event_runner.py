@@ -114,22 +114,22 @@ class EventRunner:
         self._store.unit_of_work.add_answer(event, self._context.at, raw, self._context.current(), verdict)
         self._verdicts.show(verdict)
 
-    def undo_last(self, jobs: tuple[str, ...] = ()) -> None:
-        """Reopen the last job of the person on this host to undo its last step; say what no job can undo.
-
-        `jobs`: names of the jobs whose step it may be; empty for any."""
+    def undo_last(self) -> None:
+        """Go back to the job of the person's last operation on this host to undo its last step, and reopen it if it is
+        closed; say what no job can undo."""
         self.commit_or_stop()
         store, user = self._profile.current.store, self._context.user.user
         operation = self._store.journal.jobs.last_operation(store, user)
-        if jobs and (operation is None or operation.job is None or operation.job.job.name not in jobs):
-            self._verdicts.show(Verdict(WRONG, msg("pick.nothing_to_undo")))
-        elif operation is None:
+        if operation is None:
             self._verdicts.show(Verdict(INFO, msg("pick.nothing_to_undo")))
+        elif index := self._page.stack.index_below_pages(operation.job_id):
+            self.apply(self._page.stack.close_above(index, self._context.current()))
+            self.feed(Command("u", is_own_step=True))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
         elif resumed := self._store.unit_of_work.reopen(operation.job, self._context.current()):
             self.apply(resumed)
-            self.feed(Command("u"))
+            self.feed(Command("u", is_own_step=True))
         else:
             text = msg("home.nothing_left_to_undo", what=_record_number(operation.lanes))
             self._verdicts.show(Verdict(WRONG, text))

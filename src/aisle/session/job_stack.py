@@ -221,6 +221,16 @@ class JobStack:
                 return below
         return _EventRun(self, context).feed(len(self.jobs) - 1, event)
 
+    def index_below_pages(self, job_id: str) -> int:
+        """Return the index of an open job that has only pages without work above it; 0 if there is none."""
+        for index in range(len(self.jobs) - 1, 0, -1):
+            stacked = self.jobs[index]
+            if job_id and stacked.job_id == job_id:
+                return index
+            if stacked.job.journalled and stacked.job.name not in WITHOUT_WORK:
+                break
+        return 0
+
     def resize_lists(self, context: Context) -> None:
         """Give the lists of all jobs the number of rows that the screen has room for."""
         self.jobs[:] = [stacked._replace(state=fill_page(stacked.state, context)) for stacked in self.jobs]

@@ -63,7 +63,8 @@ class ScannedSerials(NamedTuple):
         """Note whether an input undoes, and the serial number that the job asks about until its first good verdict."""
         if not isinstance(event, Scan | Quantity | Choice | Command | Back):
             return self
-        is_undoing = event == Command("u") or (self.is_undoing and isinstance(event, Choice))
+        is_undo = isinstance(event, Command) and event.letter == "u"
+        is_undoing = is_undo or (self.is_undoing and isinstance(event, Choice))
         kind = verdict.kind if verdict else ""
         if not isinstance(event, Scan):
             return self._replace(is_undoing=is_undoing, asked=() if kind == INFO else self.asked)

@@ -358,8 +358,8 @@ class Session:
                 self._switch_store(effect.store)
             case PinConfirmed():
                 self.pin_check.accept_pin(effect.until)
-            case UndoLast(jobs):
-                self.event_runner.undo_last(jobs)
+            case UndoLast():
+                self.event_runner.undo_last()
             case SetPreference():
                 self.profile.personalise(effect)
             case SignIn() | SignOut():

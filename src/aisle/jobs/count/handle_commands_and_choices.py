@@ -15,20 +15,20 @@ from aisle.jobs.count.count_state import CountState
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
+from aisle.scan.grammar_and_meaning_types import Command
 
 Result = Turn[CountState]
 
 
-def handle_command(state: CountState, letter: str, context: Context) -> Result:
+def handle_command(state: CountState, command: Command, context: Context) -> Result:
     """Handle a command by its letter."""
+    letter = command.letter
     if letter == "l" and state.phase in ("start", "count"):
         item = state.current_line
         args = {"location_code": state.location, "product_number": item.product if item else ""}
         return Turn(state, (Start("adjust", args),))
-    if state.phase == "start" and letter == "u" and state.last_sent is None:
-        return Turn(state, (UndoLast(undo_sent_count.UNDOABLE_JOBS),))  # a recount, which was a job of its own
     if state.phase == "start":
-        return undo_sent_count.undo_sent(state, context) if letter == "u" else go_back(state)
+        return _undo_last(state, command, context) if letter == "u" else go_back(state)
     if state.phase == "list":
         return _handle_plan_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
@@ -49,9 +49,9 @@ def handle_command(state: CountState, letter: str, context: Context) -> Result:
         case "d":
             return finish_count.finish_counting(state, context)
         case "u":
-            return (
-                _undo_step(state) if state.history or not state.last_sent else undo_sent_count.undo_sent(state, context)
-            )
+            if state.history or not state.last_sent:
+                return _undo_step(state)
+            return _undo_last(state, command, context)
         case "k":
             return _ask_pool(state)
         case "n" if state.mode == "product":
@@ -59,6 +59,11 @@ def handle_command(state: CountState, letter: str, context: Context) -> Result:
         case "n" if state.plan:
             return count_plan.next_in_plan(state, context)
     return Turn(state)
+
+
+def _undo_last(state: CountState, command: Command, context: Context) -> Result:
+    """Undo the last step of this person, most often the count sent last; loss, recount or another job may be later."""
+    return undo_sent_count.undo_sent(state, context) if command.is_own_step else Turn(state, (UndoLast(),))
 
 
 def _handle_plan_command(state: CountState, letter: str, context: Context) -> Result:

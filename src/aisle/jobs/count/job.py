@@ -77,6 +77,7 @@ class CountJob(Job[CountState]):
     name = "count"
     version = 2
     state_type = CountState
+    requery_after_write = True
     steps: tuple[str, ...] = (
         "count.start",
         "count.list",
@@ -202,8 +203,8 @@ class CountJob(Job[CountState]):
                 return handle_scans_and_quantities.handle_scan(state, matches, context)
             case Quantity(value, code):
                 return handle_scans_and_quantities.enter_quantity(state, value, code, context)
-            case Command(letter):
-                return handle_command(state, letter, context)
+            case Command():
+                return handle_command(state, event, context)
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
                 return Turn(finish_count.scroll(state, key, context))
             case Text(text) if state.phase == "count" and (

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 BOOKED_QUERY = "booked"
 """Id of the query for the differences that the service booked."""
 
-UNDOABLE_JOBS = ("count", "adjust")
-"""Jobs whose last step is undone from the pages that open them."""
-
 MAX_LATER_ENTRIES = 1000
 """Number of entries of these products that are read at most, beside those of the count."""
 

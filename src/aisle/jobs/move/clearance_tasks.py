@@ -118,8 +118,8 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         return msg("list.empty" if state.lists_tasks else "clearance_tasks.unlisted")
 
     def actions(self, state: ClearanceTasksState) -> tuple[Action[ClearanceTasksState], ...]:
-        """Return the undo of the last move, which was opened from the list and has closed."""
-        return (Action(msg("hint.undo"), lambda state, _: Turn(state, (UndoLast(("move",)),)), "u", is_hinted=False),)
+        """Return the undo of the last step, most often a move that was opened from the list and has closed."""
+        return (Action(msg("hint.undo"), lambda state, _: Turn(state, (UndoLast(),)), "u", is_hinted=False),)
 
     def key(self, row: TaskRow) -> str:
         return row.task.id

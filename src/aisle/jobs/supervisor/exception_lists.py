@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs import list_cursor_and_search, list_page_base_class
-from aisle.jobs.count.undo_sent_count import UNDOABLE_JOBS
 from aisle.jobs.job import (
     Args,
     Close,
@@ -221,12 +220,8 @@ def _location_text(row: NegativeStockRow | RecountsRow) -> Msg:
     return raw(row["location_code"]) if row["location_code"] else msg("exceptions.whole_store")
 
 
-def _undo_count(state: ExceptionsState, context: Context) -> Result:
-    return Turn(state, (UndoLast(UNDOABLE_JOBS),))
-
-
-UNDO_COUNT = Action[ExceptionsState](msg("hint.undo"), _undo_count, "u", is_hinted=False)
-"""Undo of the last count, which was opened from a list and has closed."""
+UNDO_LAST = Action[ExceptionsState](msg("hint.undo"), lambda state, _: Turn(state, (UndoLast(),)), "u")
+"""Undo of the last step, most often a count that was opened from a list and has closed."""
 
 
 class NegativeStockList(ExceptionList):
@@ -245,7 +240,7 @@ class NegativeStockList(ExceptionList):
     )
 
     def actions(self, state: ExceptionsState) -> Actions:
-        return (UNDO_COUNT,)
+        return (UNDO_LAST,)
 
     def open_row(self, state: ExceptionsState, row: NegativeStockRow, context: Context) -> Result:
         return open_order(state, row["order_number"]) if row["order_number"] else Turn(state, (start_count(row),))
@@ -266,7 +261,7 @@ class RecountList(ExceptionList):
 
     def actions(self, state: ExceptionsState) -> Actions:
         withdraw = Action(msg("exceptions.withdraw"), _withdraw_recount, "w", is_hinted=bool(state.rows))
-        return (withdraw, UNDO_COUNT)
+        return (withdraw, UNDO_LAST)
 
     def open_row(self, state: ExceptionsState, row: RecountsRow, context: Context) -> Result:
         return Turn(state, (start_count(row),))
