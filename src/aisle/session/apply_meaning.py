@@ -39,7 +39,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.pending_question import PendingQuestion, choice_question, factor_dropped, without_guess
+from aisle.session.pending_question import PendingQuestion, choice_question, factor_dropped, has_goods, without_guess
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.require_pin import PinCheck
@@ -123,29 +123,28 @@ class MeaningHandler:
         self, asked: PendingQuestion, meaning: Meaning, raw: str, before: Sequence[StackedJob]
     ) -> None:
         verdict, is_counted = self._verdicts.current, self._counts_factor(meaning, before)
-        has_opened = _has_goods(meaning) and not is_counted and tuple(self._page.stack.jobs) != tuple(before)
+        is_refused = verdict is not None and verdict.kind == WRONG
+        is_uncounted = has_goods(meaning) and not (is_counted or is_refused)
+        has_opened = is_uncounted and tuple(self._page.stack.jobs) != tuple(before)
         if not has_opened and asked.keeps_multiplier(meaning, raw, verdict, self._page.stack.jobs):
             self._page.question, self._verdicts.current = asked, asked.multiplier_kept(verdict)
         else:
             self._verdicts.current = asked.multiplier_dropped(meaning, raw, verdict, is_counted=is_counted)
 
     def _report_unused_factor(self, scan: Scan, raw: str, before: Sequence[StackedJob]) -> None:
-        """Add to the verdict that the factor of a scan is dropped: what was scanned has no quantity here.
-
-        An expiry check takes the date of a label, and no number of pieces is expected of it.
-        """
+        """Add to the verdict that a factor is dropped. An expiry check takes the date of a label, without its count."""
         verdict, first = self._verdicts.current, scan.matches[0]
-        is_refused = verdict is not None and verdict.kind == WRONG
-        is_date_taken = self._page.top.job.name == "expiry" and bool(first.expiry) and not is_multiplied(raw)
-        if first.times != 1 and not (is_refused or is_date_taken or self._counts_factor(scan, before)):
-            self._verdicts.current = factor_dropped(verdict, f"{first.times.normalize():f}")
+        is_date = self._page.top.job.name == "expiry" and bool(first.expiry) and not is_multiplied(raw)
+        if first.times == 1 or is_date or (verdict and verdict.kind == WRONG) or self._counts_factor(scan, before):
+            return
+        self._verdicts.current = factor_dropped(verdict, f"{first.times.normalize():f}")
 
     def _counts_factor(self, meaning: Meaning, before: Sequence[StackedJob]) -> bool:
         """Return whether a job that was open before counts the scan of goods, and does not only open something."""
         top = self._page.top
         was = next((each for each in before if each.job_id == top.job_id), None)
-        if not _has_goods(meaning) or top.job.name not in COUNTS_SCANS or was is None:
-            return _has_goods(meaning) and top.job.name == "pin"
+        if not has_goods(meaning) or top.job.name not in COUNTS_SCANS or was is None:
+            return has_goods(meaning) and top.job.name == "pin"
         step = was.job.step_name(was.state)
         return step not in ask_measured_quantity.OPENING_STEPS or top.job.step_name(top.state) == "count.product"
 
@@ -367,11 +366,6 @@ def _look_up_of(meaning: Meaning, raw: str) -> tuple[Start, Event] | None:
         words = raw.strip(" ?")
         return (Start("look_up", {"search": words}), Text(words)) if words else (Start("look_up", {}), Opened({}))
     return None
-
-
-def _has_goods(meaning: Meaning) -> bool:
-    """Return whether an input is the scan of a product."""
-    return isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
 
 
 def _has_back_key(stacked_job: StackedJob) -> bool:

@@ -215,8 +215,7 @@ class PendingQuestion(NamedTuple):
             or (isinstance(meaning, RefusedInput) and meaning.reason == PART_OF_LABEL)
         ):
             return False
-        is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
-        is_taken = verdict is not None and verdict.kind != WRONG and (is_goods or is_multiplied(raw))
+        is_taken = verdict is not None and verdict.kind != WRONG and (has_goods(meaning) or is_multiplied(raw))
         return not is_taken
 
     def multiplier_kept(self, verdict: Verdict | None) -> Verdict:
@@ -270,6 +269,11 @@ class PendingQuestion(NamedTuple):
 
 
 NO_QUESTION = PendingQuestion()
+
+
+def has_goods(meaning: Meaning) -> bool:
+    """Return whether an input is the scan of a product."""
+    return isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
 
 
 def factor_dropped(verdict: Verdict | None, factor: str) -> Verdict:
