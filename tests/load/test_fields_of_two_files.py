@@ -268,6 +268,18 @@ async def test_what_the_service_refuses_does_not_count(case: str, product: str, 
     assert float(row.get("price") or 0) == (0 if product == "N" else 1.1)
 
 
+async def test_a_free_field_of_products_stays_where_the_other_is_refused(world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    fields = '"[{""key"":""k"",""sort_order"":1,""value"":""a""}]"'
+    world.write("products.csv", "product_number,free_fields", f"P,{fields}")
+    world.write("free_fields.csv", "product_number,sort_order,key,value", f"P,1,k,{'x' * 1001}")
+    report = await loaded(world)
+    [bad] = report.bad
+    assert bad.reason.startswith("the service refused")
+    assert not any("which counts" in line for line in report.lines())
+    assert [one["value"] for one in (await listed(world, ""))["free_fields"]] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("other", "is_warned"), [("1,2x", False), ("-1", False), ("1.2", False), ("", True), ("1,P,1.1", False)]
 )

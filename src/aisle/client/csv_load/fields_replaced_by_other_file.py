@@ -172,13 +172,22 @@ class ReplacedFields:
             self._correct_warnings(self._tables[PRODUCTS.file], found)
 
     def _correct_warnings(self, table: CsvTable, refused: Mapping[int, _ReplacingValue]) -> None:
-        """Say of the fields of loaded rows that they are in rows that were refused later."""
+        """Say of the fields of loaded rows that they are in rows that were refused later.
+
+        Free fields of products.csv are loaded before the other file's, and stay.
+        """
         again = _read_again(table)
         for row in again.rows(find_conflicts(again)[0]):
             for name, value in row.values.items() if not row.reason else ():
                 if given := refused.get(hash((table.name, *_key_of(row.values), name))):
-                    table.notes.remove_warning(f"{name} is another in {given.file}, which counts", row.line)
-                    self._warn_of_other(table, row, name, value, given, is_new=row.line in self._new_rows)
+                    self._correct_warning(table, row, name, value, given)
+
+    def _correct_warning(self, table: CsvTable, row: TableRow, name: str, value: Any, given: _ReplacingValue) -> None:
+        is_list = name == FREE_FIELDS.lines_field
+        for one in [f"the free field {field['key']}" for field in value] if is_list else [name]:
+            table.notes.remove_warning(f"{one} is another in {given.file}, which counts", row.line)
+        if not is_list:
+            self._warn_of_other(table, row, name, value, given, is_new=row.line in self._new_rows)
 
     def is_held_whole(self, table: CsvTable, row: TableRow, body: Values) -> bool:
         """Return True if a row has a field that is held back, and no other is left of it."""

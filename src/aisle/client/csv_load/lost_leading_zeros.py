@@ -132,12 +132,10 @@ class LostZeros:
                     self._see(one)
         if self._table.layout is DELIVERIES:
             await self._see_suppliers(client)
-        found = self._whole.keys() & self._suspect
+        found = {key: code for key, code in self._whole.items() if key in self._suspect}
         for line, key, name, cell, digits in self._cells() if found or self._held else ():
-            before = self._held.get(hash((key, name, digits)))
-            if before is None:
-                before = self._whole.get(hash((name, digits))) if hash((name, digits)) in found else None
-            if before is not None:
+            before = self._held.get(hash((key, name, digits))) or found.get(hash((name, digits)))
+            if before:
                 self._table.notes.add_warning(f"{name} {_LOST_ZEROS}", f"{before} before, {cell} now", line)
 
     async def _see_suppliers(self, client: Client) -> None:
