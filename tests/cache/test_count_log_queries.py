@@ -251,6 +251,13 @@ def test_entry_of_other_person_is_found_by_that_name(desk: Desk) -> None:
     assert [row["id"] for row in desk.rows(key=desk.rows(user="U8")[0]["key"])] == ["41"]
 
 
+def test_entry_names_its_person_as_soon_as_the_name_is_known(desk: Desk) -> None:
+    desk.note(count("P1", 5, 7))
+    assert desk.rows()[0]["user_name"] == ""
+    desk.cache.write_people([service_rows.person("U1", "Anna Berg")])
+    assert desk.rows()[0]["user_name"] == "Anna Berg"
+
+
 def test_receipt_entries_are_no_counts(desk: Desk) -> None:
     entry: Any = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(4), "app_user_name": "U1"}
     write = log_write([entry | {"source": "aisle", "reference": "D7"}], ["P1"], STORE, "U1", is_count=False)

@@ -97,6 +97,7 @@ def test_who_has_changed_it_is_told_by_name_where_that_is_known(aisle_home: Path
     cache, reads = CacheWriter(db, STORE), CacheReader(home, outbox)
     try:
         cache.write_products([service_rows.product("P1", "Oat drink")])
+        cache.write_stock([service_rows.stock("P1", 2, last_loss_updatedby="U1")], 0, 1.0)
         box = OperationQueue(outbox, clock=Clock(1_795_176_000.0))
         with transaction(outbox):
             box.enqueue([Intent(update_write("P1", STORE, {"is_promotion": True}, {}))], ANNA)
@@ -104,8 +105,8 @@ def test_who_has_changed_it_is_told_by_name_where_that_is_known(aisle_home: Path
         for people in ([], [service_rows.person("U1", "Anna Berg")]):
             cache.write_people(people)
             ((row,), _) = reads.query("store_product", {"product_number": "P1", "user": "U1"})
-            told += [said["user_name"] for said in row["said"]]
-        assert told == ["U1", "Anna Berg"]
+            told += [(said["user"], said["user_name"], row["last_loss_updatedby"]) for said in row["said"]]
+        assert told == [("U1", "U1", "U1"), ("U1", "Anna Berg", "Anna Berg")]
     finally:
         reads.close()
         outbox.close()

@@ -1516,6 +1516,74 @@ def test_log_is_read_at_the_begin_and_when_the_counted_goods_change() -> None:
     assert hand.effects.count(Refresh("logs")) == 2
 
 
+def loss(quantity: int, **fields: Any) -> Row:
+    """An entry of P1 at A-1, made after the count."""
+    row = {"product_number": "P1", "location_code": "A-1", "pool": 1, "at": LATER_AT, "outcome": "queued"}
+    return {**row, "counted_quantity": None, "difference": Decimal(quantity), **fields}
+
+
+CHANGES: dict[str, tuple[list[Row], int]] = {
+    "lost": ([loss(-2)], -2),
+    "found": ([loss(3)], 3),
+    "lost twice": ([loss(-2), loss(-1, outcome="confirmed")], -3),
+    "location in other case, no pool": ([loss(-2, location_code="a-1", pool=0)], -2),
+    "undone": ([loss(-2), loss(2)], 0),
+    "refused": ([loss(-2, outcome="refused")], 0),
+    "withdrawn": ([loss(-2, outcome="resolved")], 0),
+    "before the count": ([loss(-2, at="2026-11-20T09:59:00Z")], 0),
+    "elsewhere": ([loss(-2, location_code="A-2")], 0),
+    "another pool": ([loss(-2, pool=2)], 0),
+    "another product": ([loss(-2, product_number="P2")], 0),
+    "a count": ([loss(-2, counted_quantity=Decimal(3))], 0),
+}
+"""Entries since P1 was counted, and what they change."""
+
+
+def since_message(change: int) -> Msg:
+    """What is said of three that were counted, of which some were lost or found since."""
+    amounts = {"counted": Decimal(3), "quantity": Decimal(abs(change)), "booked": Decimal(3 + change)}
+    return msg("count.lost_since" if change < 0 else "count.found_since", **amounts)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("expected", [3, 5])
+@pytest.mark.parametrize("name", CHANGES)
+def test_goods_lost_or_found_since_they_were_counted_are_named_with_the_booked_figure(name: str, expected: int) -> None:
+    rows, change = CHANGES[name]
+    hand = Hand({"A-1": [product("P1", expected)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.booked = tuple(rows)
+    hand.feed(Closed("adjust"))
+    step = hand.job.view(hand.state)
+    assert isinstance(step, Step)
+    assert (since_message(change) in [line.text for line in step.lines]) is bool(change)
+    hand.say("d")
+    assert bool(hand.entries) is (expected == 3 and not change), "nothing changes stock without a review"
+    if not hand.entries:
+        summary = hand.job.view(hand.state)
+        assert isinstance(summary, ListView)
+        assert (since_message(change) in summary.rows[0].cells) is bool(change)
+        hand.say("y")
+    (entry,) = hand.entries
+    assert entry["stock_pool_1"] == 3
+    assert entry["scanned_datetime"] < LATER_AT, "it is booked as of its time"
+
+
+def test_goods_counted_again_after_a_loss_are_booked_as_counted() -> None:
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.booked = (loss(-2),)
+    hand.feed(Closed("adjust"))
+    hand.context = hand.context._replace(now="2026-11-20T10:06:00Z")
+    hand.type(3)
+    hand.say("y")
+    assert "lost_since" not in hand.shown()
+    hand.say("u")
+    assert "lost_since" in hand.shown(), "it is the count before the loss again"
+
+
 def test_count_with_a_later_one_is_not_sent() -> None:
     hand = counted_by_two()
     assert hand.say("d") == "count.left_out"
@@ -1624,6 +1692,17 @@ def test_a_number_after_a_loss_is_asked_about() -> None:
     hand.feed(Closed("adjust"))
     assert hand.type(3) == "count.confirm_next"
     assert (hand.say("y"), hand.type(4)) == ("count.counted_of", "count.corrected")
+
+
+@pytest.mark.parametrize(("number", "answer"), [(10, "count.counted_of"), (4, "count.confirm_next")])
+def test_the_number_in_question_typed_again_confirms_it(number: int, answer: str) -> None:
+    hand = Hand({"A-1": [product("P1", 9)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.feed(Closed("adjust"))
+    assert hand.type(10) == "count.confirm_next"
+    assert hand.type(number) == answer
+    assert hand.state.lines[0].counted == (10 if number == 10 else 1)
 
 
 @pytest.mark.parametrize("question", ["missing", "recount", "number"])

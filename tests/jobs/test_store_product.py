@@ -17,7 +17,7 @@ from aisle.jobs.supervisor.parse_and_format_store_product_values import field_la
 from aisle.jobs.supervisor.store_product import StoreProductJob
 from aisle.jobs.supervisor.store_product_limits_and_objections import change_text, level_range
 from aisle.jobs.supervisor.store_product_page import StoreProductState
-from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict, raw
+from aisle.jobs.view import WRONG, Block, Chart, DetailView, Frame, LinkState, Step, Verdict, msg, raw
 from aisle.jobs.weekly_sales_figures_and_chart import MAX_FIGURES, parse_figures
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
@@ -60,6 +60,7 @@ def said(word: str, op_id: str = "A", why: str = "") -> Row:
         "op_id": op_id,
         "outcome": word,
         "fields": [("min", "4", "5")],
+        "user": "fred",
         "user_name": "fred",
         "at": "2026-11-20",
         "why": why,
@@ -196,10 +197,10 @@ def test_no_codes_is_a_choice() -> None:
         ("min", Quantity(Decimal("4.5")), "input.whole_number_only"),
         ("max", Quantity(Decimal(16)), "store_product.out_of_range"),
         ("max", UnknownCode("6-5"), "store_product.min_above_max"),
-        ("max", UnknownCode("often"), "store_product.how_levels"),
+        ("max", UnknownCode("often"), "count.unknown"),
         ("price", Quantity(Decimal(99_999_999)), "store_product.out_of_limits"),
-        ("expiry_date_time", Text("soon"), "store_product.how_day"),
-        ("attention_codes", Text("x" * 21), "store_product.how_codes"),
+        ("expiry_date_time", Text("soon"), "count.unknown"),
+        ("attention_codes", Text("x" * 21), "count.unknown"),
         ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.finish_change_first"),
         ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "page.not_this"),
     ],
@@ -287,6 +288,13 @@ def test_what_becomes_of_a_change_is_told() -> None:
     assert hand.view.lines[-1].text.id == "store_product.in_doubt"
 
 
+@pytest.mark.parametrize("outcome", ["confirmed", "refused"])
+def test_what_becomes_of_the_change_of_another_person_is_no_answer(outcome: str) -> None:
+    hand = Hand(row(said=[said("queued") | {"user": "anna"}]))
+    hand.row = row(said=[said(outcome) | {"user": "anna"}])
+    assert hand.feed(Changed("outbox", "")) == ""
+
+
 def test_figures_are_drawn_with_their_keys() -> None:
     hand = Hand(row(history_array='{"W1":3,"W2":4.5}', average_array="[4,4]", forecast_array="6;7;8"))
     hand.feed(Command("g"))
@@ -315,21 +323,29 @@ def test_figures_that_are_none_end_nothing(wild: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "event",
-    [UnknownCode("0.00"), Text("tea"), Choice(2), CursorKey("enter"), Command("x")],
+    ("event", "named"),
+    [
+        (UnknownCode("1.234,50"), "1.234,50"),
+        (Text("tea"), "tea"),
+        (Choice(2), ""),
+        (CursorKey("enter"), ""),
+        (Command("x"), ""),
+    ],
 )
-def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
+def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event, named: str) -> None:
     hand = Hand(row())
     hand.pick("price")
     hand.feed(Quantity(Decimal("2.25")))
     assert hand.job.step_name(hand.state) == "store_product.confirm"
     before = hand.state
-    assert hand.feed(event) == "store_product.confirm_or_back"
-    assert (
-        dict(hand.verdict.text.args)["value"] == parse_and_format_store_product_values.format_value("price", "2.25")
-        if hand.verdict
-        else False
-    )
+    hand.feed(event)
+    assert hand.verdict
+    value = parse_and_format_store_product_values.format_value("price", "2.25")
+    what_to_do = msg("store_product.confirm_or_back", value=value)
+    refused = Verdict(WRONG, what_to_do)
+    if named:
+        refused = Verdict(WRONG, msg("count.unknown", code=named), detail=what_to_do)
+    assert hand.verdict == refused
     assert (hand.state, hand.effects) == (before, [])
     assert not hand.feed(TypedText("1"))
 
@@ -542,9 +558,28 @@ def test_the_last_change_is_undone_while_its_values_stand() -> None:
     hand = Hand(row(min=5, said=[said("confirmed")]))
     assert "u" in hand.job.accepts(hand.state).command_letters
     assert hand.sent(Command("u")) == {"min": Decimal(4), "base": {"min": "5"}}
-    for changed in (row(min=6, said=[said("confirmed")]), row(min=5, said=[said("refused")]), row(min=5)):
-        hand = Hand(changed)
-        assert "u" not in hand.job.accepts(hand.state).command_letters
+
+
+FIRST_VALUE = said("confirmed") | {"fields": [("min", "", "5")]}
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (row(min=6, said=[said("confirmed")]), "expiry.changed_since"),
+        (row(min=5, said=[FIRST_VALUE]), "expiry.none_before"),
+        (row(min=5, said=[said("confirmed")], is_edit_min_max=False), "store_product.fixed_levels"),
+        (row(min=5, said=[said("confirmed")], may_edit=False), "clearance.role_denied"),
+        (row(min=5, said=[said("refused")]), "pick.nothing_to_undo"),
+        (row(min=5), "pick.nothing_to_undo"),
+        (None, "pick.nothing_to_undo"),
+    ],
+)
+def test_why_a_change_is_not_undone_is_said(found: Row | None, why: str) -> None:
+    hand = Hand(found)
+    assert not any(hint.letter == "u" for hint in hand.view.key_hints)
+    assert hand.feed(Command("u")) == why
+    assert hand.job.step_name(hand.state) == "store_product"
 
 
 @pytest.mark.parametrize(
@@ -566,7 +601,7 @@ def test_undo_goes_on_to_the_change_before(values: str, now: str, back: str) -> 
         for at, (before, after) in enumerate(itertools.pairwise(steps))
     ]
     hand = Hand(row(min=int(now), said=changes[::-1]))
-    assert ("u" in hand.job.accepts(hand.state).command_letters) == bool(back)
+    assert any(hint.letter == "u" for hint in hand.view.key_hints) == bool(back)
     if back:
         assert hand.sent(Command("u"))["min"] == Decimal(back)
 
@@ -645,7 +680,7 @@ def test_another_value_while_one_is_confirmed_is_taken_in_any_form_of_the_field(
         assert tuple(dict(hand.state.changes)) == told
         assert hand.state.changes != before
     else:
-        assert (said, hand.state.changes) == ("store_product.confirm_or_back", before)
+        assert (said, hand.state.changes) == ("count.unknown", before)
 
 
 def test_each_field_of_a_pending_change_is_named() -> None:

@@ -7,10 +7,12 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pytest
+
 from aisle import named_tuple_json
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Write
 from aisle.jobs.undo_todays_entries import MyEntriesJob, MyEntriesState
-from aisle.jobs.view import ListView, Step, Verdict
+from aisle.jobs.view import ListView, Step, Verdict, raw
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PRODUCT,
@@ -120,6 +122,15 @@ def test_it_asks_for_the_log_and_shows_mine_or_everyones() -> None:
     hand.feed(Back())
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("Anna Berg", "Anna Berg"), ("", "ann")])
+def test_entry_says_who_counted(name: str, shown: str) -> None:
+    hand = Hand(entry(1, user_name=name))
+    hand.feed(Choice(1))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert raw(shown) in [each.value for each in view.labelled_values]
 
 
 def test_scan_and_text_at_an_entry_are_answered() -> None:

@@ -51,6 +51,31 @@ async def test_a_store_has_its_own_clocks(time: str, words: str, world: World) -
     assert [words in row.reason for row in report.bad] == [True] * bool(words)
 
 
+STORES = "store_number,store_name,is_warehouse,store_next_delivery_datetime"
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+@pytest.mark.parametrize(
+    ("store", "time", "words"),
+    [
+        *(("1", time, words) for time, words in TIMES),
+        *(("2", "2027-03-14 02:30", SKIPPED), ("2", "2027-11-07 01:30", TWICE), ("2", "2027-03-28 02:30", "")),
+        ("2", "2027-10-31 02:30", ""),
+    ],
+)
+@pytest.mark.parametrize("column", ["store_next_delivery_datetime", "store_next_ordering_datetime"])
+async def test_times_of_a_new_store_are_read_as_those_of_a_known_one(
+    column: str, store: str, time: str, words: str, is_known: bool, world: World
+) -> None:
+    if is_known:
+        await load(world, "stores.csv", STORES, f"{store},Shop,false,")
+    header = f"store_number,store_name,is_warehouse,{column}"
+    report = await load(world, "stores.csv", header, f"{store},Shop,false,{time}")
+    told = [*map(str, report.bad), *(note for note in report.files[0].notes if "clocks" in note)]
+    assert [words in line and line.startswith("stores.csv:2: ") for line in told] == [True] * bool(words)
+    assert bool(report.bad) == (words == SKIPPED)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "differences"),
     [

@@ -182,3 +182,120 @@ async def test_what_belongs_to_a_refused_discount_is_held_back(field: str, world
     assert [(found[one][field], found[one]["size"]) for one in "PQ"] == [("51", "L"), ("52", "L")]
     words = f"{field} belongs to the discount_price, which a refused row of discount_prices.csv has"
     assert [words in line for line in report.lines()].count(True) == 1
+
+
+_PRICES = "product_number,price"
+_OF_STORE = "product_number,store_number,price"
+REFUSED_BY_SERVICE: dict[str, tuple[dict[str, str], str, str, tuple[str, ...]]] = {
+    "a price of the chain": (
+        {"products.csv": f"{_PRICES} P,3", "prices.csv": f"{_PRICES} P,-1"},
+        "",
+        "products.csv",
+        ("price",),
+    ),
+    "a price and what belongs to it": (
+        {"products.csv": f"{_PRICES},old_price P,3,4", "prices.csv": f"{_PRICES} P,-1"},
+        "",
+        "products.csv",
+        ("price", "old_price"),
+    ),
+    "the same price": (
+        {"products.csv": f"{_PRICES},size P,-1,L", "prices.csv": f"{_PRICES} P,-1"},
+        "",
+        "products.csv",
+        ("price",),
+    ),
+    "a price of a store": (
+        {"prices.csv": f"{_OF_STORE} P,1,-1", "store_products.csv": f"{_OF_STORE},min P,1,3,2"},
+        "1",
+        "store_products.csv",
+        ("price",),
+    ),
+    "a price with a field that a store cannot have": (
+        {
+            "prices.csv": f"{_OF_STORE},price_compare_unit P,1,2,kg",
+            "store_products.csv": f"{_OF_STORE},min P,1,3,2",
+        },
+        "1",
+        "store_products.csv",
+        ("price",),
+    ),
+    "a discount price of a store": (
+        {
+            "discount_prices.csv": "product_number,store_number,discount_price P,1,-1",
+            "store_products.csv": "product_number,store_number,discount_price,min P,1,0.5,2",
+        },
+        "1",
+        "store_products.csv",
+        ("discount_price", "is_promotion"),
+    ),
+    "a size": (
+        {"products.csv": "product_number,size P,L", "attributes.csv": f"product_number,size P,{'X' * 1001}"},
+        "",
+        "products.csv",
+        ("size",),
+    ),
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("case", "product"),
+    [
+        *((case, "P") for case in REFUSED_BY_SERVICE),
+        *((case, "N") for case, of in REFUSED_BY_SERVICE.items() if not of[1]),
+    ],
+)
+async def test_what_the_service_refuses_does_not_count(case: str, product: str, world: World) -> None:
+    files, store, file, named = REFUSED_BY_SERVICE[case]
+    stocked(world, "1,P,A,,1")
+    world.write("products.csv", "product_number,price,size", "P,1.10,S")
+    await loaded(world)
+    world.clear()
+    for name, text in files.items():
+        world.write(name, *text.replace(" P,", f" {product},").split())
+    report = await loaded(world)
+    lines = report.lines()
+    [bad] = report.bad
+    assert bad.reason.startswith("the service refused")
+    assert not any("is another in" in line for line in lines)
+    for name in named:
+        assert sum(f"{file}:2: warning: {name} " in line and "a refused row of" in line for line in lines) == 1, lines
+    is_none = "the new product has none until" if product == "N" else "stays as it is until"
+    assert sum(is_none in line for line in lines) == len(named)
+    assert any("fields of row 2 are held back" in line for line in lines)
+    row = await listed(world, store, product)
+    assert float(row.get("price") or 0) == (0 if product == "N" else 1.1)
+
+
+async def test_a_free_field_of_products_stays_where_the_other_is_refused(world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    fields = '"[{""key"":""k"",""sort_order"":1,""value"":""a""}]"'
+    world.write("products.csv", "product_number,free_fields", f"P,{fields}")
+    world.write("free_fields.csv", "product_number,sort_order,key,value", f"P,1,k,{'x' * 1001}")
+    report = await loaded(world)
+    [bad] = report.bad
+    assert bad.reason.startswith("the service refused")
+    assert not any("which counts" in line for line in report.lines())
+    assert [one["value"] for one in (await listed(world, ""))["free_fields"]] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("other", "is_warned"), [("1,2x", False), ("-1", False), ("1.2", False), ("", True), ("1,P,1.1", False)]
+)
+async def test_a_price_that_is_held_back_is_not_told_as_that_of_the_chain(
+    other: str, is_warned: bool, world: World
+) -> None:
+    stocked(world, "1,P,A,,1")
+    world.write("products.csv", _PRICES, "P,1.10")
+    world.write("store_products.csv", "product_number,store_number,price,min", "P,1,1.50,2")
+    await loaded(world)
+    world.clear()
+    world.write("products.csv", _PRICES, "P,3")
+    if other:
+        header = "store_number,product_number,price" if other.startswith("1,P") else _PRICES
+        world.write("prices.csv", header, other if other.startswith("1,P") else f'P,"{other}"')
+    lines = (await loaded(world)).lines()
+    assert (
+        any(line.startswith("products.csv:2: warning: the price is that of the chain") for line in lines) == is_warned
+    )

@@ -144,6 +144,90 @@ async def test_zeros_that_another_row_has_are_missed(column: str, world: World) 
     assert await warnings(world) == [f"orders.csv:2: warning: {column} {LOST}: 01000 before, 1000 now."]
 
 
+STORE_CODES = ("area_id", "postal_code", "phone_number", "store_gln", "cost_center", "country_code", "store_type_code")
+PRODUCT_CODES = (
+    *("category_code", "brand_code", "color_code", "size_code", "variant_code", "attention_code", "country_code"),
+    *("supplier_id", "supplier_product_number", "smallest_product_number", "referral_product_id", "general_ledger"),
+    *("promotion_week", "product_name", "size"),
+)
+PRODUCT_NUMBERS = ("supplier_id", "category_code", "brand_code", "attention_code", "general_ledger")
+_DELIVERY = f"{HEADER},no_of_containers"
+SHARED = {
+    "orders.csv": (
+        HEADER,
+        "1,O{},1,P,1",
+        ("customer_number", "reference", "sales_order_id", "order_type_code", "customer_zipcode", "delivery_zipcode"),
+    ),
+    "deliveries.csv": (_DELIVERY, "1,O{},1,P,1,1", ("supplier_code",)),
+    "stores.csv": ("store_number,store_name,is_warehouse", "{0},Shop {0},false", ("area_id",)),
+    "products.csv": ("product_number", "P{}", PRODUCT_NUMBERS),
+}
+"""Columns of codes that several records share, by file."""
+OF_ONE_FILE = {
+    "orders.csv": (*SHARED["orders.csv"][:2], ("order_lines.reference",)),
+    "stores.csv": (*SHARED["stores.csv"][:2], ("cost_center", "store_type_code", "postal_code")),
+    "deliveries.csv": (*SHARED["deliveries.csv"][:2], ("secondary_order_number", "customer_order_shipment_number")),
+    "attributes.csv": ("product_number", "P{}", PRODUCT_CODES[:7]),
+}
+"""Such columns that no list of the service shows."""
+
+
+def rows_of(table: tuple[str, str, tuple[str, ...]], *codes: str) -> list[str]:
+    header, keys, columns = table
+    rows = [",".join((keys.format(at), *[code] * len(columns))) for at, code in enumerate(codes, 1)]
+    return [",".join((header, *columns)), *rows]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("is_lost_first", [False, True])
+@pytest.mark.parametrize(
+    ("file", "table"), [*SHARED.items(), *OF_ONE_FILE.items()], ids=[*SHARED, *(f"{one}, more" for one in OF_ONE_FILE)]
+)
+async def test_zeros_of_a_code_in_another_row_are_missed(
+    file: str, table: tuple[str, str, tuple[str, ...]], is_lost_first: bool, world: World
+) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number", "P", "P1", "P2", "P3")
+    await loaded(world)
+    world.clear()
+    codes = ("12", "00012") if is_lost_first else ("00012", "12")
+    world.write(file, *rows_of(table, *codes, "0013"))
+    line = 2 if is_lost_first else 3
+    assert sorted(await warnings(world)) == sorted(
+        f"{file}:{line}: warning: {column} {LOST}: 00012 before, 12 now." for column in table[2]
+    )
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("file", SHARED)
+async def test_zeros_of_a_code_in_an_earlier_load_are_missed(file: str, world: World) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number", "P", "P1", "P2")
+    await loaded(world)
+    world.clear()
+    world.write(file, *rows_of(SHARED[file], "00012"))
+    assert await warnings(world) == []
+    header, keys, columns = SHARED[file]
+    world.write(file, *rows_of((header, keys.replace("{", "2{"), columns), "12"))
+    assert sorted(await warnings(world)) == sorted(
+        f"{file}:2: warning: {column} {LOST}: 00012 before, 12 now." for column in columns
+    )
+
+
+async def test_codes_with_zeros_behind_their_point_stay_two(world: World) -> None:
+    world.write("products.csv", "product_number,category_code", "P,1.1", "Q,1.10")
+    assert await warnings(world) == []
+
+
+async def test_zeros_of_a_supplier_of_products_are_missed(world: World) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number,supplier_id", "P,00012")
+    await loaded(world)
+    world.clear()
+    world.write("deliveries.csv", f"{_DELIVERY},supplier_code", "1,O1,1,P,1,1,12")
+    assert await warnings(world) == [f"deliveries.csv:2: warning: supplier_code {LOST}: 00012 before, 12 now."]
+
+
 async def test_zeros_of_a_store_are_missed(world: World) -> None:
     world.write(
         "stores.csv", "store_number,store_name,is_warehouse,postal_code", "1,One,false,01000", "2,Two,false,1000"
@@ -151,12 +235,6 @@ async def test_zeros_of_a_store_are_missed(world: World) -> None:
     assert await warnings(world) == [f"stores.csv:3: warning: postal_code {LOST}: 01000 before, 1000 now."]
 
 
-STORE_CODES = ("area_id", "postal_code", "phone_number", "store_gln", "cost_center", "country_code", "store_type_code")
-PRODUCT_CODES = (
-    *("category_code", "brand_code", "color_code", "size_code", "variant_code", "attention_code", "country_code"),
-    *("supplier_id", "supplier_product_number", "smallest_product_number", "referral_product_id", "general_ledger"),
-    *("promotion_week", "product_name", "size"),
-)
 DOTTED = ("category_code", "brand_code", "supplier_product_number", "size")
 
 

@@ -231,6 +231,94 @@ def test_a_code_of_no_country_is_warned_of(file: str, cell: str, is_one: bool, w
 def test_a_gap_in_a_list_is_refused(column: str, cell: str, write: Write, tmp_path: Path) -> None:
     write("store_products.csv", f"store_number,product_number,{column}", f"1,P,{cell}", "1,Q,5|7|")
     found = Found(tmp_path)
-    if column != "history_keys" or not any(word in cell for word in ("NULL", "-")):
-        assert "has an empty part, and what follows would move to its place" in found.bad[2]
+    assert "has an empty part, and what follows would move to its place" in found.bad[2]
     assert [str(value) for value in found.bodies[-1][column]] == ["5", "7"]
+
+
+_STORE_PRODUCT = ("store_products.csv", "store_number;product_number", "1;P")
+_KEYS = ("history_keys", "average_keys", "forecast_keys")
+LISTS = {
+    "tags": ("locations.csv", "store_number;location_code", "1;A"),
+    **dict.fromkeys(("attention_codes", *_KEYS), _STORE_PRODUCT),
+    **dict.fromkeys(("stores_allowed", "promo_stores_not_allowed"), ("products.csv", "product_number", "P")),
+}
+
+
+def list_cell(write: Write, folder: Path, column: str, cell: str) -> Found:
+    name, header, keys = LISTS[column]
+    write(name, f"{header};{column}", f'{keys};"{cell}"')
+    return Found(folder)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        *((cell, "was shortened by a spreadsheet") for cell in ("1,20E+03", "1.20E+03", "A|1,20E+03", "A,12E+20")),
+        *(
+            (cell, "an error of the spreadsheet")
+            for cell in ("A|#N/A", "A|#N/A|NULL", "A|#VERW!", "A/#N/A", "A,#DIV/0!")
+        ),
+        *((cell, "has an empty part") for cell in ("(empty)|A", "NULL|A", "A|-|B", "A|nan|B")),
+        *((cell, "twice; keep one of them") for cell in ("A|A", "a|A", "A|B|a", "A;B;A", "12|12.0")),
+        *((cell, "can be one number or two") for cell in ("12,5", "1,20", "0,5", "12,0")),
+        *((cell, "has signs of thousands") for cell in ("A|1,234", "A|1.000")),
+        *((cell, "is a formula") for cell in ("A|=B1", "A|=SUM(B1:B2)")),
+    ],
+)
+@pytest.mark.parametrize("column", LISTS)
+def test_a_part_of_a_list_is_refused_as_a_code_is(
+    column: str, cell: str, words: str, write: Write, tmp_path: Path
+) -> None:
+    found = list_cell(write, tmp_path, column, cell)
+    assert found.bodies == []
+    assert words in found.bad[2]
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts", "words"),
+    [
+        ("12.0", ["12"], ".0 behind it taken off"),
+        ("A|12.0", ["A", "12"], ".0 behind it taken off"),
+        ("12.0|12.5", ["12.0", "12.5"], ""),
+        ("A|NULL", ["A"], "NULL read as an empty cell"),
+        ("A|(empty)", ["A"], "(empty) read as an empty cell"),
+        ("9,520001100086E+12|A", ["9520001100086", "A"], "E notation written out"),
+        ("9,520001100086E+12", ["9520001100086"], "E notation written out"),
+        ("0042,0043", ["0042", "0043"], "commas between its parts made bars"),
+        ("1,2,3", ["1", "2", "3"], "commas between its parts made bars"),
+        ("A|top shelf", ["A", "top shelf"], ""),
+    ],
+)
+@pytest.mark.parametrize("column", LISTS)
+def test_a_part_of_a_list_is_read_as_a_code_is(
+    column: str, cell: str, parts: list[str], words: str, write: Write, tmp_path: Path
+) -> None:
+    found = list_cell(write, tmp_path, column, cell)
+    assert found.bodies[0][column] == parts
+    changed = [note for note in found.notes if "changed in row 2" in note]
+    assert len(changed) == bool(words)
+    assert all(words in note for note in changed)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("mrt-26", "looks like a date that a spreadsheet has made of a code: mrt-26"),
+        ("A|2026-03-01", "looks like a date that a spreadsheet has made of a code: 2026-03-01"),
+        ("A|12,5", "looks like a number, time or word that a spreadsheet has made of a code: 12,5"),
+        ("A|WAAR", "looks like a number, time or word that a spreadsheet has made of a code: WAAR"),
+        ("A|123456789012345000", "has only zeros after its 15th digit"),
+    ],
+)
+@pytest.mark.parametrize("column", LISTS)
+def test_a_part_of_a_list_is_warned_of_as_a_code_is(
+    column: str, cell: str, words: str, write: Write, tmp_path: Path
+) -> None:
+    notes = list_cell(write, tmp_path, column, cell).notes
+    is_checked = not column.endswith("_keys")
+    assert any(f"{column} {words}" in note for note in notes) == is_checked
+
+
+@pytest.mark.parametrize("error", ["#N/A", "#DIV/0!", "#DEEL/0!"])
+def test_an_error_among_numbers_is_named_whole(error: str, write: Write, tmp_path: Path) -> None:
+    assert f"is '{error}', an error of the spreadsheet" in numbers(write, tmp_path, f"1|{error}").bad[2]

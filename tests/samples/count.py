@@ -9,6 +9,7 @@ from aisle.jobs.adjust import AdjustJob
 from aisle.jobs.adjust_state_and_reasons import AdjustState, SentAdjustment, parse_reasons
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, UndoStep
 from aisle.jobs.count.job import CountJob
+from aisle.jobs.count.sent_count_types import StockChange
 from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.undo_todays_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
@@ -71,6 +72,11 @@ def _product_count(text: str) -> CountState:
     return CountState("count", "product", "B-01-02", "4001", label, lines=items, current_index=1, pools=POOLS)
 
 
+def _change(product: str, quantity: int) -> StockChange:
+    """A loss or find an hour after the count."""
+    return StockChange(product, "A-03-12", 1, Decimal(quantity), "2026-11-20T10:41:00Z")
+
+
 def _start(text: str) -> Frame:
     verdict = Verdict(GOOD, msg("count.sent_differing", what=text or "A-03-12", count=5, differing=2))
     return _frame(CountJob().view(CountState()), verdict, LinkState("live", 5.0, 1), 9)
@@ -94,7 +100,7 @@ def _product(text: str) -> Frame:
 
 
 def _blind(text: str) -> Frame:
-    state = _count_state(text, 11, 6)._replace(is_blind=True)
+    state = _count_state(text, 11, 6)._replace(is_blind=True, stock_changes=(_change("4002", 1),))
     verdict = Verdict(WRONG, msg("count.unknown", code=text or "8710000000042"))
     return _frame(CountJob().view(state), verdict, LinkState("offline", 300.0, 2), 15, "8")
 
@@ -162,6 +168,7 @@ def _recount(text: str) -> Frame:
 
 def _summary(text: str) -> Frame:
     state = _count_state(text, 10, 6, 0, 4, 4)._replace(phase="summary", current_index=-1)
+    state = state._replace(stock_changes=(_change("4001", -2), _change("7714", 1)))
     verdict = Verdict(ASK, msg("count.differ_value", count=3, units=Decimal(-9), value="-14.97"))
     return _frame(CountJob().view(state), verdict, LinkState("live", 4.0), 21)
 

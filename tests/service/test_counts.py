@@ -62,6 +62,19 @@ async def test_a_count_without_a_place_is_the_store_s_total(world: World) -> Non
     assert flagged["counted_quantity"] == 4
 
 
+@pytest.mark.parametrize("counted", [None, 9])
+async def test_the_undo_of_what_was_found_is_no_loss(world: World, counted: int | None) -> None:
+    query = {"appUserName": "bea"}
+    await world.log(query=query, product_number="P1", location_code="A1", quantity=-1, reason_code=1)
+    found: dict[str, Any] = {"quantity": 3} if counted is None else {"counted_quantity": counted}
+    await world.log(query={"appUserName": "dan"}, product_number="P1", location_code="A1", **found)
+    logged = await world.rows("/products/stock/storeproductlogs", store_number="S1")
+    undo: dict[str, Any] = {"quantity": -3, "reference": f"undo-{logged[-1]['id']}"}
+    await world.log(query={"appUserName": "dan"}, product_number="P1", location_code="A1", **undo)
+    [entry] = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
+    assert entry["last_loss_updatedby"] == "bea"
+
+
 async def test_a_change_adds_and_a_loss_below_none_is_a_fact(world: World) -> None:
     await world.log(product_number="P1", location_code="A1", quantity=3, reason_code=4, appUserName=None, status=400)
     query = {"appUserName": "bea"}

@@ -199,3 +199,20 @@ async def test_dates_at_calendar_edge_survive_time_zones(here: Here) -> None:
     await here.post("/stores/S1/orders/deliveries", {"orders": edges})
     assert len(await here.rows("/orders/deliveries", delivery_date="9999-12-31", store_number="S1")) == 1
     assert len(await here.rows("/products/stock/storeproductlogs", to_modified_date="9999-12-31")) == 0
+
+
+@pytest.mark.parametrize(
+    ("store", "is_of_all", "zone"),
+    [
+        *(("NEW", True, "Europe/Amsterdam"), ("S2", True, "Asia/Tokyo"), ("S1", True, "Europe/Amsterdam")),
+        *(("NEW", False, None), ("S2", False, None), ("S1", False, "Europe/Amsterdam")),
+    ],
+)
+async def test_the_zone_of_a_store_is_named_before_it_exists(
+    store: str, is_of_all: bool, zone: str | None, world: World
+) -> None:
+    here = Here(world, "Europe/Amsterdam", "Asia/Tokyo")
+    headers = {} if is_of_all else {"Authorization": f"Bearer {world.token('staff', ['S1'])}"}
+    answer = await world.send("GET", f"/aisle/v1/stores/{store}", client=here.client, headers=headers)
+    assert answer.headers.get("Aisle-Time-Zone") == zone
+    await here.client.aclose()

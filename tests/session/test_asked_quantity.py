@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aisle.cache.writer import CacheWriter
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, WRONG, Frame
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
@@ -278,6 +278,60 @@ def test_a_factor_with_decimals_is_the_weight(home: StoreFolder, job: str) -> No
         begun(session, job)
         say(session, f"1.5*{CHEESE}")
         assert quantities(session) == {"P1": Decimal("1.5")}
+
+
+NONE_ASKED = {
+    "weight": ((GROSS_CHEESE,), "P1", "0 kg"),
+    "plain code": ((CHEESE,), "P1", "0 kg"),
+    "factor": (("3*", CHEESE), "P1", "0 kg"),
+    "supplier's unit": ((f"010{TAPE}3142000250",), "P3", "0 m"),
+    "lot that may hide a count": ((f"010{TEA}10L123012",), "P4", "OK 0,"),
+}
+"""Scans whose quantity is asked, their product, and what the count says of none."""
+
+
+@pytest.mark.parametrize("how", NONE_ASKED)
+@pytest.mark.parametrize("before", ["", "2"])
+def test_none_of_what_is_asked_is_counted(home: StoreFolder, how: str, before: str) -> None:
+    scans, product, said = NONE_ASKED[how]
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        if before:
+            opened_by(session, scans)
+            say(session, before)
+        had = quantities(session)
+        assert told(opened_by(session, scans))[0] == ASK
+        frame = say(session, "0")
+        assert told(frame) == (GOOD, "count.counted_of")
+        assert before or said in shown(frame, 120, 40)
+        assert quantities(session) == had
+        line = next(each for each in session.stack.top.state.lines if each.product == product)
+        assert line.counted == had.get(product, 0)
+        say(session, "u")
+        line = next(each for each in session.stack.top.state.lines if each.product == product)
+        assert line.counted == had.get(product)
+
+
+@pytest.mark.parametrize("job", [job for job in JOBS if job != "count"])
+def test_none_of_what_is_asked_takes_the_scan_back_elsewhere(home: StoreFolder, job: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, GROSS_CHEESE)
+        assert told(say(session, "0"))[1] == "session.dropped"
+        assert quantities(session) == {}
+
+
+@pytest.mark.parametrize("scan", [GROSS_CHEESE, CHEESE])
+def test_none_is_an_answer_where_a_product_was_not_counted(home: StoreFolder, scan: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        say(session, TEA)
+        frame = say(session, "d")
+        assert frame.view.name == "count.missing"
+        say(session, scan)
+        say(session, "0")
+        line = next(each for each in session.stack.top.state.lines if each.product == "P1")
+        assert line.counted == 0
 
 
 def opened_by(session: Session, scans: tuple[str, ...]) -> Frame:

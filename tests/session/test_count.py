@@ -13,7 +13,7 @@ import pytest
 from aisle.barcode_numbers import check_digit
 from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.scan.inputs import Line
@@ -163,3 +163,22 @@ def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: 
         assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"
         assert say(session, "b", "b").view.name == "locations.location"
     assert [each.operation for each in sent(home)] == ["create-store-product-logs", "create-movement"]
+
+
+@pytest.mark.parametrize(("counted", "booked"), [(9, 7), (10, 8)])
+def test_a_loss_in_the_middle_of_a_count_is_named_before_that_is_sent(
+    home: StoreFolder, counted: int, booked: int
+) -> None:
+    """A count without a difference is reviewed, too."""
+    amounts = {"counted": Decimal(counted), "quantity": Decimal(2), "booked": Decimal(booked)}
+    since = repr(msg("count.lost_since", **amounts))
+    with at(home) as session:
+        open_count(session)
+        say(session, CODES[0], str(counted), "l", "2")
+        frame = say(session, "1")
+        assert (frame.view.name, since in repr(frame.view)) == ("count.stop", True)
+        frame = say(session, "d")
+        assert (frame.view.name, since in repr(frame.view)) == ("count.summary", True)
+        assert told(say(session, "y"))[0] == GOOD
+    quantities = [operation.body["storeproductlog"][0]["stock_pool_1"] for operation in sent(home)]
+    assert quantities == [-2, counted]

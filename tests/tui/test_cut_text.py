@@ -133,11 +133,12 @@ def test_a_label_is_short_where_a_value_would_be_cut() -> None:
     assert "Product number  130010" in drawn(short, SMALL._replace(cells=40))
 
 
-def band(verdict: Verdict, language: str = "en", view: View | None = None) -> list[str]:
-    """The lines of what is said on the narrowest screen."""
+def band(verdict: Verdict, language: str = "en", view: View | None = None, columns: int = 20) -> list[str]:
+    """The lines of what is said, by default on the narrowest screen."""
     step = Step("pick.product", raw("4101"), raw("Scan"), (Line("location", raw("A-05-2")),), key_hints=(BACK,))
     frame = Frame(view or step, LinkState("live", 12.0), verdict, "", "0042", "Anna", 11, language)
-    lines = zip(layout_screen(frame, 20, 16).lines, plain_lines(layout_screen(frame, 20, 16)), strict=True)
+    screen = layout_screen(frame, columns, 16)
+    lines = zip(screen.lines, plain_lines(screen), strict=True)
     return [text.strip() for line, text in lines if any(role.startswith("verdict") for _, role in line)]
 
 
@@ -156,6 +157,17 @@ def test_good_news_whose_shortest_words_one_line_cuts_have_two(told: Msg, langua
     assert not any("…" in line for line in shown)
     scanned = band(Verdict(GOOD, msg("pick.picked", done=1, of=4, label=NAME)), language)
     assert len(scanned) == 1, "a scan paints no more for it"
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+@pytest.mark.parametrize("counted", [5, 125])
+def test_goods_that_were_counted_again_are_named(counted: int, language: str) -> None:
+    told = msg("my_entries.later_count", label=NAME, counted=counted)
+    for columns in (40, 60, 80):
+        for verdict in (Verdict(WRONG, told), Verdict(GOOD, told)):
+            shown = " ".join(band(verdict, language, columns=columns))
+            assert "Hillmoor" in shown, (columns, shown)
+            assert str(counted) in shown, (columns, shown)
 
 
 def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:

@@ -107,15 +107,18 @@ def log_reasons(context: QueryContext, _: Args) -> QueryResult[ReasonsRow]:
     return rows, len(rows)
 
 
-@declare_query("my_entries", "now key user product_number products search first size", whole_topics("log", OUTBOX))
+@declare_query(
+    "my_entries", "now since key user product_number products search first size", whole_topics("log", OUTBOX)
+)
 def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRow]:
-    """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
+    """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`. Without `since`
+    (ISO 8601) the day begins at midnight.
 
     Filters: `user`, `product_number`, `products` (several), words to `search`.
     """
     cache, outbox, store = context.cache, context.outbox, context.store_folder.store
     midnight = store_time.start_of_today(str(args["now"]))
-    since = to_utc_text(midnight.isoformat())
+    since = to_utc_text(str(args.get("since") or midnight.isoformat()))
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     sent = list(local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
     found = fetch(cache, _LOG_ENTRIES, since, user, product)
@@ -135,16 +138,24 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
     waiting = local_entries(context, since)
-    return [_entry_of_day(cache, row, undone, waiting) for row in shown], len(filtered)
+    names = names_by_user(cache)
+    return [_entry_of_day(cache, row, undone, waiting, names) for row in shown], len(filtered)
 
 
-def _entry_of_day(cache: apsw.Connection, row: EntryRow, undone: set[str], waiting: Sequence[EntryRow]) -> MyEntriesRow:
+def _entry_of_day(
+    cache: apsw.Connection,
+    row: EntryRow,
+    undone: set[str],
+    waiting: Sequence[EntryRow],
+    names: Mapping[str, str],
+) -> MyEntriesRow:
     """Return a row of the day's list with what became of the entry since. Counts of this host that are `waiting` count
     before they are sent."""
     may_stand = row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
     is_confirmed = row["outcome"] == OUTCOME_CONFIRMED
     return {
         **row,
+        "user_name": names.get(row["app_user_name"]) or "",
         "undone": is_undone(row, undone),
         "later_count": later_count(cache, row, undone, waiting) if may_stand else None,
         "is_not_used": is_confirmed and is_taken_back(cache, row),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase, digits
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import apsw
 
@@ -404,6 +404,11 @@ _FIELD_PREFIX = re.compile(r"^\[\d+\]\.\w+: ")
 MAX_CHANGES = 8
 """Greatest number of changes of a product that are shown."""
 
+_FIELDS_OF_PEOPLE: tuple[
+    Literal["last_expiry_updatedby", "last_loss_updatedby", "last_minmax_updatedby", "last_receipt_updatedby"], ...
+] = ("last_expiry_updatedby", "last_loss_updatedby", "last_minmax_updatedby", "last_receipt_updatedby")
+"""Fields of a stock entry that name a user."""
+
 _CHANGES_OF_PRODUCT = """
 SELECT * FROM operation INDEXED BY operation_settings
 WHERE operation = 'update-store-products' AND body ->> '$[0].product_number' = ? AND closed_by = ''
@@ -418,6 +423,7 @@ def load_store_product(context: QueryContext, args: Args) -> QueryResult[StorePr
     if not rows:
         return [], total
     cache, number = context.cache, str(args["product_number"])
+    names = names_by_user(cache)
     stock = fetch_one(
         cache, "SELECT s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
     )
@@ -427,13 +433,15 @@ def load_store_product(context: QueryContext, args: Args) -> QueryResult[StorePr
         "read_at": iso_time(stock[0]) if stock else "",
         "may_edit": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
         "keeps_all": announces_features(cache),
-        "said": list(_change_rows(cache, context.outbox, number)),
+        "said": list(_change_rows(context.outbox, number, names)),
     }
+    for field in _FIELDS_OF_PEOPLE:
+        if user := row.get(field):
+            row[field] = names.get(user) or user
     return [row], total
 
 
-def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[PendingChangeRow]:
-    names = names_by_user(cache)
+def _change_rows(outbox: apsw.Connection, number: str, names: Mapping[str, str]) -> Iterator[PendingChangeRow]:
     for found in fetch(outbox, _CHANGES_OF_PRODUCT, number, MAX_CHANGES):
         op = operation_from_row(found)
         fields = list(_changed_fields(op, number))
@@ -442,6 +450,7 @@ def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -
                 "op_id": op.op_id,
                 "outcome": OUTCOME_BY_STATE[op.state],
                 "fields": fields,
+                "user": op.app_user,
                 "user_name": names.get(op.app_user) or op.app_user,
                 "at": to_utc_text(op.occurred_at),
                 "why": _FIELD_PREFIX.sub("", op.last_error) if op.state != "done" else "",

@@ -185,7 +185,7 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
         key=str(row["key"]),
         id=str(row.get("id") or ""),
         at=str(row.get("at") or ""),
-        user=str(row.get("app_user_name") or ""),
+        user=str(row.get("user_name") or row.get("app_user_name") or ""),
         product=str(row.get("product_number") or ""),
         label=str(row.get("description") or row.get("product_number") or ""),
         location=str(row.get("location_code") or ""),

@@ -109,6 +109,8 @@ class Match(NamedTuple):
     """True if records of other kinds have its code too, for which the page has no use."""
     may_hide_expiry: bool = False
     """True if a value of its label, such as the lot, may end in an expiry date without a separator."""
+    times: Decimal = Decimal(1)
+    """Factor that was typed before the code, or number of pieces on its label; `quantity` includes it."""
 
 
 class Accepts(NamedTuple):

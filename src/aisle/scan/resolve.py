@@ -294,6 +294,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         unit_price=candidate.price if is_divided else None,
         serial=interpretation.serial,
         may_hide_expiry=interpretation.may_hide_expiry,
+        times=interpretation.multiplier,
     )
 
 

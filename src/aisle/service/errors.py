@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -37,8 +38,8 @@ class Refusal(AisleError):
     """Request that is refused; nothing has changed.
 
     `status` is the HTTP status, `field` the wrong part of the request (`orders[0].order_lines[2].quantity`). `extra`
-    are further members of the answer, such as the current line; `retry_after` are the seconds until a new attempt. If
-    `keeps_writes`, the handler has written only about the refusal, and this is committed.
+    are further members of the answer, such as the current line; `retry_after` are the seconds until a new attempt,
+    `headers` further ones. If `keeps_writes`, the handler has written only about the refusal, and this is committed.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Refusal(AisleError):
     ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.headers: Mapping[str, str] = {}
         self.keeps_writes = False
         self.status = status
         self.message = message

@@ -12,7 +12,7 @@ from aisle.jobs.list_cursor_and_search import PAGE_LETTERS
 from aisle.jobs.quantity_or_record import MAX_LIKELY_QUANTITY, is_other_kind, name_of
 from aisle.jobs.shell.pin import is_pin_shaped
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg, raw
-from aisle.scan.grammar import is_multiplied, normalise_input
+from aisle.scan.grammar import is_multiplied
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     PERSON,
@@ -39,7 +39,7 @@ from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch_and_refusals import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
-from aisle.session.pending_question import PendingQuestion, choice_question, without_guess
+from aisle.session.pending_question import PendingQuestion, choice_question, factor_dropped, has_goods, without_guess
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.require_pin import PinCheck
@@ -104,35 +104,49 @@ class MeaningHandler:
 
     def apply(self, meaning: Meaning, raw: str) -> None:
         """Apply a meaning; tell what becomes of a pending question or multiplier."""
-        asked = self._page.question
+        asked, before = self._page.question, self._page.stack.snapshot()
         is_unknown_label = isinstance(meaning, UnknownCode) and self._is_unknown_label(meaning)
-        self._apply_with_question(meaning, raw)
+        applied = self._apply_with_question(meaning, raw)
         self.add_remarks(meaning)
         if asked.is_pending:
             self._report_unanswered(asked, meaning)
         if self._page.question.is_pending:
             return
-        if asked.is_pending:
-            self._report_multiplier(asked, meaning, raw)
-        elif isinstance(meaning, Scan) and is_multiplied(raw):
-            self._report_unused_multiplier(meaning, raw)
+        if asked.multiplier:
+            self._report_multiplier(asked, meaning, raw, before)
+        elif isinstance(applied, Scan):
+            self._report_unused_factor(applied, raw, before)
         if is_unknown_label:
             self._verdicts.add_detail(msg("session.store_label"))
 
-    def _report_multiplier(self, asked: PendingQuestion, meaning: Meaning, raw: str) -> None:
-        verdict = self._verdicts.current
-        if asked.keeps_multiplier(meaning, raw, verdict, self._page.stack.jobs):
+    def _report_multiplier(
+        self, asked: PendingQuestion, meaning: Meaning, raw: str, before: Sequence[StackedJob]
+    ) -> None:
+        verdict, is_counted = self._verdicts.current, self._counts_factor(meaning, before)
+        is_refused = verdict is not None and verdict.kind == WRONG
+        is_uncounted = has_goods(meaning) and not (is_counted or is_refused)
+        has_opened = is_uncounted and tuple(self._page.stack.jobs) != tuple(before)
+        if not has_opened and asked.keeps_multiplier(meaning, raw, verdict, self._page.stack.jobs):
             self._page.question, self._verdicts.current = asked, asked.multiplier_kept(verdict)
         else:
-            self._verdicts.current = asked.multiplier_dropped(meaning, raw, verdict, self._page.top.job.name)
+            self._verdicts.current = asked.multiplier_dropped(meaning, raw, verdict, is_counted=is_counted)
 
-    def _report_unused_multiplier(self, scan: Scan, raw: str) -> None:
-        """Add to the verdict that the multiplier of a scan is dropped: what was scanned has no quantity here."""
-        verdict, job = self._verdicts.current, self._page.top.job.name
-        is_counted = scan.matches[0].kind == PRODUCT and job not in _PAGES_WITHOUT_QUANTITY
-        if not is_counted and not (verdict and verdict.kind == WRONG):
-            times = PendingQuestion(multiplier=normalise_input(raw).partition("*")[0].lstrip("?"))
-            self._verdicts.current = times.multiplier_dropped(scan, "", verdict, job)
+    def _report_unused_factor(self, scan: Scan, raw: str, before: Sequence[StackedJob]) -> None:
+        """Add to the verdict that a factor is dropped. An expiry check takes the date of a label, without its count."""
+        verdict, first = self._verdicts.current, scan.matches[0]
+        is_date = self._page.top.job.name == "expiry" and bool(first.expiry) and not is_multiplied(raw)
+        if first.times == 1 or is_date or (verdict and verdict.kind == WRONG) or self._counts_factor(scan, before):
+            return
+        self._verdicts.current = factor_dropped(verdict, f"{first.times.normalize():f}")
+
+    def _counts_factor(self, meaning: Meaning, before: Sequence[StackedJob]) -> bool:
+        """Return whether a job that was open before counts the scan of goods, and does not only open something."""
+        top = self._page.top
+        was = next((each for each in before if each.job_id == top.job_id), None)
+        if not has_goods(meaning) or top.job.name not in COUNTS_SCANS or was is None:
+            return has_goods(meaning) and top.job.name == "pin"
+        step = was.job.step_name(was.state)
+        return step not in ask_measured_quantity.OPENING_STEPS or top.job.step_name(top.state) == "count.product"
 
     def _report_unanswered(self, asked: PendingQuestion, meaning: Meaning) -> None:
         if not asked.is_asked or self._page.question is asked:
@@ -149,15 +163,15 @@ class MeaningHandler:
             return False
         return is_unknown_in_store_code(meaning.code, self._profile.current.in_store_patterns)
 
-    def _apply_with_question(self, meaning: Meaning, raw: str) -> None:
-        """Answer the session's own question with the input, or go on to the job."""
+    def _apply_with_question(self, meaning: Meaning, raw: str) -> Meaning:
+        """Answer the session's own question, or go on to the job; return the meaning that was applied."""
         if isinstance(meaning, Command) and meaning.letter in PAGE_LETTERS:
             self.measure_visible_rows()
         self._verdicts.current = None
         question = self._page.take_question()
         if question.is_pending:
             if self._answer_question(question, meaning, raw):
-                return
+                return meaning
             self._note_lot(question, meaning)
             meaning = question.apply_choice(meaning)
         if question.measured_scan and isinstance(meaning, Back):
@@ -169,6 +183,7 @@ class MeaningHandler:
                 self._store.reader, jobs, meaning, opens_only, are_lots_certain=self._are_lots_certain
             )
             self._apply_unasked(question, meaning, raw)
+        return meaning
 
     def _note_lot(self, question: PendingQuestion, meaning: Meaning) -> None:
         """Note that a lot which ends like a count was one: then others are not asked about."""
@@ -369,9 +384,6 @@ _REFUSED_BESIDE_QUESTION = (
     "input.location_or_typed",
 )  # fmt: skip
 """Reasons (message ids) of refusals that leave the question of the session as it is."""
-
-_PAGES_WITHOUT_QUANTITY = ("home", "look_up", "locations")
-"""Jobs that only show a scanned product."""
 
 _UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.prompt_return")
 """Ends of the verdicts of jobs that have no use for words."""

@@ -48,7 +48,7 @@ class HelpPages:
             self._close_page()
         self._event_runner.open(self._start(name))
         verdict = question.add_unanswered(Command(""), self._verdicts.current)
-        self._verdicts.current = question.multiplier_dropped(Command(""), "", verdict, name)
+        self._verdicts.current = question.multiplier_dropped(Command(""), "", verdict, is_counted=False)
 
     def close_for(self, meaning: Meaning) -> bool:
         """Close the pages if an input is for the job below them; return whether one was closed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs import COUNTS_SCANS, choice_letters, quantity_or_record
+from aisle.jobs import choice_letters, quantity_or_record
 from aisle.jobs.choice_letters import DROP, MAX_CHOICES, YES, assign_letters, letter_prompt
 from aisle.jobs.quantity_or_record import other_choice_text
 from aisle.jobs.view import (
@@ -45,6 +45,9 @@ from aisle.session.job_stack import StackedJob, page_key
 
 MORE_LETTER = "m"
 """Letter for the next page of choices."""
+
+COUNTS_NONE = "count"
+"""Job in which none of the goods is a quantity, too; in others it takes their scan back."""
 
 ANSWER_LETTERS = "yx"
 """Letters that answer whether a number that also names something is a quantity."""
@@ -165,7 +168,8 @@ class PendingQuestion(NamedTuple):
         if self.doubtful_quantity and meaning == Choice(1):
             meaning = self.doubtful_quantity
         if self.measured_scan and isinstance(meaning, Quantity):
-            return ask_measured_quantity.with_quantity(self.measured_scan, meaning.value) if meaning.value else Back()
+            is_taken = meaning.value or self.page[1] == COUNTS_NONE
+            return ask_measured_quantity.with_quantity(self.measured_scan, meaning.value) if is_taken else Back()
         if isinstance(meaning, Choice) and meaning.number <= len(self._shown_scans):
             return self._shown_scans[meaning.number - 1]
         return meaning
@@ -211,8 +215,7 @@ class PendingQuestion(NamedTuple):
             or (isinstance(meaning, RefusedInput) and meaning.reason == PART_OF_LABEL)
         ):
             return False
-        is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
-        is_taken = verdict is not None and verdict.kind != WRONG and (is_goods or is_multiplied(raw))
+        is_taken = verdict is not None and verdict.kind != WRONG and (has_goods(meaning) or is_multiplied(raw))
         return not is_taken
 
     def multiplier_kept(self, verdict: Verdict | None) -> Verdict:
@@ -222,18 +225,14 @@ class PendingQuestion(NamedTuple):
         text = msg("session.times_kept", times=self.multiplier, said=verdict.text)
         return verdict._replace(text=text, is_multiline=True)
 
-    def multiplier_dropped(self, meaning: Meaning, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
-        """Add to a verdict that the multiplier was dropped unused. Only `job`s that count scans of goods use one."""
-        is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
-        took = is_goods and verdict is not None and verdict.kind in (GOOD, ASK) and job in COUNTS_SCANS
+    def multiplier_dropped(
+        self, meaning: Meaning, raw: str, verdict: Verdict | None, *, is_counted: bool
+    ) -> Verdict | None:
+        """Add to a verdict that the multiplier was dropped unused, unless a job counted goods with it."""
+        took = is_counted and verdict is not None and verdict.kind in (GOOD, ASK)
         if not self.multiplier or took or isinstance(meaning, Quantity | Back | Multiplier) or is_multiplied(raw):
             return verdict
-        if verdict is None:
-            return Verdict(INFO, msg("session.times_dropped", times=self.multiplier))
-        kind = INFO if verdict.kind == GOOD else verdict.kind
-        return Verdict(
-            kind, msg("shortage.join", one=verdict.text, other=msg("session.times_dropped", times=self.multiplier))
-        )
+        return factor_dropped(verdict, self.multiplier)
 
     def with_multiplier(self, text: str) -> str:
         """Return the typed text with the multiplier before it."""
@@ -270,6 +269,21 @@ class PendingQuestion(NamedTuple):
 
 
 NO_QUESTION = PendingQuestion()
+
+
+def has_goods(meaning: Meaning) -> bool:
+    """Return whether an input is the scan of a product."""
+    return isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
+
+
+def factor_dropped(verdict: Verdict | None, factor: str) -> Verdict:
+    """Add to a verdict that a factor was dropped unused."""
+    dropped = msg("session.times_dropped", times=factor)
+    if verdict is None:
+        return Verdict(INFO, dropped)
+    kind = INFO if verdict.kind == GOOD else verdict.kind
+    text = msg("shortage.join", one=verdict.text, other=dropped)
+    return verdict._replace(kind=kind, text=text, is_multiline=True)
 
 
 def without_guess(scan: Scan) -> Scan:

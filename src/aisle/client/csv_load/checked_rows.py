@@ -15,6 +15,7 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     CLEANERS,
     DATE,
     DOTTED_CODE,
+    LIST,
     MONEY,
     NUMBERS,
     WHOLE,
@@ -322,7 +323,7 @@ class CsvTable:
         self._is_scanned = True
         numbers = [index for index, column in self._named_columns if column.kind in (*DECIMAL_KINDS, NUMBERS)]
         dates = [index for index, column in self._named_columns if column.kind == DATE]
-        codes = [index for index, column in self._named_columns if column.kind == DOTTED_CODE]
+        codes = [index for index, column in self._named_columns if column.kind in (DOTTED_CODE, LIST)]
         for line, found, error in self._read_rows():
             if not error:
                 self._bad_rows.observe_row(line, found)
@@ -330,7 +331,8 @@ class CsvTable:
                 self._observe_row(line, found, numbers, dates)
                 for index in codes:
                     if index < len(found) and "." in found[index]:
-                        self._notation.observe_code(_unwrap_cell(found[index]))
+                        for part in _unwrap_cell(found[index]).split("|"):
+                            self._notation.observe_code(part)
         if len(self._currencies) > 1:
             seen = ", ".join(f"{trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values())
             self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")

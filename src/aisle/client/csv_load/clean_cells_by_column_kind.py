@@ -7,11 +7,12 @@ the intended value cannot be known.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from aisle.client.csv_load.barcode_cells import clean_barcode, clean_barcodes
 from aisle.client.csv_load.clean_cells import (
+    CLEAR_WORDS,
     DASHES,
     FORMULA,
     INVISIBLE,
@@ -20,6 +21,7 @@ from aisle.client.csv_load.clean_cells import (
     QUOTED_FORMULA,
     CleanedCell,
     clean_value,
+    fold_code,
     join_changes,
     refuse_error,
     refuse_grouped_code,
@@ -115,9 +117,7 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
     bare, changes, *_rest = clean_value(cell)
-    if is_one_or_two(bare):
-        first, second = bare.split(",")
-        raise ValueError(f"{bare!r} can be one number or two; write {first}|{second} for two, {bare}| for one")
+    _refuse_one_or_two(bare)
     parts = [trim_blanks(part) for part in _NUMBER_SEPARATORS.split(bare)]
     changes = (
         join_changes(changes, "other signs between its parts made bars")
@@ -128,6 +128,13 @@ def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
     _refuse_gap(bare, [one.value for one in found], "write 0 there, if that is meant")
     said = dict.fromkeys(filter(None, (changes, *(one.changes for one in found))))
     return CleanedCell("|".join(one.value for one in found if one.value), ", ".join(said))
+
+
+def _refuse_one_or_two(bare: str, *, is_code: bool = False) -> None:
+    """Raise ValueError for two numbers with a comma between them, which can be one; a code begins with zeros."""
+    if is_one_or_two(bare) and not (is_code and re.match("0[0-9]", bare)):
+        first, second = bare.split(",")
+        raise ValueError(f"{bare!r} can be one number or two; write {first}|{second} for two, {bare}| for one")
 
 
 def _refuse_gap(bare: str, parts: list[str], advice: str) -> None:
@@ -148,7 +155,9 @@ def is_one_or_two(cell: str) -> bool:
 
 
 _ONE_OR_TWO = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_NUMBER_SEPARATORS = re.compile(r"\r\n|[|;/\r\n]|,\s+")
+_SLASH = re.compile(r"(?<!#n)(?<!#div)(?<!#deel)/", re.IGNORECASE)
+"""Slash between two parts, and not inside an error of a spreadsheet (`#N/A`)."""
+_NUMBER_SEPARATORS = re.compile(rf"\r\n|[|;\r\n]|{_SLASH.pattern}|,\s+", re.IGNORECASE)
 
 
 def _clean_pool(cell: str, _: Notation) -> CleanedCell:
@@ -188,25 +197,47 @@ _WEEK = re.compile(r"\d{4}-?W\d\d", re.ASCII)
 """Week in ISO 8601."""
 
 
-def _clean_list(cell: str, _: Notation) -> CleanedCell:
-    """Clean a list of texts: split at bars, or at the first other separator that occurs."""
+def _clean_list(cell: str, notation: Notation) -> CleanedCell:
+    """Clean a list of codes: split at bars, or at the first other separator that occurs."""
     bare, changes, *_rest = clean_value(cell)
+    bare, changes = restore_digits(bare, changes, dotted=True)
+    _refuse_one_or_two(bare, is_code=True)
     if _JSON_LIST.fullmatch(bare):
         parts = [trim_blanks(part) for part in bare[1:-1].split(",")]
         changes = join_changes(changes, "a list in JSON")
     else:
         mark = next((mark for mark in _LIST_SEPARATORS if mark in bare), "")
         mark = mark or (" " if _NUMBERS_WITH_BLANKS.fullmatch(bare) else "")
-        parts = bare.split(mark) if mark else [bare]
-        if mark and mark != "|":
+        parts = _SLASH.split(bare) if mark == "/" else bare.split(mark) if mark else [bare]
+        if len(parts) > 1 and mark != "|":
             changes = join_changes(changes, f"{_LIST_SEPARATORS.get(mark, 'blanks')} between its parts made bars")
     stripped = [_clean_part(part) for part in parts]
-    if "\n" not in bare and "\r" not in bare:
-        is_enclosed = not stripped[0] and not stripped[-1]  # |a|b|
-        _refuse_gap(bare, stripped[is_enclosed:], "write what is missing, or take the empty part out")
     if stripped != parts and "\n" not in bare:
         changes = join_changes(changes, "blanks or quotes around parts taken off")
-    return CleanedCell("|".join(filter(None, stripped)), changes)
+    found = [_clean_code_of_list(part, notation) if part else CleanedCell("") for part in stripped]
+    codes = [one.value for one in found]
+    if "\n" not in bare and "\r" not in bare:
+        is_enclosed = not codes[0] and not codes[-1]  # |a|b|
+        _refuse_gap(bare, codes[is_enclosed:], "write what is missing, or take the empty part out")
+    _refuse_double(codes)
+    said = dict.fromkeys(filter(None, (changes, *(one.changes for one in found))))
+    return CleanedCell("|".join(filter(None, codes)), ", ".join(said))
+
+
+def _clean_code_of_list(part: str, notation: Notation) -> CleanedCell:
+    """Clean a code of a list; a word that deletes a value is an empty part there."""
+    if part.casefold() in CLEAR_WORDS:
+        return CleanedCell("", f"{part} read as an empty cell")
+    return _clean_code(part, notation, dotted=True)
+
+
+def _refuse_double(codes: Iterable[str]) -> None:
+    """Raise ValueError for a code that a list has twice, in whatever writing."""
+    seen: set[str] = set()
+    for code in filter(None, codes):
+        if (key := fold_code(code)) in seen:
+            raise ValueError(f"has {code!r} twice; keep one of them")
+        seen.add(key)
 
 
 def _clean_part(part: str) -> str:

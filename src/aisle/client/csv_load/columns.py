@@ -17,6 +17,9 @@ from aisle.client.paging import Row
 REMOVABLE_PRICES = frozenset({"old_price", "discount_price", "promotion_price", "special_price"})
 """Prices that 0 takes away."""
 
+CODE_TEXTS = frozenset({"margin_category", "general_ledger", "cost_center"})
+"""Texts that are short codes, most of them."""
+
 
 class Column(NamedTuple):
     """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
@@ -30,6 +33,11 @@ class Column(NamedTuple):
     kind: str = kinds.TEXT
     fields: Mapping[str, Column] = MappingProxyType({})
     """Fields of the objects of a JSON column, by name."""
+
+    @property
+    def is_code(self) -> bool:
+        """True if each cell is the code or number of something."""
+        return self.kind in (kinds.CODE, kinds.DOTTED_CODE) or self.name in CODE_TEXTS
 
     def empty_value(self, cell: str) -> Any:
         """Return the value that deletes the present one. Raise ValueError if the interface has none."""

@@ -62,6 +62,12 @@ class ReplacedFields:
         self._in_doubt: dict[int, _ReplacingValue] = {}
         """Fields of refused rows of an unknown product or store, by hashes of the records of which they may be."""
         self._warned: set[tuple[str, str]] = set()
+        self._refused: dict[str, set[int]] = {}
+        """Rows that are refused before the load, by file of one matter."""
+        self._new_rows: set[int] = set()
+        """Rows of new products of which another file has a field."""
+        self._held: dict[tuple[str, str], set[int]] = {}
+        """Rows of which a field waits for a refused row of another file, by file and field."""
         self._given: dict[int, _ReplacingValue] = {}
         self._old_prices: dict[int, Any] = {}
         self.held_rows: dict[str, set[int]] = {}
@@ -94,6 +100,7 @@ class ReplacedFields:
             if given is None:
                 kept[name] = value
             else:
+                self._new_rows |= {row.line} if is_new else set()
                 self._warn_of_other(table, row, name, value, given, is_new=is_new)
         self._warn_of_unknown(table, key, kept)
         for field in kept.get("free_fields", ()):
@@ -113,6 +120,7 @@ class ReplacedFields:
         what = f"{name} is another in {given.file}, which counts"
         if given.value is None:
             self.held_rows.setdefault(table.name, set()).add(row.line)
+            self._held.setdefault((table.name, name), set()).add(row.line)
             stays = "and the new product has none until that is right" if is_new else _STAYS
             what = f"{name} is in a refused row of {given.file}, which counts, {stays}"
             if given.is_in_doubt:
@@ -144,6 +152,43 @@ class ReplacedFields:
         rows = f"{format_rows(lines)} of {file}, which counts, {are}, and {its} unknown"
         return f"{rows}; {name} in this file may be what {replaces}"
 
+    def rows_holding(self, file: str, name: str) -> Collection[int]:
+        """Return the rows of which this field waits for a refused row of another file."""
+        return self._held.get((file, name), ())
+
+    def refuse(self, file: str, lines: Iterable[int]) -> None:
+        """Hold back what rows give that the service has refused, and correct the warnings of products.csv."""
+        new = {*lines} - self._refused[file] if file in self._refused else set()
+        if not new:
+            return
+        before, self._given = self._given, {}
+        columns = self._tables[file].layout.columns
+        for line, cells in _read_again(self._tables[file]).select_cells(columns, with_broken=True):
+            if line in new:
+                values = {name: cell for name, cell in zip(columns, cells, strict=True) if cell}
+                self._keep(file, line, values, is_refused=True)
+        found, self._given = self._given, before | self._given
+        if PRODUCTS.file in self._tables:
+            self._correct_warnings(self._tables[PRODUCTS.file], found)
+
+    def _correct_warnings(self, table: CsvTable, refused: Mapping[int, _ReplacingValue]) -> None:
+        """Say of the fields of loaded rows that they are in rows that were refused later.
+
+        Free fields of products.csv are loaded before the other file's, and stay.
+        """
+        again = _read_again(table)
+        for row in again.rows(find_conflicts(again)[0]):
+            for name, value in row.values.items() if not row.reason else ():
+                if given := refused.get(hash((table.name, *_key_of(row.values), name))):
+                    self._correct_warning(table, row, name, value, given)
+
+    def _correct_warning(self, table: CsvTable, row: TableRow, name: str, value: Any, given: _ReplacingValue) -> None:
+        is_list = name == FREE_FIELDS.lines_field
+        for one in [f"the free field {field['key']}" for field in value] if is_list else [name]:
+            table.notes.remove_warning(f"{one} is another in {given.file}, which counts", row.line)
+        if not is_list:
+            self._warn_of_other(table, row, name, value, given, is_new=row.line in self._new_rows)
+
     def is_held_whole(self, table: CsvTable, row: TableRow, body: Values) -> bool:
         """Return True if a row has a field that is held back, and no other is left of it."""
         return row.line in self.held_rows.get(table.name, ()) and set(body) <= {*_KEY}
@@ -154,7 +199,7 @@ class ReplacedFields:
         return not product or product in self._unknown.get(_KEY[1], ()) or store in self._unknown.get(_KEY[0], ())
 
     def _read(self, table: CsvTable) -> None:
-        again, refused = _read_again(table), set()
+        again, refused = _read_again(table), self._refused.setdefault(table.name, set())
         for row in again.rows(find_conflicts(again)[0]):
             if row.reason.endswith("delete it"):
                 continue  # a total, or a header

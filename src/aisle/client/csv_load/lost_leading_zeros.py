@@ -1,7 +1,7 @@
 """Codes of a file that have lost the zeros before them, or behind their point, which the service or another row has.
 
-Every text and list of a store, a location, a product or its attributes is compared with the one held; telephone
-numbers, postal codes and numbers of customers and suppliers are compared with those of all records.
+Every text and list of a store, a location, a product or its attributes is compared with the one held; codes and
+numbers of something that has no file of its own are compared with those of all records.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from aisle.client.csv_load.clean_cells import join_digits
 from aisle.client.csv_load.clean_cells_by_column_kind import CODE, DOTTED_CODE, LIST, TEXT
 from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
+    DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
     LOCATIONS,
@@ -25,8 +26,13 @@ from aisle.client.csv_load.service_reads import fetch_store, product_rows
 from aisle.client.paging import Row
 
 _PHONES = ("phone_number", "customer_phone")
-_CODES_WITH_ZEROS = (*_PHONES, "postal_code", "customer_zipcode", "delivery_zipcode", "customer_number", "supplier_id")
-"""Columns that are compared with those of all records."""
+_OF_FILES = frozenset(
+    {
+        *("store_number", "product_number", "order_number", "location_code", "preferred_location_code"),
+        *("badge", "user", "pin", "key", "store_gln"),
+    }
+)
+"""Codes of what has a file of its own, whose zeros are compared elsewhere, and codes of fixed length."""
 _KEYS = {
     STORES.file: ("store_number",),
     PRODUCTS.file: ("product_number",),
@@ -37,6 +43,8 @@ _KEYS = {
 }
 """Columns that name the record of a row, of files whose texts are compared with those held."""
 _OF_PRODUCTS = (ATTRIBUTES.file, DISCOUNT_PRICES.file, FREE_FIELDS.file)
+_LISTED_AS = {"area_id": "areaId"}
+"""Names in the service's lists, if not those of the columns."""
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)", re.ASCII)
 _LOST_ZEROS = "may have lost zeros, which a spreadsheet takes off"
 
@@ -49,12 +57,15 @@ class LostZeros:
         self._table = table
         self._key = _KEYS.get(table.name, ())
         kinds = (TEXT, CODE, DOTTED_CODE, LIST) if self._key else ()
-        names = dict.fromkeys((*_CODES_WITH_ZEROS, *(name for kind in kinds for name in table.columns_of_kind(kind))))
+        columns = table.layout.columns.values()
+        self._shared = frozenset(one.name for one in columns if one.is_code and one.name not in _OF_FILES)
+        """Columns that are compared with those of all records."""
+        names = [one.name for one in columns if one.name in self._shared or one.kind in kinds]
         self._columns = [name for name in names if table.has_column(name) and name not in self._key]
         self._lists = frozenset(table.columns_of_kind(LIST))
-        self._suspect: set[tuple[str, str]] = set()
-        self._whole: dict[tuple[str, str], str] = {}
-        """Codes with their zeros, by column and digits without them."""
+        self._suspect: set[int] = set()
+        self._whole: dict[int, str] = {}
+        """Codes with their zeros, by the hash of the column and the digits without them."""
         self._suspect_cells: set[int] = set()
         self._records: set[str] = set()
         """Stores or products with suspect cells."""
@@ -64,10 +75,15 @@ class LostZeros:
             if digits == _bare(digits):
                 self._suspect_cells.add(hash((key, name, digits)))
                 self._records |= set(key[:1])
-                if name in _CODES_WITH_ZEROS:
-                    self._suspect.add((name, digits))
-            elif name in _CODES_WITH_ZEROS and name not in _PHONES:  # of those in a file, their lengths are compared
-                self._whole.setdefault((name, _bare(digits)), cell)
+                if name in self._shared:
+                    self._suspect.add(hash((name, digits)))
+            elif name in self._shared and name not in _PHONES:  # of those in a file, their lengths are compared
+                self._keep_whole(name, cell, digits)
+
+    def _keep_whole(self, name: str, code: str, digits: str) -> None:
+        """Keep a code with zeros before it; those behind a point tell two codes apart (1.1, 1.10)."""
+        if digits[0] == "0":
+            self._whole.setdefault(hash((name, _bare(digits))), code)
 
     def _cells(self) -> Iterator[tuple[int, tuple[str, ...], str, str, str]]:
         """Yield the cells that are numbers to a spreadsheet: line, record, column, cell and its digits."""
@@ -89,7 +105,7 @@ class LostZeros:
         key = tuple([str(row.get(name) or "") for name in self._key])
         listed = {**row, **(row.get("aisle") or {})}
         for name in self._columns:
-            held = listed.get(name) or ""
+            held = listed.get(name) or listed.get(_LISTED_AS.get(name, "")) or ""
             for value in map(str, held if isinstance(held, list) else (held,)):
                 self._see_value(key, name, value)
 
@@ -97,8 +113,8 @@ class LostZeros:
         digits = _number(value)
         if digits == (bare := _bare(digits)):
             return
-        if (name, bare) in self._suspect:
-            self._whole.setdefault((name, bare), value)
+        if hash((name, bare)) in self._suspect:
+            self._keep_whole(name, value, digits)
         if (cell := hash((key, name, bare))) in self._suspect_cells:
             self._held[cell] = value
 
@@ -114,13 +130,21 @@ class LostZeros:
             async for row in product_rows(client, self._records):
                 for one in _free_fields(row) if self._table.layout is FREE_FIELDS else (row,):
                     self._see(one)
-        found = self._whole.keys() & self._suspect
+        if self._table.layout is DELIVERIES:
+            await self._see_suppliers(client)
+        found = {key: code for key, code in self._whole.items() if key in self._suspect}
         for line, key, name, cell, digits in self._cells() if found or self._held else ():
-            before = self._held.get(hash((key, name, digits)))
-            if before is None and (name, digits) in found:
-                before = self._whole[name, digits]
-            if before is not None:
+            before = self._held.get(hash((key, name, digits))) or found.get(hash((name, digits)))
+            if before:
                 self._table.notes.add_warning(f"{name} {_LOST_ZEROS}", f"{before} before, {cell} now", line)
+
+    async def _see_suppliers(self, client: Client) -> None:
+        """Store the suppliers of the products of deliveries whose supplier can have lost zeros."""
+        name = "supplier_code"
+        rows = self._table.select_cells(("product_number", name)) if name in self._columns else ()
+        products = {product for _, (product, code) in rows if hash((name, _number(code))) in self._suspect}
+        async for row in product_rows(client, products):
+            self._see_value((), name, str(row.get("supplier_id") or ""))
 
 
 def _number(cell: str) -> str:

@@ -118,7 +118,7 @@ async def load(
 
     interface: the creating operations. Locations and people have none, and go to `/aisle/v1/`.
     """
-    files: list[FileReport] = []
+    runs: list[FileLoad] = []
     bad: list[BadRow] = []
     stopped = False
     found = open_tables(directory)
@@ -134,7 +134,7 @@ async def load(
         def report(meanwhile: Meanwhile) -> LoadReport:
             unknown = unknown_files(directory)
             of_load = stopped, name.is_resumed, service_name, meanwhile, recount, bool(name.recount)
-            return LoadReport(tuple(files), tuple(bad), unknown, *of_load)
+            return LoadReport(tuple(run.report() for run in runs), tuple(bad), unknown, *of_load)
 
         for table in found:
             run = FileLoad(
@@ -145,7 +145,8 @@ async def load(
                 await run.send_all()
                 if table.name in CHAIN_PRICES:
                     others = [one for one in found if one is not table and one.layout in (PRICES, STORE_PRODUCTS)]
-                    await warn_of_own_prices(table, others, client, {row.line for row in run.bad})
+                    held = replaced.rows_holding(table.name, CHAIN_PRICES[table.name])
+                    await warn_of_own_prices(table, others, client, {*held, *(row.line for row in run.bad)})
                 if table.layout is PEOPLE:
                     warn_of_refused_users(table, {row.line for row in run.bad})
                 if table is staffed:
@@ -154,10 +155,11 @@ async def load(
             except _StrictStop:
                 stopped = is_whole = True
             finally:
-                files.append(run.report())
+                runs.append(run)
                 bad += sorted(run.bad, key=lambda row: row.line)
                 if not is_whole and on_cut_off:
                     on_cut_off(report(Meanwhile()))
+            replaced.refuse(table.name, [row.line for row in run.bad])
             if stopped:
                 break
         return report(await ask_meanwhile(confirmed))
@@ -263,6 +265,7 @@ class FileLoad:
                     await self._send(batch)
                 self._report_progress()
         self._is_read = True
+        self._findings = NO_FINDINGS  # They can be large.
         self._counts.note_all()
         await self._suggest_products()
         await self._suggest_locations()

@@ -20,7 +20,7 @@ TIME_ZONE_HEADER = "aisle-time-zone"
 
 
 async def read_zone(client: Client, store: str) -> tzinfo | None:
-    """Return the zone in which the service reads the times of a store; None if it does not say."""
+    """Return the zone in which the service reads the times of a store, also of a new one; None if it does not say."""
     try:
         response = await client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}")
         name = response.headers.get(TIME_ZONE_HEADER, "")

@@ -17,9 +17,10 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     CODE,
     CONTAINER,
     DOTTED_CODE,
+    LIST,
     TEXT,
 )
-from aisle.client.csv_load.columns import Column
+from aisle.client.csv_load.columns import CODE_TEXTS, Column
 from aisle.client.csv_load.date_cells import MONTH_NAMES
 from aisle.client.csv_load.key_forms import has_thousands
 from aisle.client.csv_load.local_number_and_date_notation import Notation
@@ -51,9 +52,7 @@ _NAMED_BY = {
 }
 """Columns of codes, with the column of their name."""
 _SIZES = frozenset({"size", "volume"})
-_CODE_TEXTS = frozenset({"margin_category", "general_ledger", "cost_center"})
-"""Texts that are short codes, most of them."""
-_WHOLE_TEXTS = _CODE_TEXTS | {"promotion_week"}
+_WHOLE_TEXTS = CODE_TEXTS | {"promotion_week"}
 """Texts that may be whole numbers."""
 _WITH_DECIMAL = re.compile(r"\d+[.,]0", re.ASCII)
 _WRONG_ENCODING = re.compile(
@@ -102,8 +101,9 @@ def _is_text(column: Column) -> bool:
     return column.kind == TEXT
 
 
-def _is_code(column: Column) -> bool:
-    return column.kind in (CODE, DOTTED_CODE) or column.name in _CODE_TEXTS
+def _has_codes(column: Column) -> bool:
+    """Return True if cells are cleaned as codes, alone or in a list; keys of figures are dates, most of them."""
+    return column.kind in (CODE, DOTTED_CODE) or (column.kind == LIST and not column.name.endswith("_keys"))
 
 
 def _is_word_for_nothing(value: str) -> bool:
@@ -115,10 +115,10 @@ GROUPED = "has signs as of thousands, which a spreadsheet may have put into it"
 _DATE_MADE = "looks like a date that a spreadsheet has made of a"
 _CHECKS = (
     _Check(f"{_DATE_MADE} size", lambda column: column.name in _SIZES, _DATE_LIKE.fullmatch),
-    _Check(f"{_DATE_MADE} code", _is_code, _DATE_LIKE.fullmatch),
+    _Check(f"{_DATE_MADE} code", lambda column: _has_codes(column) or column.is_code, _DATE_LIKE.fullmatch),
     _Check(
         "looks like a number, time or word that a spreadsheet has made of a code",
-        lambda column: column.kind in (CODE, DOTTED_CODE),
+        _has_codes,
         _FORMATTED_CODE.fullmatch,
     ),
     _Check(
@@ -126,7 +126,7 @@ _CHECKS = (
         lambda column: column.name in _WHOLE_TEXTS,
         _WITH_DECIMAL.fullmatch,
     ),
-    _Check(_CUT, lambda column: column.kind in (CODE, DOTTED_CODE, BARCODE), _CUT_DIGITS.fullmatch),
+    _Check(_CUT, lambda column: _has_codes(column) or column.kind == BARCODE, _CUT_DIGITS.fullmatch),
     _Check(_CUT, lambda column: column.kind == CONTAINER, _CUT_CONTAINER.fullmatch),
     _Check(GROUPED, lambda column: column.kind == CODE and column.name not in _OTHER_CODES, has_thousands),
     _Check(
@@ -136,7 +136,7 @@ _CHECKS = (
     ),
     _Check(
         "has digits of another script, or raised ones, which no label has",
-        lambda column: column.kind in (CODE, DOTTED_CODE),
+        _has_codes,
         lambda value: not value.isascii() and any(one.isdigit() and not one.isascii() for one in value),
         True,
     ),
@@ -189,8 +189,7 @@ class ValueWarnings:
     def check_row(self, line: int, values: Mapping[str, Any]) -> None:
         """Add warnings on values of a row that is loaded all the same."""
         for name, check in self._checks:
-            value = values.get(name)
-            if isinstance(value, str) and check.is_odd(value):
+            for value in filter(check.is_odd, _texts(values.get(name))):
                 self._notes.add_warning(
                     f"{name}{self._of} {check.what}", repr(value) if check.is_quoted else value, line
                 )
@@ -250,3 +249,9 @@ class ValueWarnings:
             if right := wrong_check_digit(code):
                 what = f"{column.name}{self._of} has a wrong check digit"
                 self._notes.add_warning(what, f"{code} should end in {right}", line)
+
+
+def _texts(value: object) -> Sequence[str]:
+    """Return a text, or the texts of a list."""
+    found = value if isinstance(value, list) else (value,)
+    return [one for one in found if isinstance(one, str)]

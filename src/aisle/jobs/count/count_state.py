@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.count.sent_count_types import SentCount
+from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Policy
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
@@ -208,6 +208,8 @@ class CountState(NamedTuple):
     """Label of a scan whose question was not answered; the next verdict says that it is not taken."""
     left_out: LeftOut | None = None
     """Lines left out because of a later count; the next verdict says so."""
+    stock_changes: tuple[StockChange, ...] = ()
+    """What was lost or found of the counted products since the first of them was counted."""
 
     @property
     def current_line(self) -> CountLine | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs.count import count_lines, count_state, later_counts
+from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
@@ -163,7 +163,7 @@ def next_question(state: CountState, context: Context) -> Result:
         return reply(
             state, ASK, "count.recount_needed", label=count_lines.label_with_pools(state, state.question_index)
         )
-    return ask_summary(state) if state.differing_lines else send_count(state, context)
+    return ask_summary(state) if changes_since_count.reviewed_lines(state) else send_count(state, context)
 
 
 def _ask_missing(state: CountState, index: int) -> Result:
@@ -270,7 +270,8 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
         return Turn(state, query) if query else send_count(state, context)
     if number == 3:
         return reply(resume_counting(state), INFO, "move.go_on")
-    items = tuple(item._replace(needs_recount=bool(item.difference), is_recounted=False) for item in state.lines)
+    reviewed = changes_since_count.reviewed_lines(state)
+    items = tuple(item._replace(needs_recount=item in reviewed, is_recounted=False) for item in state.lines)
     return next_question(state._replace(lines=items), context)
 
 
@@ -286,7 +287,8 @@ def fill_last_page(state: CountState, context: Context) -> CountState:
 
 
 def _row_count(state: CountState) -> int:
-    return len({"summary": state.differing_lines, "list": state.plan}.get(state.phase, state.pools))
+    rows = changes_since_count.reviewed_lines(state) if state.phase == "summary" else state.pools
+    return len(state.plan if state.phase == "list" else rows)
 
 
 def send_count(state: CountState, context: Context) -> Result:

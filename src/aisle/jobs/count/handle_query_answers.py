@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import find_and_report_refusals
 from aisle.jobs.count import (
+    changes_since_count,
     count_lines,
     count_plan,
     finish_count,
@@ -47,6 +48,8 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
             return handle_scans_and_quantities.handle_product(state, row, context)
         case later_counts.LATER_QUERY | later_counts.QUERY_BEFORE_QUESTIONS | later_counts.QUERY_BEFORE_SENDING:
             return finish_count.handle_later(state, id_, rows, context)
+        case changes_since_count.CHANGES_QUERY:
+            return Turn(changes_since_count.with_changes(state, rows))
         case undo_sent_count.BOOKED_QUERY:
             return undo_sent_count.take_booked(state, rows)
         case find_and_report_refusals.REFUSED_QUERY:

@@ -343,9 +343,14 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
         return Turn(state)
     if question := _ask_if_plausible(state, item, value, context):
         return question
-    if state.has_moved_on:
+    if state.has_moved_on and not _is_asked_about(state, value):
         return _ask_quantity(state, item, value, "count.confirm_next")
     return _set_quantity(state, value, context)
+
+
+def _is_asked_about(state: CountState, value: Decimal) -> bool:
+    """Return True if this number is in question: typed again, it is confirmed."""
+    return is_plausibility_asked(state) and Decimal(state.choices[0].key) == value
 
 
 def _ask_if_plausible(

@@ -77,6 +77,7 @@ class CountJob(Job[CountState]):
     name = "count"
     version = 2
     state_type = CountState
+    requery_after_write = True
     steps: tuple[str, ...] = (
         "count.start",
         "count.list",

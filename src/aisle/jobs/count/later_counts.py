@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_lines
+from aisle.jobs.count.changes_since_count import query_changes
 from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut
 from aisle.jobs.job import Close, Query, Turn
 from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
@@ -28,9 +29,10 @@ QUERY_BEFORE_QUESTIONS, QUERY_BEFORE_SENDING = "later_asked", "later_sent"
 
 
 def query_later(state: CountState, id_: str = LATER_QUERY) -> tuple[Query, ...]:
-    """Return the query for counts that somebody made after those of this job; none if nothing is counted."""
+    """Return the queries for counts that somebody made after those of this job, and for what was lost or found since,
+    which is answered first; none if nothing is counted."""
     goods = [[item.product, item.location, item.pool, item.counted_at] for item in state.counted_lines]
-    return (Query(id_, "later_counts", {"goods": goods}),) if goods else ()
+    return (Query(id_, "later_counts", {"goods": goods}), *query_changes(state)) if goods else ()
 
 
 def with_later(state: CountState, rows: tuple[LaterCountsRow, ...]) -> CountState:

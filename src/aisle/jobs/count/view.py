@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
-from aisle.jobs.count import count_lines, count_state, later_counts
+from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import money_message
@@ -196,6 +196,7 @@ def _count(state: CountState) -> Step:
             Line("product", count_lines.label_with_pools(state, state.current_index)),
             Line("quantity", _quantity_text(state, item)),
             *later_counts.later_lines(item),
+            *changes_since_count.booked_lines(state, item),
         ]
     elif not state.lines:
         lines.append(
@@ -366,7 +367,9 @@ def _recount(state: CountState, line: CountLine) -> Step:
 
 
 def _summary(state: CountState) -> ListView:
-    rows = tuple(_difference_row(state, index, item) for index, item in enumerate(state.differing_lines))
+    rows = tuple(
+        _difference_row(state, index, item) for index, item in enumerate(changes_since_count.reviewed_lines(state))
+    )
     return ListView(
         name=step_name(state),
         title=_title(state),
@@ -399,6 +402,7 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
     counted = msg("count.of_expected", counted=amount, expected=amount_of(line, line.expected))
     if line.is_expected_unknown:
         counted = msg("number", value=amount)
+    counted = changes_since_count.booked_message(state, line) or counted
     difference = signed_message(line.difference, amount_of(line, abs(line.difference)))
     return later_counts.with_later_mark(state, line, Row(f"{index}", (name, difference, counted, value)))
 

@@ -38,6 +38,7 @@ class EntryRow(TypedDict):
 class MyEntriesRow(EntryRow):
     """Entry of the day."""
 
+    user_name: str
     undone: bool
     later_count: Decimal | None
     """Quantity of a later count of the same pool there; None without one."""

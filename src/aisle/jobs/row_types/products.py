@@ -107,6 +107,7 @@ class PendingChangeRow(TypedDict):
     outcome: str
     fields: list[tuple[str, str, str]]
     """Name, value before, value after."""
+    user: str
     user_name: str
     at: str
     """ISO 8601."""

@@ -138,10 +138,17 @@ class ValuePage(FieldPage):
         if FIELD_BY_NAME[state.field].kind == CODES and is_foreign_qr_code(text):
             return refuse(state, msg("input.qr_payload", text=text))
         changes = parse_text_value(state.field, text, context.now)
-        return propose_changes(state, changes, context) if changes else refuse(state, input_prompt(state.field))
+        if changes:
+            return propose_changes(state, changes, context)
+        return _refuse_text(state, text, input_prompt(state.field))
 
     def go_back(self, state: StoreProductState, context: Context) -> Result:
         return Turn(state._replace(phase=PAGE, field="", page=0))
+
+
+def _refuse_text(state: StoreProductState, text: str, what_to_do: Msg) -> Result:
+    """Refuse a text that is no value of the field, and name it."""
+    return Turn(state, (), Verdict(WRONG, msg("count.unknown", code=text), detail=what_to_do))
 
 
 def _range_message(product: StoreProduct, name: str) -> Msg:
@@ -227,8 +234,11 @@ class ConfirmPage(FieldPage):
                 return propose_changes(state._replace(phase=VALUE), changes, context)
             case TypedText():
                 return Turn(state)
-        name, text = next(iter(parse_update_values(dict(state.changes)).items()))
-        return refuse(state, msg("store_product.confirm_or_back", value=format_value(name, text)))
+        name, waiting = next(iter(parse_update_values(dict(state.changes)).items()))
+        what_to_do = msg("store_product.confirm_or_back", value=format_value(name, waiting))
+        if isinstance(event, Text | UnknownCode):
+            return _refuse_text(state, event.text if isinstance(event, Text) else event.code, what_to_do)
+        return refuse(state, what_to_do)
 
     def _typed_values(self, state: StoreProductState, text: str, context: Context) -> dict[str, Json]:
         """Return the changes that a text means; empty if it is no value of the field."""

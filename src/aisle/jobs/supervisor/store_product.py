@@ -138,7 +138,7 @@ class StoreProductJob(PageJob[StoreProductState]):
             case ("meant", _, _):
                 return check_changes(_leave_lost_phase(state._replace(product=found)))
         fresh = state._replace(is_loaded=True, product=found, label=found.name if found else state.label)
-        return Turn(_leave_lost_phase(fresh), (), _change_verdict(state.product, found))
+        return Turn(_leave_lost_phase(fresh), (), _change_verdict(state.product, found, context.user))
 
     def handle_scan(self, state: StoreProductState, matches: tuple[Match, ...], context: Context) -> Result:
         """Open the scanned product, except while a value is being changed, because that would be lost."""
@@ -197,14 +197,14 @@ def _leave_lost_phase(state: StoreProductState) -> StoreProductState:
     return state._replace(phase=PAGE, field="", changes=())
 
 
-def _change_verdict(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | None:
-    """Return a verdict on a change that the service has confirmed or refused since the last query. The service may
-    answer before the first query that shows the change."""
+def _change_verdict(before: StoreProduct | None, now: StoreProduct | None, user: str) -> Verdict | None:
+    """Return a verdict on a change of this user that the service has confirmed or refused since the last query. The
+    service may answer before the first query that shows the change."""
     if before is None or now is None:
         return None
     states = {change["op_id"]: change["outcome"] for change in before.changes}
     for change in now.changes:
-        if states.get(change["op_id"]) != change["outcome"]:
+        if change["user"] == user and states.get(change["op_id"]) != change["outcome"]:
             if change["outcome"] == "confirmed":
                 return Verdict(GOOD, msg("store_product.confirmed", what=change_text(change)))
             if change["outcome"] == "refused":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
 from aisle.jobs.look_up_product import delivery_rows, estimate, need_text, with_age
-from aisle.jobs.pages_and_page_job import Action, DetailPage
+from aisle.jobs.pages_and_page_job import Action, DetailPage, refuse
 from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.row_types.orders import OrdersWithProductRow
@@ -25,7 +25,7 @@ from aisle.jobs.supervisor.store_product_limits_and_objections import (
 from aisle.jobs.view import STATE_WORDS, Block, DetailView, Line, Msg, SidePane, msg, raw
 from aisle.jobs.weekly_sales_figures_and_chart import sales_chart
 from aisle.scan.grammar_and_meaning_types import Choice
-from aisle.store_product_settings import FIELDS, Field, parse_update_values
+from aisle.store_product_settings import FIELD_BY_NAME, FIELDS, Field, parse_update_values
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
 """Pages of the job."""
@@ -117,7 +117,7 @@ class ProductPage(DetailPage[StoreProductState]):
         return (
             *((figures._replace(is_hinted=has_figures),) if has_figures or not state.is_loaded else ()),
             *((resolve,) if state.has_refused_change else ()),
-            *((Action(msg("hint.undo"), _undo_change, "u"),) if undone_change(state.product) else ()),
+            Action(msg("hint.undo"), _undo_change, "u", is_hinted=bool(undone_change(state.product))),
         )
 
     def handle_other_input(self, state: StoreProductState, event: Event, context: Context) -> Result:
@@ -284,7 +284,20 @@ def _standing_changes(changes: Sequence[PendingChangeRow]) -> list[list[tuple[st
 def _undo_change(state: StoreProductState, context: Context) -> Result:
     """Propose the values from before the last change; they are confirmed like any others."""
     changes = undone_change(state.product)
+    if not changes:
+        return refuse(state, _why_not_undone(state.product))
     return propose_changes(state._replace(phase=VALUE, field=next(iter(changes))), changes, context)
+
+
+def _why_not_undone(product: StoreProduct | None) -> Msg:
+    """Return the reason why the last change cannot be undone."""
+    standing = _standing_changes(product.changes) if product and product.changes else []
+    if product is None or not standing or product.changes[0]["outcome"] not in _MADE:
+        return msg("pick.nothing_to_undo")
+    if fixed := next((why for name, _, _ in standing[-1] if (why := why_not(product, FIELD_BY_NAME[name]))), None):
+        return fixed
+    is_known = all(before for _, before, _ in standing[-1])
+    return msg("expiry.changed_since" if is_known else "expiry.none_before", label=product.name)
 
 
 def product_of(state: StoreProductState) -> StoreProduct:

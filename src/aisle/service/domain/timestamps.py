@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from math import floor
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from aisle.dates_without_time import is_date, is_utc_midnight
 from aisle.service.errors import bad_request
@@ -143,4 +144,11 @@ class TimeZones(NamedTuple):
 
 
 HOST_TIME_ZONE = TimeZones()
+
+
+def zone_header(zone: TimeZone) -> dict[str, str]:
+    """Return the header of an answer that names the zone, if it has a name."""
+    return {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
+
+
 """Time zone of this process for all stores."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedLogEntry, ReviewWrite
 from aisle.contract.request_encoding import pool_fields
+from aisle.operation_body_types import UNDO_PREFIX
 from aisle.service.db.statements import logs as sql
 from aisle.service.db.statements import products as product_sql
 from aisle.service.domain.counts_and_adjustments import (
@@ -221,7 +222,8 @@ async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> N
         await save_changed_line(ledger, entry.line)
     else:
         await take_back_undone_count(ledger, _undo_of(ledger, entry, changes))
-    if sum(changes.values()) < 0:
+    is_undo = str(entry.body.get("reference") or "").startswith(UNDO_PREFIX)
+    if sum(changes.values()) < 0 and not is_undo:
         _record_person(ledger, entry, product_sql.STORE_PRODUCT_LOSS_BY_SET)
     _log_change(logs, entry, "change", changes, flagged=ledger.pop_negative_flag())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedStore
 from aisle.contract.request_encoding import POOL_NUMBERS
@@ -13,7 +12,7 @@ from aisle.service.db.statements import stores_and_locations as stores_sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, to_json
 from aisle.service.domain.ordering_schedule import is_schedule_row
-from aisle.service.domain.timestamps import TimeZone, parse_timestamp
+from aisle.service.domain.timestamps import TimeZone, parse_timestamp, zone_header
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_page import list_envelope, parse_scroll_page
 from aisle.service.http.parameter_values import check_code
@@ -142,8 +141,7 @@ def _store_row(ordinal: int, body: ExtendedStore) -> tuple[object, ...]:
 
 async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
     """Return the store under the field names of its creation. A header names the zone of its times, if it is known."""
-    zone = ctx.time_zone()
-    ctx.response_headers |= {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
+    ctx.response_headers |= zone_header(ctx.time_zone())
     row = await ctx.tx.one(stores_sql.STORE_DATA, ctx.store_number)
     assert row is not None
     data: str = row[0]

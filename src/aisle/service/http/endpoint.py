@@ -43,7 +43,7 @@ from aisle.service.db.database_interface import (
 )
 from aisle.service.db.fair_turns import CALLER, KnownCallers
 from aisle.service.db.statements import people_and_tokens as tokens_sql
-from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.domain.timestamps import format_timestamp, zone_header
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import parameter_values, request_body, request_headers
@@ -267,7 +267,9 @@ class OperationEndpoint:
         if parsed_request.refusal:
             raise parsed_request.refusal
         if store_number is not None and store is None:
-            raise await store_refusal(tx, principal, store_number)
+            refusal = await store_refusal(tx, principal, store_number)
+            refusal.headers = zone_header(self._time_zones.zone_of(store_number)) if principal.all_stores else {}
+            raise refusal
         if store and is_first:
             notes["store"] = store.number
         return Context(
@@ -359,7 +361,7 @@ def _headers(request: Request) -> dict[str, str]:
 def refusal_response(refusal: Refusal) -> Response:
     """Return the HTTP response of a refusal."""
     headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
-    return result_response(OperationResult(refusal.status, refusal.body(), headers=headers))
+    return result_response(OperationResult(refusal.status, refusal.body(), headers={**refusal.headers, **headers}))
 
 
 def result_response(result: OperationResult) -> Response:

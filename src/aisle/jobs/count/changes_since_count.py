@@ -1,0 +1,85 @@
+"""Goods lost or found since they were counted: a count is booked as of its time, so that they come off or on it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.count.sent_count_types import StockChange
+from aisle.jobs.job import Query
+from aisle.jobs.name_goods_and_locations import amount_of
+from aisle.jobs.store_time import to_utc_text
+from aisle.jobs.view import Line, Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.count.count_state import CountLine, CountState
+    from aisle.jobs.row_types.log import MyEntriesRow
+
+CHANGES_QUERY = "changes"
+"""Id of the query for what was lost or found since products were counted."""
+
+MAX_ENTRIES = 1000
+"""Number of entries of the counted products that are read at most."""
+
+
+def query_changes(state: CountState) -> tuple[Query, ...]:
+    """Return the query for entries of the counted products since the first count; none if nothing is counted."""
+    counted = state.counted_lines
+    if not counted:
+        return ()
+    since = min(item.counted_at for item in counted)
+    products = list(dict.fromkeys(item.product for item in counted))
+    args = {"now": since, "since": since, "products": products, "size": MAX_ENTRIES}
+    return (Query(CHANGES_QUERY, "my_entries", args),)
+
+
+def with_changes(state: CountState, rows: tuple[MyEntriesRow, ...]) -> CountState:
+    """Return the state with what was lost or found, and with undos of that; counts and refused entries are left out."""
+    changes = tuple(
+        StockChange(
+            row["product_number"], row["location_code"], row["pool"], row["difference"] or Decimal(0), row["at"]
+        )
+        for row in rows
+        if row["counted_quantity"] is None and row["outcome"] not in ("refused", "resolved")
+    )
+    return state._replace(stock_changes=changes)
+
+
+def change_since(state: CountState, line: CountLine) -> Decimal:
+    """Return the quantity of a counted line that was found since less what was lost; 0 if others counted it later."""
+    if line.counted is None or line.later:
+        return Decimal(0)
+    counted_at = to_utc_text(line.counted_at)
+    since = (
+        each.quantity for each in state.stock_changes if each.counted_at > counted_at and _is_of(state, each, line)
+    )
+    return sum(since, Decimal(0))
+
+
+def _is_of(state: CountState, change: StockChange, line: CountLine) -> bool:
+    is_same_pool = not line.pool or line.pool == (change.pool or state.default_pool or 1)
+    place = change.product, change.location.casefold()
+    return is_same_pool and place == (line.product, line.location.casefold())
+
+
+def reviewed_lines(state: CountState) -> tuple[CountLine, ...]:
+    """Return the counted lines that are shown before they are sent: those with a difference, then those of which goods
+    were only lost or found since."""
+    changed = (item for item in state.lines if not item.difference and change_since(state, item))
+    return (*state.differing_lines, *changed)
+
+
+def booked_message(state: CountState, line: CountLine) -> Msg | None:
+    """Return what was counted, what was lost or found since, and what will be booked; None if nothing was."""
+    change, counted = change_since(state, line), line.counted or Decimal(0)
+    if not change:
+        return None
+    amounts = {"counted": counted, "quantity": abs(change), "booked": counted + change}
+    id_ = "count.lost_since" if change < 0 else "count.found_since"
+    return msg(id_, **{name: amount_of(line, amount) for name, amount in amounts.items()})
+
+
+def booked_lines(state: CountState, line: CountLine) -> tuple[Line, ...]:
+    """Return the note of what will be booked for a line, if goods of it were lost or found since."""
+    booked = booked_message(state, line)
+    return (Line("note", booked),) if booked else ()
