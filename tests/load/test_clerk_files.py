@@ -1,5 +1,6 @@
 """Files of a clerk with a spreadsheet: no figure changes without a word, and what cannot be read says what to do."""
 
+import os
 import re
 from pathlib import Path
 
@@ -243,6 +244,22 @@ UNREAD = [
     ("orders.csv/", "because it is a folder; load it by itself", True),
     ("old/stock.csv", "old/: not read, because it is a folder; load it by itself", False),
     ("orders.txt", "because it is no CSV file", False),
+    ("stock.csv ", "rename it to stock.csv, if it is that", True),
+    ("stock.csv.", "rename it to stock.csv, if it is that", True),
+    ("stock.csv;1", "rename it to stock.csv, if it is that", True),
+    ("stock.csv (1)", "rename it to stock.csv, if it is that", True),
+    ("stock", "rename it to stock.csv, if it is that", True),
+    ("Stock ", "rename it to stock.csv, if it is that", True),
+    ("STOCK.", "rename it to stock.csv, if it is that", True),
+    ("stock.csv\u00a0", "rename it to stock.csv, if it is that", True),
+    ("stock.csv\u200b", "rename it to stock.csv, if it is that", True),
+    ("stock.csv.part", "because it is no CSV file", False),
+    ("stock.csv.crdownload", "because it is no CSV file", False),
+    ("stock.csv~", "because it is no CSV file", False),
+    ("stock.csv.old", "because it is no CSV file", False),
+    ("artikelen.csv.part", "because it is no CSV file", False),
+    ("stock.xlsx ", "because it is no CSV file", False),
+    (".~lock.stock.csv#", "because a spreadsheet keeps it while it has the file open", False),
     ("~$people.csv", "because a spreadsheet keeps it while it has the file open", False),
     ("._people.csv", "because a Macintosh keeps it beside another file", False),
 ]
@@ -261,6 +278,32 @@ async def test_a_csv_file_that_is_not_read_is_named_and_missed(
     assert report is not None
     assert any(reason in line for line in report.lines()), report.lines()
     assert report.is_all_loaded != is_missed
+
+
+@pytest.mark.parametrize("name", ["stock.csv", "Stock.CSV", "products.csv"])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_file_of_a_load_that_is_none_ends_the_load(name: str, is_link: bool, write: Write, tmp_path: Path) -> None:
+    write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    path = tmp_path / name
+    if is_link:
+        path.symlink_to("gone.csv")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(LoadError, match=f"^{name} is no file, or a link to a file that is gone"):
+        open_tables(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "stock", "stockings", "readme"])
+async def test_a_folder_or_file_of_another_kind_is_not_named(name: str, world: World) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    path = world.folder / "files" / name
+    if name == "stock":
+        path.mkdir()
+    else:
+        path.write_text("x")
+    report = await world.load()
+    assert report is not None
+    assert (report.unknown_files, report.is_all_loaded) == ((), True)
 
 
 @pytest.mark.parametrize(

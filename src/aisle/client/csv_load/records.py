@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values, group_by_key
+from aisle.client.csv_load.clean_cells import trim_blanks
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.fields_replaced_by_other_file import NO_REPLACED_FIELDS, ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
@@ -153,12 +154,14 @@ def open_tables(directory: Path) -> list[CsvTable]:
 
 
 def _find_files(directory: Path) -> dict[str, Path]:
-    """Return the files of a load, by name in lower case. Raise LoadError for two of one name."""
+    """Return the files of a load, by name in lower case. Raise LoadError for two of one name, or no file."""
     known = {layout.file for layout in LAYOUTS}
     found: dict[str, Path] = {}
     for path in sorted(directory.iterdir()):
         name = path.name.casefold()
-        if name in known and path.is_file():
+        if name in known and not path.is_dir():
+            if not path.is_file():
+                raise LoadError(f"{path.name} is no file, or a link to a file that is gone; put the file itself there.")
             if name in found:
                 raise LoadError(f"{directory} holds {found[name].name} and {path.name}; remove one of them.")
             found[name] = path
@@ -175,11 +178,15 @@ def unknown_files(directory: Path) -> tuple[str, ...]:
         if path.is_dir():
             if name in known or known & {inner.name.casefold() for inner in path.iterdir()}:
                 found.append(f"{path.name}/")
-        elif name not in known and (
-            name.endswith(".csv") or (name.endswith(_OTHER_TABLES) and name.partition(".")[0] in stems)
-        ):
+        elif name not in known and (".csv" in name or _is_other_table(name, stems)):
             found.append(path.name)
     return tuple(sorted(found))
+
+
+def _is_other_table(name: str, stems: Collection[str]) -> bool:
+    """Return True if a file has the name of a load's file, with another extension or none."""
+    stem, _, extension = name.rstrip(". ").partition(".")
+    return trim_blanks(stem) in stems and (not extension or name.rstrip(". ").endswith(_OTHER_TABLES))
 
 
 def read_records(table: CsvTable, findings: ServiceFindings = NO_FINDINGS) -> Iterator[Record | BadRows]:

@@ -444,7 +444,7 @@ def not_read_reason(name: str) -> str:
         return f"{clean(name)}: not read, because a {keeper}."
     if name.endswith("/"):
         return f"{clean(name)}: not read, because it is a folder; load it by itself, if that is meant."
-    if not name.casefold().endswith(".csv"):
+    if not _CSV_NAME.fullmatch(name.casefold()):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
     stem = re.sub(r"[\W_]+", "", name.casefold())
     near = [layout.file for layout in LAYOUTS if re.sub(r"s?\.csv|_", "", layout.file) in stem]
@@ -454,9 +454,11 @@ def not_read_reason(name: str) -> str:
 
 _BESIDE_OTHERS = ("~$", ".~", "._")
 """Beginnings of names of files that spreadsheets and Macintosh keep beside those that they are of."""
+_CSV_NAME = re.compile(r"[^./]*\.?|.*\.csv[^a-z~#]*", re.DOTALL)
+"""Name of a CSV file: without an extension, or with no letters behind it (`stock.csv;1`)."""
 _KEPT_WHILE_OPEN = "spreadsheet keeps it while it has the file open"
 
 
 def _is_missed(name: str) -> bool:
     """Return True if a CSV file of the directory is one that a person may take for loaded."""
-    return name.casefold().rstrip("/").endswith(".csv") and not name.startswith(_BESIDE_OTHERS)
+    return bool(_CSV_NAME.fullmatch(name.casefold())) and not name.startswith(_BESIDE_OTHERS)
