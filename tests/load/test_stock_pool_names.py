@@ -28,7 +28,14 @@ async def begun(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("store", "pool", "is_said"),
-    [("1", "3", True), ("1", "2", False), ("1", "02", False), ("1", "", False), ("2", "3", False)],
+    [
+        ("1", "3", True),
+        ("1", "2", False),
+        ("1", "02", False),
+        ("1", "", False),
+        ("1", "Returns", False),
+        ("2", "3", False),
+    ],
 )
 @pytest.mark.parametrize("file", FILES)
 async def test_a_pool_without_a_name(file: str, store: str, pool: str, is_said: bool, world: World) -> None:

@@ -32,7 +32,7 @@ async def warn_of_pools(table: CsvTable, client: Client, known_keys: Collection[
     rows = table.select_cells((*table.key_columns[:2], *columns), only_readable=True) if columns else ()
     for line, (store, of, *cells) in rows:
         cells_of = zip(columns, cells, strict=True)
-        pools = {(name, pool.lstrip("0")) for name, cell in cells_of for pool in cell.split("|") if pool}
+        pools = {(name, pool.lstrip("0")) for name, cell in cells_of for pool in cell.split("|") if pool.isdigit()}
         if pools and store not in named:
             named[store] = {str(pool) for pool, name in (await _names(client, store)).items() if name}
         for name, pool in sorted(pools) if (store, of) not in known_keys else ():
