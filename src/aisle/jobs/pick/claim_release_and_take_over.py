@@ -89,7 +89,7 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim, *, is_e
         return _leave_to_own_terminal(state, tote, claim_found)
     tote = tote._replace(claimed_since=claim_found.since, is_own_claim=False)
     updated = pick_state.with_tote(state, with_picker_elsewhere(tote, claim_found.name) if is_elsewhere else tote)
-    count = sum_own_in_hand(take for take in state.lines if take.order == tote.order)
+    count = sum_own_in_hand(line for line in state.lines if line.order == tote.order)
     text = msg("pick.taken_over", order=tote.order, who=claim_found.name, count=count)
     choices = (
         PickChoice("both", tote.order, claim_found.name),
@@ -157,4 +157,4 @@ def release_unpicked(state: PickState, store: str) -> tuple[Effect, ...]:
 
 
 def _is_started(state: PickState, order: str) -> bool:
-    return any(take.picked or take.is_closed for take in state.lines if take.order == order)
+    return any(line.picked or line.is_closed for line in state.lines if line.order == order)

@@ -112,15 +112,14 @@ def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result
 
 def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
     """Subtract excess from the line's goods in hand, because it has a question of its own."""
-    line = goods.line
-    mine = line and (line.order, line.line)
-    takes = (
-        take._replace(own_picked=max(Decimal(0), take.own_picked - goods.quantity))
-        if (take.order, take.line) == mine
-        else take
-        for take in state.lines
+    mine = goods.line and (goods.line.order, goods.line.line)
+    lines = (
+        line._replace(own_picked=max(Decimal(0), line.own_picked - goods.quantity))
+        if (line.order, line.line) == mine
+        else line
+        for line in state.lines
     )
-    return state._replace(lines=tuple(takes))
+    return state._replace(lines=tuple(lines))
 
 
 def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
@@ -174,13 +173,13 @@ def is_location_of_excess(state: PickState, location: str) -> bool:
 def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
     excess = row.get("left") or {}
     order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(excess.get("left"))
-    take = next((t for t in state.lines if (t.order, t.line) == (order, excess.get("line_number"))), None)
-    if take is None or quantity <= 0:
+    line = next((t for t in state.lines if (t.order, t.line) == (order, excess.get("line_number"))), None)
+    if line is None or quantity <= 0:
         return []
     letter = pick_state.tote_letter(state, order)
-    location = take.sources_in_hand[0].location if take.sources_in_hand else take.location
+    location = line.sources_in_hand[0].location if line.sources_in_hand else line.location
     goods = GoodsToReturn(
-        letter, "left_over", take.product, take.label, quantity, location, str(row["op_id"]), line=take
+        letter, "left_over", line.product, line.label, quantity, location, str(row["op_id"]), line=line
     )
     return [(goods, excess)]
 

@@ -28,46 +28,46 @@ def quantity_of_others(state: PickState, line: PickLine) -> Decimal:
 
 def sum_of_others(state: PickState, lines: Iterable[PickLine]) -> Decimal:
     """Return the quantity of these lines that other pickers have in hand."""
-    return sum((quantity_of_others(state, take) for take in lines), Decimal(0))
+    return sum((quantity_of_others(state, line) for line in lines), Decimal(0))
 
 
 def has_goods_to_put_down(state: PickState, order: str = "") -> bool:
     """Return True if goods of the order, or of any order, have to be put down here."""
-    return any(quantity_to_put_down(state, take) for take in state.lines if order in ("", take.order))
+    return any(quantity_to_put_down(state, line) for line in state.lines if order in ("", line.order))
 
 
 def pieces_to_put_down(state: PickState) -> Decimal:
     """Return the number of pieces to put down here; a measured line counts as one."""
-    return sum_pieces((take, quantity_to_put_down(state, take)) for take in state.lines)
+    return sum_pieces((line, quantity_to_put_down(state, line)) for line in state.lines)
 
 
 def pieces_in_hand(state: PickState, order: str = "") -> Decimal:
     """Return the number of pieces of the order, or of all orders, that any picker has in hand."""
-    return sum_in_hand(take for take in state.lines if order in ("", take.order))
+    return sum_in_hand(line for line in state.lines if order in ("", line.order))
 
 
 def goods_in_hand(state: PickState, order: str = "") -> Decimal | Msg:
     """Return the goods of the order, or of all orders, that any picker has in hand, such as "2 pieces, 6 l"."""
-    return goods_text(sum_line_goods((take, take.in_hand) for take in state.lines if order in ("", take.order)))
+    return goods_text(sum_line_goods((line, line.in_hand) for line in state.lines if order in ("", line.order)))
 
 
 def goods_of_others(state: PickState, order: str) -> GoodsSum:
     """Return the goods of the order that other pickers have in hand."""
-    return sum_line_goods((take, take.in_hand - take.own_in_hand) for take in state.lines if take.order == order)
+    return sum_line_goods((line, line.in_hand - line.own_in_hand) for line in state.lines if line.order == order)
 
 
 def orders_not_put_down(state: PickState) -> tuple[str, ...]:
     """Return the orders whose goods would be left at no location if this picker left now. Return none if no line has a
     location: such a store keeps no locations."""
-    if not any(take.location for take in state.lines):
+    if not any(line.location for line in state.lines):
         return ()
     return tuple(tote.order for tote in state.totes if tote.has_lines and has_goods_to_put_down(state, tote.order))
 
 
 def take_as_own(state: PickState, order: str) -> PickState:
     """Count all goods in hand of this order as this picker's own, because nobody else has the order open."""
-    takes = (take._replace(own_picked=take.in_hand) if take.order == order else take for take in state.lines)
-    return state._replace(lines=tuple(takes))
+    lines = (line._replace(own_picked=line.in_hand) if line.order == order else line for line in state.lines)
+    return state._replace(lines=tuple(lines))
 
 
 def quantity_to_return(state: PickState) -> Decimal:

@@ -159,7 +159,7 @@ def keep_redirections(turn: Turn[PickState], context: Context) -> Turn[PickState
         return turn
     notes = []
     for tote in turn.state.totes:
-        moved = [(str(take.line), take.location, take.pool) for take in _redirected_lines(turn.state, tote.order)]
+        moved = [(str(line.line), line.location, line.pool) for line in _redirected_lines(turn.state, tote.order)]
         if moved:
             notes.append(LocalNote(REDIRECTED, tote.order, named_tuple_json.to_text({context.user: moved})))
     return turn._replace(effects=(*notes, *turn.effects)) if notes else turn
@@ -171,11 +171,11 @@ def _redirected_lines(state: PickState, order: str) -> list[PickLine]:
     for step in state.history:
         for source in step.sources_before:
             first.setdefault((source.order, source.line), (source.location, source.pool))
-    lines = (take for take in state.lines if take.order == order and take.is_open)
+    lines = (line for line in state.lines if line.order == order and line.is_open)
     return [
-        take
-        for take in lines
-        if (take.location, take.pool) != first.get((order, take.line), (take.location, take.pool))
+        line
+        for line in lines
+        if (line.location, line.pool) != first.get((order, line.line), (line.location, line.pool))
     ]
 
 
@@ -188,17 +188,17 @@ def restore_redirections(
     moved_lines = named_tuple_json.from_text(RedirectedLines, text).get(context.user) if text else None
     if moved_lines is None:
         return state, fresh, ()
-    locations = {int(line): (location, pool) for line, location, pool in moved_lines}
-    takes = tuple(
-        move_line(take, *locations[take.line], fresh) if _is_redirected(take, locations) else take for take in fresh
+    locations = {int(number): (location, pool) for number, location, pool in moved_lines}
+    lines = tuple(
+        move_line(line, *locations[line.line], fresh) if _is_redirected(line, locations) else line for line in fresh
     )
     stops: dict[Any, list[PickLine]] = {}
-    for take in fresh:
-        if _is_redirected(take, locations):
-            stops.setdefault(take.stop_key, []).append(take)
-    for lines in stops.values():
-        state = pick_state.add_undo_step(state, moved_stop_step(lines))
-    return state, takes, (LocalNote(REDIRECTED, str(row["order_number"]), ""),)
+    for line in fresh:
+        if _is_redirected(line, locations):
+            stops.setdefault(line.stop_key, []).append(line)
+    for lines_before in stops.values():
+        state = pick_state.add_undo_step(state, moved_stop_step(lines_before))
+    return state, lines, (LocalNote(REDIRECTED, str(row["order_number"]), ""),)
 
 
 def _is_redirected(line: PickLine, locations: Mapping[int, tuple[str, int]]) -> bool:
@@ -315,13 +315,13 @@ def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
     """Return True if the order is picked and put down entirely and no question about it is open."""
     if not fresh or any(choice.key == fresh[0].order for choice in state.choices):
         return False
-    return not any(take.is_open or take.in_hand for take in fresh)
+    return not any(line.is_open or line.in_hand for line in fresh)
 
 
 def _waits_for_customer(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> bool:
     """Return True if the only order was opened with all of it picked and put down: only its customer is awaited."""
     is_opened = not tote.has_lines and not state.is_batch and state.phase == "wait"
-    return is_opened and _is_done(state, fresh) and any(take.picked for take in fresh)
+    return is_opened and _is_done(state, fresh) and any(line.picked for line in fresh)
 
 
 def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Result:
@@ -331,7 +331,7 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
     joined = current_and_next_stop.with_lines(state, [*state.lines, *fresh])
     joined = joined._replace(choices=state.choices if _is_same_stop(state, joined) else ())
-    open_ = sum(take.is_open for take in fresh)
+    open_ = sum(line.is_open for line in fresh)
     return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
 
 
@@ -341,11 +341,11 @@ def start_when_ready(state: PickState) -> Result:
         return Turn(state)
     lines = state.lines
     start = current_and_next_stop.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
-    open_ = [take for take in start.lines if take.is_open]
+    open_ = [line for line in start.lines if line.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))
     elif state.is_batch:
-        stops, count = len({take.stop_key for take in open_}), len(state.totes)
+        stops, count = len({line.stop_key for line in open_}), len(state.totes)
         text = msg("pick.batch_opened", count=count, lines=len(open_), stops=stops)
         text = text if open_ else msg("pick.batch_already", count=count)
     elif open_:
@@ -361,19 +361,19 @@ def _merge_lines(
     """Merge lines that changed elsewhere; walking order, locations and the open question stay. Report nothing that may
     be this host's own change: a difference while an operation is pending and its correction, or a change that came with
     an own movement (`is_own`), which the overlay shows before it is sent."""
-    mine = {take.line: take for take in state.lines if take.order == tote.order}
+    mine = {line.line: line for line in state.lines if line.order == tote.order}
     merged = {
-        take.line: expected_and_held_stock.keep_read_stock(
-            state, _keep_location(take, mine.get(take.line), is_uncertain=is_uncertain), mine.get(take.line)
+        line.line: expected_and_held_stock.keep_read_stock(
+            state, _keep_location(line, mine.get(line.line), is_uncertain=is_uncertain), mine.get(line.line)
         )
-        for take in fresh
+        for line in fresh
     }
     if merged == mine:
         return Turn(pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and tote.is_uncertain)))
     differs = _order_values(merged) != _order_values(mine)
     is_reported = differs and not (is_uncertain or tote.is_uncertain or is_own)
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
-    others = [take for take in state.lines if take.order != tote.order]
+    others = [line for line in state.lines if line.order != tote.order]
     state = _adjust_history(state, merged.values())
     renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
@@ -463,7 +463,7 @@ def start_without_missing(state: PickState) -> Result:
 
 def _adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
     """Add the changes of other pickers to the history, so that undo reverts only own steps."""
-    picked_before = {(take.order, take.line): take.picked for take in state.lines}
+    picked_before = {(line.order, line.line): line.picked for line in state.lines}
     added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
     if not any(added.values()):
         return state

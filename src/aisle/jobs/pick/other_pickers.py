@@ -90,15 +90,15 @@ def _known_pickers(tote: Tote) -> tuple[str, ...]:
 
 def _with_pickers_seen(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Tote:
     """Return the tote with the pickers on other hosts whose goods in hand a certain read shows."""
-    own = {take.line: take.own_picked for take in state.lines if take.order == tote.order and take.has_stock}
-    in_hand = {take.line: take.in_hand for take in state.lines if take.order == tote.order}
-    if row.get("unsure") or tote.is_uncertain or not any(in_hand[line] > own[line] for line in own):
+    own = {line.line: line.own_picked for line in state.lines if line.order == tote.order and line.has_stock}
+    in_hand = {line.line: line.in_hand for line in state.lines if line.order == tote.order}
+    if row.get("unsure") or tote.is_uncertain or not any(in_hand[number] > own[number] for number in own):
         return tote
-    lines = [line for line in row["lines"] if in_hand.get(line["line_number"], 0) > own.get(line["line_number"], 0)]
+    rows = [each for each in row["lines"] if in_hand.get(each["line_number"], 0) > own.get(each["line_number"], 0)]
     names = {
-        str(line.get("picked_name") or "")
-        for line in lines
-        if not line.get("picked_username") or line["picked_username"] != context.user
+        str(each.get("picked_name") or "")
+        for each in rows
+        if not each.get("picked_username") or each["picked_username"] != context.user
     }
     names = names - {""} or (set() if tote.pickers_elsewhere else names)
     return with_picker_elsewhere(tote, *sorted(names))

@@ -60,7 +60,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
     sources = (
-        *(take.location for take in state.lines),
+        *(line.location for line in state.lines),
         *(goods.location for goods in goods_for_other_pickers.goods_for_others(state)),
     )
     if location.casefold() in map(str.casefold, sources):

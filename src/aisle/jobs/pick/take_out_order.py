@@ -20,17 +20,17 @@ def without_order(state: PickState, order: str, reason: str) -> PickState:
         GoodsToReturn(
             letter,
             reason,
-            take.product,
-            take.label,
+            line.product,
+            line.label,
             source.quantity,
             source.location,
             order=order,
             pool=source.pool,
-            line=take,
+            line=line,
         )
-        for take in state.lines
-        if take.order == order
-        for source in take.sources_in_hand
+        for line in state.lines
+        if line.order == order
+        for source in line.sources_in_hand
     )
     totes = tuple(tote for tote in state.totes if tote.order != order)
     questions = tuple(choice for choice in state.take_over_choices if choice.key != order)
@@ -43,7 +43,7 @@ def without_order(state: PickState, order: str, reason: str) -> PickState:
         only_order="",
         history=history,
     )
-    return with_lines(left, [take for take in state.lines if take.order != order])
+    return with_lines(left, [line for line in state.lines if line.order != order])
 
 
 def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[UndoStep, ...]:
