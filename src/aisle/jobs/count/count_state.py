@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
-from aisle.jobs.job import Policy
+from aisle.jobs.job import Policy, Turn
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
 from aisle.scan.grammar_and_meaning_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
@@ -244,6 +244,9 @@ class CountState(NamedTuple):
             return self
         plan = (CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan)
         return self._replace(plan=plan, phase="list" if self.phase == "start" else self.phase)
+
+
+Result = Turn[CountState]
 
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:

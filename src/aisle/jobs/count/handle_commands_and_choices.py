@@ -11,13 +11,11 @@ from aisle.jobs.count import (
     handle_scans_and_quantities,
     undo_sent_count,
 )
-from aisle.jobs.count.count_state import CountState
+from aisle.jobs.count.count_state import CountState, Result
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import Command
-
-Result = Turn[CountState]
 
 
 def handle_command(state: CountState, command: Command, context: Context) -> Result:

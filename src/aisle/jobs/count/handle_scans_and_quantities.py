@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import implausible_quantities, quantity_or_record
 from aisle.jobs.count import count_lines, count_state, finish_count, view
-from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result
 from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.name_goods_and_locations import amount_of
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, RecordsByNumberRow
     from aisle.jobs.row_types.products import ProductRow
 
-
-Result = Turn[CountState]
 
 QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
 

@@ -18,7 +18,7 @@ from aisle.jobs.count import (
     undo_sent_count,
     view,
 )
-from aisle.jobs.count.count_state import CountState, CountTarget
+from aisle.jobs.count.count_state import CountState, CountTarget, Result
 from aisle.jobs.count.handle_commands_and_choices import go_back, handle_choice, handle_command, set_pool
 from aisle.jobs.count.handle_query_answers import handle_rows
 from aisle.jobs.job import (
@@ -53,8 +53,6 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-
-Result = Turn[CountState]
 
 RECOUNTS_QUERY = Query("asked", "recounts", {"size": 99}, is_live=True)
 """Query for the recounts that were ordered; the start page shows their number."""

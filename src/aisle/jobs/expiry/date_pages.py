@@ -21,6 +21,7 @@ from aisle.jobs.expiry.expiry_state import (
     CheckedProduct,
     ExpiryState,
     GivenDate,
+    Result,
     SentCheck,
     back_to_list,
     count_label,
@@ -40,7 +41,6 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, Text, UnknownCode
 from aisle.scan.gs1 import nearest_century, parse_expiry_label
 
-Result = Turn[ExpiryState]
 NONE = LETTER_OF_CHOICE["nowhere"]
 """Letter by which there are no goods, or no discount."""
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
+from aisle.jobs.expiry.expiry_state import ExpiryState, Result, today_of
 from aisle.jobs.expiry.send_and_undo_check import query_undo
 from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, refuse
 from aisle.jobs.row_types.products import ExpiryCheckRow
 from aisle.jobs.view import WRONG, Msg, msg, raw
-
-Result = Turn[ExpiryState]
 
 
 class DueList(ListPage[ExpiryState, ExpiryCheckRow]):

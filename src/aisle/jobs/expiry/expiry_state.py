@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs.job import Context, Policy
+from aisle.jobs.job import Context, Policy, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
 from aisle.jobs.store_time import day_in_store
@@ -127,6 +127,9 @@ class ExpiryState(NamedTuple):
     reported_refusals: tuple[str, ...] = ()
     reported_dates: tuple[tuple[str, str], ...] = ()
     """Products, and the dates of other people that were reported to stand in place of the one given here."""
+
+
+Result = Turn[ExpiryState]
 
 
 def parse_checked_product(row: StoreProductRow) -> CheckedProduct:

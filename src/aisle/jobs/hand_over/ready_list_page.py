@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from aisle.jobs.hand_over.hand_over_state import HandOverState
+from aisle.jobs.hand_over.hand_over_state import HandOverState, Result
 from aisle.jobs.hand_over.order_pages import ask_undo, open_order
-from aisle.jobs.job import Args, Context, Rows, Turn
+from aisle.jobs.job import Args, Context, Rows
 from aisle.jobs.list_page_base_class import Column, SearchPage
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import WRONG, Msg, Verdict, msg, raw
-
-Result = Turn[HandOverState]
 
 MIN_PHONE_DIGITS = 7
 """Digits from which a search may be a phone number."""

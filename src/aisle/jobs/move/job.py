@@ -43,6 +43,7 @@ from aisle.jobs.move.move_state_and_rows import (
     Goods,
     MoveChoice,
     MoveState,
+    Result,
     UndoStep,
     at_source,
 )
@@ -105,7 +106,7 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
     return state._replace(in_hand=tuple(in_hand))
 
 
-def refresh(state: MoveState) -> Turn[MoveState]:
+def refresh(state: MoveState) -> Result:
     """Query refused movements and the goods at the source again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
@@ -120,7 +121,7 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     return Turn(state, tuple(effects))
 
 
-def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
+def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report this person's refused movements; they and the takes of their goods can no longer be undone. An open
     question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
     new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
@@ -146,8 +147,6 @@ def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
     items = movement_write.movement_write(step.items, context.store, context.user).body
     return any(body and all(item in items for item in body) for body in bodies)
 
-
-Result = Turn[MoveState]
 
 MAX_LIKELY_MOVE = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""

@@ -17,6 +17,7 @@ from aisle.jobs.move.move_state_and_rows import (
     HeldGoods,
     MoveChoice,
     MoveState,
+    Result,
     StockLine,
     UndoStep,
     at_source,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow
     from aisle.jobs.row_types.products import ProductRow
 
-Result = Turn[MoveState]
 
 MAX_LOCATION_CHOICES = 7
 """Maximum number of numbered locations; any other location can be scanned."""

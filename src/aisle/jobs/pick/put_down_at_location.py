@@ -20,6 +20,7 @@ from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     PickChoice,
     PickState,
+    Result,
     StoreLookup,
     Tote,
     UndoStep,
@@ -32,7 +33,6 @@ from aisle.scan.grammar_and_meaning_types import Match
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationUseRow, PickupLocationsRow
 
-Result = Turn[PickState]
 
 PICKUPS_QUERY = "pickup_locations"
 """Named read of the pick-up locations, and id of its query."""
