@@ -67,8 +67,12 @@ class ListPage(Page[W], Generic[W, R]):
 
     query_name: str
     columns: tuple[Column[R], ...] = ()
+    key: Callable[[R], str]
+    """Returns the key of a row."""
     no_rows_text: Msg
-    """Text in place of rows, if it is always the same."""
+    """Text in place of rows without a search, if it is always the same."""
+    no_match_id = "look_up.no_match"
+    """Message that no row matches the search."""
     follows_typing = False
     indexed_sorts: tuple[str, ...] = ()
     """Sort orders for which the cache has an index, however long the list is."""
@@ -77,12 +81,10 @@ class ListPage(Page[W], Generic[W, R]):
     """True if each row takes two lines on a narrow screen."""
 
     def empty_text(self, state: W) -> Msg:
-        """Return the text in place of rows."""
+        """Return the text in place of rows: that none matches the search, or that there are none."""
+        if text := state.typed or state.search:
+            return list_cursor_and_search.not_found_message(self.no_match_id, text, self.may_have_more(state))
         return self.no_rows_text
-
-    @abstractmethod
-    def key(self, row: R) -> str:
-        """Return the key of a row."""
 
     @abstractmethod
     def open_row(self, state: W, row: R, context: Context) -> Turn[W]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from aisle.jobs import list_cursor_and_search
@@ -219,23 +220,14 @@ class HitList(ListPage[LookUpState, SearchRow]):
         Column(msg("head.number"), lambda row: raw(row["product_number"])),
         Column(msg("head.brand"), lambda row: raw(row["brand_description"])),
     )
+    no_rows_text = msg("look_up.empty")
+    key = itemgetter("product_number")
 
     def prompt(self, state: LookUpState) -> Msg:
         return msg("pick.prompt_choice") if state.offered_order else list_cursor_and_search.product_prompt(state)
 
-    def empty_text(self, state: LookUpState) -> Msg:
-        text = state.typed or state.search
-        return (
-            list_cursor_and_search.not_found_message("look_up.no_match", text, state.may_have_more)
-            if text
-            else msg("look_up.empty")
-        )
-
     def may_have_more(self, state: LookUpState) -> bool:
         return state.may_have_more
-
-    def key(self, row: SearchRow) -> str:
-        return row["product_number"]
 
     def query(self, state: LookUpState, context: Context) -> Query:
         return super().query(state, context)._replace(id="hits")

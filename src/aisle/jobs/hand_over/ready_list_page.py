@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from aisle.jobs.hand_over.hand_over_state import HandOverState, Result
 from aisle.jobs.hand_over.order_pages import ask_undo, open_order
 from aisle.jobs.job import Args, Context, Rows
@@ -27,9 +29,9 @@ class ReadyList(SearchPage[HandOverState, BoardOrder]):
         Column(msg("head.customer"), lambda order: raw(order.customer)),
         Column(msg("head.pickup"), lambda order: order.due),
     )
-
-    def key(self, row: BoardOrder) -> str:
-        return row.number
+    no_match_id = "home.no_match"
+    no_rows_text = msg("list.empty")
+    key = attrgetter("number")
 
     def arguments(self, state: HandOverState, context: Context) -> Args:
         searched = ("open", "partial") if state.typed or state.search else ()
@@ -37,10 +39,6 @@ class ReadyList(SearchPage[HandOverState, BoardOrder]):
 
     def parse_rows(self, answer: Rows, context: Context) -> tuple[BoardOrder, ...]:
         return tuple(parse_order_row(row, context) for row in answer.rows)
-
-    def empty_text(self, state: HandOverState) -> Msg:
-        text = state.typed or state.search
-        return msg("home.no_match", text=text) if text else msg("list.empty")
 
     def actions(self, state: HandOverState) -> tuple[Action[HandOverState], ...]:
         return (Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.put_back)),)
