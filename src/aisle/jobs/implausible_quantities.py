@@ -40,6 +40,13 @@ def is_implausible(
     return is_large or added > (usual if is_far_before else expected)
 
 
+def is_implausible_sum(value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal, scanned: Decimal) -> bool:
+    """Return True if a typed quantity, or the sum after `scanned` more, must be confirmed."""
+    if scanned == 1:
+        return is_implausible_scan(value, max(expected, entered), limit)
+    return is_implausible(value, expected, limit, entered, scanned or None)
+
+
 def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
     """Return True if the sum of single scans must be confirmed. One more piece is plausible while the sum is below
     `limit`."""

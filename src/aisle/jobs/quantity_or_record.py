@@ -1,4 +1,4 @@
-"""Judgement whether a typed number is a quantity or the number of a record, and the question about it.
+"""Judgement whether a typed number is a quantity or the number of a record, and the questions about a quantity.
 
 That it is no choice was decided in `scan/grammar`.
 A number at the pace of a scanner: `session/ask_if_number_is_quantity`.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
@@ -30,6 +31,45 @@ RECORD_CHOICES = ("is_product", "is_location", "is_delivery", "is_order", "is_re
 """Kinds of choices that read digits as the number of a record."""
 MAX_QUANTITY_DIGITS = 3
 """Most digits of an unknown number that is taken for a quantity. Orders have four digits."""
+
+
+class QuantityQuestion(NamedTuple):
+    """Question about a quantity that is stored nowhere else: if so many are meant, or what the typed digits name."""
+
+    quantity: Decimal
+    matches: tuple[Match, ...] = ()
+    """Records with these digits. Without one it is asked if so many are meant."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of its choices: the quantity, then the records, or that the quantity is dropped."""
+        return ("quantity", *([f"is_{each.kind}" for each in self.matches] or [DROP_QUANTITY]))
+
+    def choices(self, quantity: Decimal | Msg) -> tuple[Msg, ...]:
+        """Return the texts of its choices; `quantity` is with its unit."""
+        records = [_record_choice(match) for match in self.matches] or [msg("order_actions.no")]
+        return (msg("count.choice_quantity", quantity=quantity), *records)
+
+    def match_of_choice(self, number: int) -> Match | None:
+        """Return the record of a choice; None for the quantity and for dropping it."""
+        return self.matches[number - 2] if 2 <= number < len(self.matches) + 2 else None
+
+    def names(self, match: Match) -> bool:
+        """Return True if a scan says what the digits are: the number of this record."""
+        return any((each.kind, each.key) == (match.kind, match.key) for each in self.matches)
+
+    def text(self, quantity: Decimal | Msg, label: str | Msg) -> Msg:
+        """Return the question; `quantity` is with its unit."""
+        if not self.matches:
+            return msg("count.confirm_quantity", value=quantity, label=label)
+        return number_question(self.matches[0], self.quantity, *self.matches[1:])
+
+
+def _record_choice(match: Match) -> Msg:
+    if match.kind not in (PRODUCT, LOCATION):
+        return other_choice_text(match)
+    id_ = "locations.title_location" if match.kind == LOCATION else "count.choice_product"
+    return msg(id_, label=match.label or match.key)
 
 
 def is_too_short_for_code(code: str) -> bool:
@@ -81,13 +121,13 @@ def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:
 
 
 def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
-    """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
+    """Return the records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
     usable = [row for row in rows if may_be_number_of(row["kind"], value, is_active=bool(row.get("is_active")))]
     found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in usable]
     orders = {each.key for each in found if each.kind == ORDER}
     found = [each for each in found if each.kind != REFERENCE or each.key not in orders]
     order = {kind: rank for rank, kind in enumerate(kinds)}
-    return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
+    return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))[:MAX_RECORD_CHOICES]
 
 
 def may_be_number_of(kind: str, value: Decimal, *, is_active: bool = False) -> bool:

@@ -153,7 +153,7 @@ def set_pool(state: CountState, number: int) -> Result:
 
 def go_back(state: CountState) -> Result:
     """Leave a question, then the location or product, then the job."""
-    if state.choices:
+    if state.choices or state.question:
         return handle_scans_and_quantities.drop_quantity(state)
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
@@ -173,7 +173,7 @@ def go_back(state: CountState) -> Result:
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
     """Handle a choice by its number."""
-    if state.choices:
+    if state.choices or state.question:
         return handle_scans_and_quantities.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:

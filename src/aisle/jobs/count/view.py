@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
-from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
-from aisle.jobs.implausible_quantities import DROP_QUANTITY
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
 from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import (
@@ -27,7 +25,6 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.scan.grammar_and_meaning_types import Match
 
 ANSWER_KINDS = {
     "missing": ["not_there", "leave_it", "count", "leave_all"],
@@ -73,8 +70,11 @@ def view(state: CountState) -> View:
 
 def choices(state: CountState) -> tuple[Msg, ...]:
     """Return the texts of the open choices, or of the numbered ones on a page without quantities."""
+    if state.question:
+        line, quantity = open_quantity_line(state), state.question.quantity
+        return state.question.choices(amount_of(line, quantity) if line else quantity)
     if state.choices:
-        return tuple(_choice_text(state, choice) for choice in state.choices)
+        return tuple(map(_choice_text, state.choices))
     match state.phase:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
@@ -96,8 +96,7 @@ def open_quantity_line(state: CountState) -> CountLine | None:
     if state.phase in ("missing", "recount"):
         return state.lines[state.question_index] if state.question_index >= 0 else None
     # While the next target is asked for, a number would set its quantity.
-    is_next_asked = bool(state.choices) and not is_quantity_asked(state)
-    return state.current_line if state.phase == "count" and not is_next_asked else None
+    return state.current_line if state.phase == "count" and not state.choices else None
 
 
 def choice_letters(state: CountState) -> str:
@@ -106,48 +105,15 @@ def choice_letters(state: CountState) -> str:
     Before a count is sent they are letters too: a number there corrects the last quantity, and answers nothing."""
     if state.phase in ("start", "list", "pool"):
         return ""
-    if state.choices:
-        kinds = [_choice_kind(state, choice) for choice in state.choices]
-    else:
-        kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
+    kinds = [choice.kind if choice.kind == count_state.FOUND_BY_WORDS else "then" for choice in state.choices]
+    kinds = [*state.question.kinds] if state.question else kinds
+    kinds = kinds or ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
     return assign_letters(kinds, _COMMANDS_OF_QUESTION.get(state.phase, COMMAND_LETTERS))
 
 
-def _choice_kind(state: CountState, choice: CountTarget) -> str:
-    if choice.kind == "quantity":
-        return "quantity"
-    if choice.kind == count_state.FOUND_BY_WORDS:
-        return choice.kind
-    if state.choices[0].kind != "quantity":
-        return "then"
-    return {"location": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(
-        choice.kind, "is_order"
-    )
-
-
-def is_quantity_asked(state: CountState) -> bool:
-    """Return True if the question is about a quantity that is not stored yet."""
-    return bool(state.choices) and state.choices[0].kind == "quantity"
-
-
-def _choice_text(state: CountState, choice: CountTarget) -> Msg:
-    if choice.kind == "quantity":
-        quantity, line = Decimal(choice.key), open_quantity_line(state)
-        return msg("count.choice_quantity", quantity=amount_of(line, quantity) if line else quantity)
-    if choice.kind == DROP_QUANTITY:
-        return msg("order_actions.no")
+def _choice_text(choice: CountTarget) -> Msg:
     label = choice.label or choice.key
-    if choice.kind == count_state.FOUND_BY_WORDS:
-        return raw(label)
-    if choice.kind in UNCOUNTABLE_KINDS:
-        return quantity_or_record.other_choice_text(Match(choice.kind, choice.key, label))
-    if not is_quantity_asked(state):
-        return msg("count.choice_next", label=label)
-    return (
-        msg("locations.title_location", label=label)
-        if choice.kind == "location"
-        else msg("count.choice_product", label=label)
-    )
+    return raw(label) if choice.kind == count_state.FOUND_BY_WORDS else msg("count.choice_next", label=label)
 
 
 def _title(state: CountState) -> Msg:
@@ -249,9 +215,9 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
 
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
-    if state.choices:
+    if state.choices or state.question:
         prompt = quantity_prompt if open_quantity_line(state) else letter_prompt
-        return prompt(choice_letters(state), scans=not is_quantity_asked(state))
+        return prompt(choice_letters(state), scans=not state.question)
     if state.mode == "product":
         return _stop_prompt(state, line)
     if line is None:
@@ -357,7 +323,7 @@ def _recount(state: CountState, line: CountLine) -> Step:
     return Step(
         name=step_name(state),
         title=_title(state),
-        prompt=_prompt(state, line) if state.choices else msg("count.prompt_recount"),
+        prompt=_prompt(state, line) if state.question else msg("count.prompt_recount"),
         lines=tuple(lines),
         labelled_values=_labelled_values(state, line),
         choices=choices(state),

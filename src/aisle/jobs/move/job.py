@@ -433,8 +433,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
     if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
-    named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
-    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
+    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in matches]
     choices = (MoveChoice("amount", part.product, value, part.line, unit=unit_of(part)), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):

@@ -411,7 +411,7 @@ def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRo
         return _handle_scan(state, matches[:1], context)
     records = [
         ReceiveChoice(f"is_{each.kind}", each.key, label=each.key if each.kind == ORDER else each.label or each.key)
-        for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]
+        for each in matches
     ]
     choices = (ReceiveChoice("amount", quantity=value), *records)
     state_asked = state._replace(choices=choices, phase="goods")
