@@ -6,13 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
-from aisle.jobs import (
-    find_and_report_refusals,
-    implausible_quantities,
-    log_writes,
-    quantity_or_record,
-    undo_adjustment,
-)
+from aisle.jobs import find_and_report_refusals, log_writes, quantity_or_record, undo_adjustment
 from aisle.jobs.adjust_state_and_reasons import (
     MAX_CHOICES,
     MAX_UNDO,
@@ -420,7 +414,7 @@ def _add_to_question(state: AdjustState, question: QuantityQuestion, match: Matc
     expected, is_same = _expected(state), (match.kind, match.key) == (PRODUCT, state.line.product)
     if question.matches or not is_same:
         return None
-    if not implausible_quantities.is_implausible(match.quantity, expected, state.large_quantity):
+    if not quantity_or_record.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state, QuantityQuestion(question.quantity + match.quantity))
 
@@ -431,7 +425,7 @@ def _expected(state: AdjustState) -> Decimal:
 
 def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     confirmed = state.confirmed_quantity or Decimal(0)
-    return implausible_quantities.is_implausible_sum(value, _expected(state), state.large_quantity, confirmed, scanned)
+    return quantity_or_record.is_implausible_sum(value, _expected(state), state.large_quantity, confirmed, scanned)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from operator import itemgetter
@@ -274,7 +274,7 @@ class ProductPage(DetailPage[LookUpState]):
         return (
             *(_stock_blocks(product) if product else ()),
             nearby_block(state.nearby, product),
-            *(() if _sales_chart(state) else (_order_block(state.waiting_orders),)),
+            *(() if _sales_chart(state) else (order_block(state.waiting_orders),)),
             delivery_block(product, state.deliveries),
             *(_fact_blocks(product, state.product_number) if product else ()),
         )
@@ -283,7 +283,7 @@ class ProductPage(DetailPage[LookUpState]):
         """Return the page; at a desk with the chart of the sales and the orders beside it."""
         chart = _sales_chart(state)
         return (
-            super().view(state)._replace(side=SidePane(chart, (_order_block(state.waiting_orders),)) if chart else None)
+            super().view(state)._replace(side=SidePane(chart, (order_block(state.waiting_orders),)) if chart else None)
         )
 
     def at_desk(self, state: LookUpState, is_desk: bool) -> LookUpState:
@@ -448,15 +448,15 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 
 
-def _order_block(orders: tuple[OrdersWithProductRow, ...]) -> Block:
+def order_block(orders: Sequence[OrdersWithProductRow]) -> Block:
+    """Return the block of the orders that need a product or hold it."""
     return Block(msg("look_up.orders", count=len(orders)), tuple(
-        (raw(row["order_number"]), need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
+        (raw(row["order_number"]), _need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
         for row in orders
     ))  # fmt: skip
 
 
-def need_text(row: OrdersWithProductRow) -> Msg:
-    """Return what an order still needs of a product, and what it holds."""
+def _need_text(row: OrdersWithProductRow) -> Msg:
     needed, held = row["needed"], row["held"]
     if needed <= 0:
         return msg("look_up.order_has", held=held)

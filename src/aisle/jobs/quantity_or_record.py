@@ -1,4 +1,4 @@
-"""Judgement whether a typed number is a quantity or the number of a record, and the questions about a quantity.
+"""Judgement whether a typed number is a quantity or the number of a record, and whether a quantity is plausible.
 
 That it is no choice was decided in `scan/grammar`.
 A number at the pace of a scanner: `session/ask_if_number_is_quantity`.
@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.implausible_quantities import DROP_QUANTITY
 from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
@@ -21,6 +20,15 @@ if TYPE_CHECKING:
 MIN_RECORD_NUMBER = Decimal(10)
 """Smallest number read as that of a badge or closed order. Most quantities have one digit, and these records are of no
 use where one is open: of one digit only products, locations, deliveries and active orders are asked about."""
+
+IMPLAUSIBLE_FACTOR = Decimal(10)
+"""Factor above the expected quantity from which a confirmation is asked."""
+
+ALWAYS_ASKED_FROM = Decimal(10**6)
+"""Quantity from which a confirmation is always asked."""
+
+DROP_QUANTITY = "not_so_many"
+"""Kind of the choice that drops the quantity in question."""
 
 MAX_LIKELY_QUANTITY = Decimal(9999)
 """Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""
@@ -184,3 +192,42 @@ def with_distinct_names(products: Sequence[Match]) -> Sequence[Match]:
     if len({each.label for each in products}) == len(products):
         return products
     return [each._replace(label=f"{each.label} {each.key}".strip()) for each in products]
+
+
+def is_implausible(
+    value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal = Decimal(0), added: Decimal | None = None
+) -> bool:
+    """Return True if a quantity must be confirmed. It is implausible if it is far more than `expected`, or at least
+    `limit` if nothing is expected; seven digits always are.
+
+    `entered` was entered before and is plausible, and so is what is not far above it if `entered` itself is far more
+    than expected. A scan adds to it: it is implausible only if what it adds (`added`) is more than expected, and later
+    only if that is far more, or at least `limit`.
+    """
+    if value <= entered:
+        return False
+    if value >= ALWAYS_ASKED_FROM:
+        return True
+    is_large = bool(limit) and (value if added is None else added) >= limit
+    if expected <= 0:
+        return bool(limit) and value >= limit and (is_large or value > IMPLAUSIBLE_FACTOR * entered)
+    usual = IMPLAUSIBLE_FACTOR * expected
+    if value <= usual:
+        return False
+    is_far_before = entered > usual
+    if added is None:
+        return is_large or not is_far_before or value > IMPLAUSIBLE_FACTOR * entered
+    return is_large or added > (usual if is_far_before else expected)
+
+
+def is_implausible_sum(value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal, scanned: Decimal) -> bool:
+    """Return True if a typed quantity, or the sum after `scanned` more, must be confirmed."""
+    if scanned == 1:
+        return is_implausible_scan(value, max(expected, entered), limit)
+    return is_implausible(value, expected, limit, entered, scanned or None)
+
+
+def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
+    """Return True if the sum of single scans must be confirmed. One more piece is plausible while the sum is below
+    `limit`."""
+    return value >= ALWAYS_ASKED_FROM or (bool(limit) and value >= limit and value > IMPLAUSIBLE_FACTOR * known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import implausible_quantities, quantity_or_record
+from aisle.jobs import quantity_or_record
 from aisle.jobs.count import count_lines, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result
 from aisle.jobs.job import Context, Query, Turn, reply
@@ -101,7 +101,7 @@ def repeat_question(state: CountState, question: QuantityQuestion, event: Scan |
     if isinstance(event, Scan):
         first = event.matches[0]
         more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
-        if not question.matches and implausible_quantities.is_implausible(
+        if not question.matches and quantity_or_record.is_implausible(
             more, item.expected, context.policy.large_quantity
         ):
             return _ask_quantity(state, item, question.quantity + more)
@@ -323,7 +323,7 @@ def _ask_if_plausible(
     scan; 0 if the value was typed."""
     counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
     limit = context.policy.large_quantity
-    is_far = implausible_quantities.is_implausible_sum(value, line.expected, limit, counted, scanned)
+    is_far = quantity_or_record.is_implausible_sum(value, line.expected, limit, counted, scanned)
     return _ask_quantity(state, line, value) if is_far else None
 
 

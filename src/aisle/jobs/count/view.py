@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
@@ -39,6 +40,8 @@ _COMMANDS_OF_QUESTION = {"missing": "u", "leave": "u", "summary": "nu"}
 """Command letters of the pages that ask something before a count is sent or left."""
 
 MAX_UPCOMING = 12
+
+UNDO = KeyHint("u", msg("hint.undo"))
 
 
 def step_name(state: CountState) -> str:
@@ -124,14 +127,32 @@ def _title(state: CountState) -> Msg:
     return msg("count.title") if state.phase in ("start", "list") else msg("count.title_whole_store")
 
 
-def _start(state: CountState) -> Step:
+def _step(state: CountState, prompt: Msg, lines: Iterable[Line], *hints: KeyHint) -> Step:
     return Step(
-        step_name(state),
-        _title(state),
-        msg("count.prompt_start"),
-        lines=(Line("note", msg("count.note_start")),),
+        name=step_name(state),
+        title=_title(state),
+        prompt=prompt,
+        lines=tuple(lines),
         choices=choices(state),
-        key_hints=(KeyHint("u", msg("hint.undo")), BACK) if state.last_sent else (BACK,),
+        choice_letters=choice_letters(state),
+        key_hints=hints,
+    )
+
+
+def _start(state: CountState) -> Step:
+    undo = (UNDO,) if state.last_sent else ()
+    return _step(state, msg("count.prompt_start"), (Line("note", msg("count.note_start")),), *undo, BACK)
+
+
+def _list_view(state: CountState, prompt: Msg, heads: tuple[Msg, ...], rows: tuple[Row, ...]) -> ListView:
+    return ListView(
+        name=step_name(state),
+        title=_title(state),
+        prompt=prompt,
+        column_heads=heads,
+        rows=rows[state.first_row :],
+        first=state.first_row,
+        total=len(rows),
     )
 
 
@@ -140,15 +161,9 @@ def _list(state: CountState) -> ListView:
     hints = [KeyHint("d", msg("hint.start"))] if rows else []
     if any(each.key == state.location for each in state.plan):
         hints.append(KeyHint("w", msg("hint.whole_aisle")))
-    hints += [KeyHint("u", msg("hint.undo")), BACK] if rows else [BACK]
-    return ListView(
-        name=step_name(state),
+    hints += [UNDO, BACK] if rows else [BACK]
+    return _list_view(state, msg("count.prompt_list"), (msg("head.to_count"),), rows)._replace(
         title=msg("count.title_list", count=len(rows)),
-        prompt=msg("count.prompt_list"),
-        column_heads=(msg("head.to_count"),),
-        rows=rows[state.first_row :],
-        first=state.first_row,
-        total=len(rows),
         empty=msg("count.list_note"),
         key_hints=(*hints, NEXT_PAGE) if len(rows) > 1 else tuple(hints),
     )
@@ -174,17 +189,10 @@ def _count(state: CountState) -> Step:
         lines.append(
             Line("note", msg("count.note_left", count=len(left_as_is)) if left_as_is else msg("count.note_all"))
         )
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=_prompt(state, item),
-        lines=tuple(lines),
+    return _step(state, _prompt(state, item), lines, *_hints(state))._replace(
         labelled_values=_labelled_values(state, item) if item else (),
         upcoming=_upcoming_lines(state),
         upcoming_title=msg("head.to_count"),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=_hints(state),
         done=Decimal(len(state.counted_lines)),
         total=Decimal(
             state.product_count if state.has_unread_lines else sum(_counts_in_total(item) for item in state.lines)
@@ -283,7 +291,7 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
     if state.mode == "product" or state.plan:
         hints.append(NEXT_PAGE)
     if state.history or state.last_sent:
-        hints.append(KeyHint("u", msg("hint.undo")))
+        hints.append(UNDO)
     hints.append(BACK)
     if len(state.pools) > 1 and not state.only_product:
         hints.append(KeyHint("k", msg("label.pool")))
@@ -299,16 +307,9 @@ def _missing(state: CountState, index: int) -> Step:
     if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
         expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
         lines.append(Line("quantity", msg("count.expected", expected=amount_of(item, expected))))
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=msg("count.prompt_missing"),
-        lines=tuple(lines),
-        labelled_values=_labelled_values(state, item),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(KeyHint("u", msg("hint.undo")), BACK) if state.history else (BACK,),
-    )
+    undo = (UNDO,) if state.history else ()
+    step = _step(state, msg("count.prompt_missing"), lines, *undo, BACK)
+    return step._replace(labelled_values=_labelled_values(state, item))
 
 
 def _recount(state: CountState, line: CountLine) -> Step:
@@ -320,38 +321,25 @@ def _recount(state: CountState, line: CountLine) -> Step:
         lines.append(Line("quantity", msg("count.first_count", counted=amount_of(line, line.counted or Decimal(0)))))
     else:
         lines.append(Line("quantity", msg("count.counted_so_far", counted=amount_of(line, state.recount_quantity))))
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=_prompt(state, line) if state.question else msg("count.prompt_recount"),
-        lines=tuple(lines),
-        labelled_values=_labelled_values(state, line),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(KeyHint("d", msg("hint.keep") if state.recount_quantity is None else msg("hint.done")), BACK),
-    )
+    prompt = _prompt(state, line) if state.question else msg("count.prompt_recount")
+    done = KeyHint("d", msg("hint.keep" if state.recount_quantity is None else "hint.done"))
+    return _step(state, prompt, lines, done, BACK)._replace(labelled_values=_labelled_values(state, line))
 
 
 def _summary(state: CountState) -> ListView:
     rows = tuple(
         _difference_row(state, index, item) for index, item in enumerate(changes_since_count.reviewed_lines(state))
     )
-    return ListView(
-        name=step_name(state),
-        title=_title(state),
-        prompt=msg("count.prompt_summary"),
-        column_heads=(
-            msg("head.location" if state.mode == "product" else "head.product"),
-            msg("head.difference"),
-            msg("head.counted"),
-            msg("head.value"),
-        ),
-        rows=rows[state.first_row :],
-        first=state.first_row,
-        total=len(rows),
+    heads = (
+        msg("head.location" if state.mode == "product" else "head.product"),
+        msg("head.difference"),
+        msg("head.counted"),
+        msg("head.value"),
+    )
+    return _list_view(state, msg("count.prompt_summary"), heads, rows)._replace(
         choices=choices(state),
         choice_letters=choice_letters(state),
-        key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), KeyHint("u", msg("hint.undo")), BACK),
+        key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), UNDO, BACK),
     )
 
 
@@ -376,25 +364,10 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
 def _pools(state: CountState) -> ListView:
     """Return the list of pools; they are chosen by their own numbers."""
     rows = tuple(Row(str(pool.number), (msg("number", value=pool.number), raw(pool.name))) for pool in state.pools)
-    return ListView(
-        name=step_name(state),
-        title=_title(state),
-        prompt=msg("count.prompt_pool"),
-        column_heads=(msg("head.number"), msg("label.pool")),
-        rows=rows[state.first_row :],
-        first=state.first_row,
-        total=len(rows),
-        key_hints=(*((NEXT_PAGE,) if len(rows) > 3 else ()), BACK),
-    )
+    listed = _list_view(state, msg("count.prompt_pool"), (msg("head.number"), msg("label.pool")), rows)
+    return listed._replace(key_hints=(*((NEXT_PAGE,) if len(rows) > 3 else ()), BACK))
 
 
 def _leave(state: CountState) -> Step:
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=letter_prompt(choice_letters(state), scans=False),
-        lines=(Line("note", msg("count.leave", count=len(state.counted_lines))),),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(BACK,),
-    )
+    note = Line("note", msg("count.leave", count=len(state.counted_lines)))
+    return _step(state, letter_prompt(choice_letters(state), scans=False), (note,), BACK)

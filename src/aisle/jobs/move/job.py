@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals, implausible_quantities, quantity_or_record
+from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -557,7 +557,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         return _ask_before_record(state, state.pending_scan, choice)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case implausible_quantities.DROP_QUANTITY:
+        case quantity_or_record.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs import name_goods_and_locations
-from aisle.jobs.job import Close, Context, Turn, reply
+from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, operations
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, Result, UndoStep, add_undo_step
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -51,10 +51,15 @@ def returned_message(state: PickState) -> Msg:
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put down for another picker."""
     writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
+    return take_back_into_hand(state, step, writes, step.location)
+
+
+def take_back_into_hand(state: PickState, step: UndoStep, writes: tuple[Write, ...], location: str | Msg) -> Result:
+    """Take back into hand what a step put down or back at a location."""
     amounts = [
         name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
     ]
-    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=step.location)
+    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

@@ -28,7 +28,6 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
-from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
@@ -433,7 +432,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
     """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
     `LEAVE_TEXTS`."""
-    rest = without_order(state, tote.order, reason)
+    rest = goods_in_hand.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:
         answer = {"rejected": tote.order} if reason.startswith("rejected") else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, implausible_quantities, list_cursor_and_search, quantity_or_record
+from aisle.jobs import find_and_report_refusals, list_cursor_and_search, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -459,7 +459,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return handle_scans_and_quantities.apply_choice(state, choice, context)
-        case implausible_quantities.DROP_QUANTITY:
+        case quantity_or_record.DROP_QUANTITY:
             return handle_scans_and_quantities.drop_goods(before)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))

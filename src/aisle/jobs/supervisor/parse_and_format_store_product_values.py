@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal
 
 from aisle.decimal_of_row import to_decimal
@@ -80,7 +79,7 @@ def parse_day(text: str, now: str) -> str:
     """Parse a typed day into `yyyy-MM-dd`; empty if it is invalid. Without a year it is the next such day."""
     from aisle.jobs.typed_dates import parse_date  # a start does not need it
 
-    day = parse_date(text, store_time.day_in_store(now) or date.fromisoformat(now[:10]))
+    day = parse_date(text, store_time.today(now))
     return day.isoformat() if day else ""
 
 
