@@ -276,13 +276,18 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
 
 def scroll(state: CountState, key: str, context: Context) -> CountState:
     """Scroll the rows of a list."""
-    size = max(1, context.window_rows - 2)
-    return state._replace(first_row=scroll_rows(state.first_row, _row_count(state), size, key))
+    return state._replace(first_row=scroll_rows(state.first_row, _row_count(state), _page_rows(state, context), key))
 
 
 def fill_last_page(state: CountState, context: Context) -> CountState:
     """Scroll back so that the last page is full."""
-    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - max(1, context.window_rows - 2))))
+    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - _page_rows(state, context))))
+
+
+def _page_rows(state: CountState, context: Context) -> int:
+    """Return the rows that are surely in sight; those of a review with booked figures may take two lines."""
+    has_two_lines = state.phase == "summary" and changes_since_count.has_changes(state)
+    return max(1, (context.window_rows - 2) // (1 + has_two_lines))
 
 
 def _row_count(state: CountState) -> int:

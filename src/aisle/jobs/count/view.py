@@ -124,7 +124,9 @@ def _title(state: CountState) -> Msg:
         return msg("count.title_location", place=state.label)
     if state.location:
         return msg("count.title_location", place=state.location)
-    return msg("count.title") if state.phase in ("start", "list") else msg("count.title_whole_store")
+    if len({line.product for line in state.lines}) == 1:
+        return msg("count.title_location", place=state.lines[0].label)
+    return msg("count.title")
 
 
 def _step(state: CountState, prompt: Msg, lines: Iterable[Line], *hints: KeyHint) -> Step:
@@ -340,6 +342,7 @@ def _summary(state: CountState) -> ListView:
         choices=choices(state),
         choice_letters=choice_letters(state),
         key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), UNDO, BACK),
+        has_two_line_rows=changes_since_count.has_changes(state),
     )
 
 
