@@ -21,6 +21,7 @@ from aisle.jobs.expiry.expiry_state import (
     CheckedProduct,
     ExpiryState,
     GivenDate,
+    Result,
     SentCheck,
     back_to_list,
     count_label,
@@ -39,7 +40,6 @@ from aisle.jobs.typed_dates import has_length_of_date, parse_date, parse_label_d
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, Text, UnknownCode
 
-Result = Turn[ExpiryState]
 NONE = LETTER_OF_CHOICE["nowhere"]
 """Letter by which there are no goods, or no discount."""
 

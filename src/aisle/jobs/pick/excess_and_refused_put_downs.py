@@ -12,7 +12,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolv
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_line import same_location
-from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
+from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, Result, UndoStep
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.operation_body_types import LineExcess
 
-
-Result = Turn[PickState]
 
 EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
 """Ids of the queries for the excess of picks and for refused put-downs."""
