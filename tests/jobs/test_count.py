@@ -1206,11 +1206,11 @@ def anything(hand: Hand, random: Random) -> Event:
         item = hand.state.current_line
         books = item.expected if item and not item.expected % 1 and item.expected > 0 else Decimal(1)
         ways += [Quantity(books), Quantity(Decimal(random.choice(["0", "1", "3", "40", "99", "305", "4101", "5000"])))]
-    if hand.state.choices:
+    if hand.state.choices or hand.state.question:
         ways += [Back()] * 3
     if open_.choices:
         ways += [Choice(random.randint(1, open_.choices))] * 6
-    if hand.state.choices and hand.state.choices[0].kind == "quantity":
+    if hand.state.question:
         ways += [Choice(1)] * 4
     if hand.state.last_sent and not hand.state.last_sent.changes and "u" in open_.command_letters:
         ways += [Command("u")] * 6

@@ -251,10 +251,8 @@ class BatchJob(Job[BatchState]):
                 return _handle_code(state, code)
             case Text(text):
                 return _handle_text(state, text)
-            case CursorKey(key):
+            case Command("n" | "p" as key) | CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
-            case Command("n" | "p" as letter):
-                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
             case Command("g"):
                 return _start_pick(state)
             case Command("t"):

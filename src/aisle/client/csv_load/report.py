@@ -467,12 +467,19 @@ def not_read_reason(name: str) -> str:
         return f"{clean(name)}: not read, because it is a folder; load it by itself, if that is meant."
     if not _CSV_NAME.fullmatch(name.casefold()):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
-    stem = re.sub(r"[\W_]+", "", name.casefold())
-    near = [layout.file for layout in LAYOUTS if re.sub(r"s?\.csv|_", "", layout.file) in stem]
+    near = [layout.file for layout in LAYOUTS if _like(layout.file).search(name.casefold())]
     advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
     return f"{clean(name)}: not read, because no file of a load has this name{advice}."
 
 
+def _like(file: str) -> re.Pattern[str]:
+    """Return a pattern for names that can be meant for a file: its words in the plural, or before words of a copy."""
+    words = file.removesuffix(".csv").replace("_", r"[\W_]*")
+    one = words.removesuffix("s")
+    return re.compile(rf"{words}(?![^\W\d_])|{one}s?(?:[\W\d_]|{_COPY_WORDS})*\Z")
+
+
+_COPY_WORDS = "csv|export|list|lijst|liste|data|daten|copy|kopie|copie|new|nieuw|neu|old|oud|alt|final"
 _BESIDE_OTHERS = ("~$", ".~", "._")
 """Beginnings of names of files that spreadsheets and Macintosh keep beside those that they are of."""
 _CSV_NAME = re.compile(r"[^./]*\.?|.*\.csv[^a-z~#]*", re.DOTALL)

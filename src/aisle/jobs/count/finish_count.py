@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
-from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_rows
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.log import LaterCountsRow
     from aisle.operation_body_types import LogEntry
 
-Result = Turn[CountState]
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""

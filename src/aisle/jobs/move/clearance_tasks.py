@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
@@ -108,6 +109,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         Column(msg("head.order"), lambda row: raw(row.task.order)),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row.worker_name)),
     )
+    key = attrgetter("task.id")
 
     def title(self, state: ClearanceTasksState) -> Msg:
         return msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("home.clearance_tasks")
@@ -120,9 +122,6 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
     def actions(self, state: ClearanceTasksState) -> tuple[Action[ClearanceTasksState], ...]:
         """Return the undo of the last step, most often a move that was opened from the list and has closed."""
         return (Action(msg("hint.undo"), lambda state, _: Turn(state, (UndoLast(),)), "u", is_hinted=False),)
-
-    def key(self, row: TaskRow) -> str:
-        return row.task.id
 
     def query(self, state: ClearanceTasksState, context: Context) -> Query:
         args = {"tag": state.tag, **self.window_arguments(state, context)}

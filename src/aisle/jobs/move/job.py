@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals, implausible_quantities, quantity_or_record
+from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -43,6 +43,7 @@ from aisle.jobs.move.move_state_and_rows import (
     Goods,
     MoveChoice,
     MoveState,
+    Result,
     UndoStep,
     at_source,
 )
@@ -105,7 +106,7 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
     return state._replace(in_hand=tuple(in_hand))
 
 
-def refresh(state: MoveState) -> Turn[MoveState]:
+def refresh(state: MoveState) -> Result:
     """Query refused movements and the goods at the source again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
@@ -120,7 +121,7 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     return Turn(state, tuple(effects))
 
 
-def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
+def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report this person's refused movements; they and the takes of their goods can no longer be undone. An open
     question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
     new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
@@ -146,8 +147,6 @@ def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
     items = movement_write.movement_write(step.items, context.store, context.user).body
     return any(body and all(item in items for item in body) for body in bodies)
 
-
-Result = Turn[MoveState]
 
 MAX_LIKELY_MOVE = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
@@ -434,8 +433,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
     if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
-    named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
-    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
+    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in matches]
     choices = (MoveChoice("amount", part.product, value, part.line, unit=unit_of(part)), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):
@@ -559,7 +557,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         return _ask_before_record(state, state.pending_scan, choice)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case implausible_quantities.DROP_QUANTITY:
+        case quantity_or_record.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)

@@ -12,7 +12,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolv
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_line import same_location
-from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
+from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, Result, UndoStep
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.operation_body_types import LineExcess
 
-
-Result = Turn[PickState]
 
 EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
 """Ids of the queries for the excess of picks and for refused put-downs."""
@@ -56,14 +54,13 @@ def _query_refusals(
 
 
 def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Take goods back into hand whose put-down the service refused. Lines of the pick are corrected by their own rows;
-    goods put down for another picker are asked for again."""
-    mine, passed_on = {tote.order for tote in state.totes}, put_down_times(state)
+    """Take goods back into hand whose put-down by this user the service refused. Lines of the pick are corrected by
+    their own rows; goods put down for another picker are asked for again."""
+    orders = {*(tote.order for tote in state.totes), *put_down_times(state)}
     text = None
-    for row in rows:
+    for row in new_refusals(state.reported_refusals, rows, context.user):
         order, location = _parse_target(row)
-        is_own = order in mine or (order in passed_on and row["user"] == context.user)
-        if is_own and row["op_id"] not in state.reported_refusals:
+        if order in orders:
             reported = with_reported(state.reported_refusals, (row,))
             state = revert_put_down(state._replace(reported_refusals=reported), order, location)
             text = msg("pick.put_down_refused", order=order, place=location, why=read_message(str(row["why"])))

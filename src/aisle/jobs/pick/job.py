@@ -49,7 +49,7 @@ from aisle.jobs.pick.goods_for_other_pickers import (
     returned_message,
 )
 from aisle.jobs.pick.pick_line import with_tolerance
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
@@ -74,10 +74,8 @@ from aisle.scan.grammar_and_meaning_types import (
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
 
-ScanTurn = Turn[PickState]
 
-
-def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> ScanTurn:
+def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> Result:
     """Handle the first match that these orders can use; if none can be used, explain why for the first match."""
     if shown := excess_and_refused_put_downs.refuse_goods_to_return(state, matches):
         return shown
@@ -138,7 +136,7 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
     return [m for m in on_lines if m.key in open_] or on_lines[:1]
 
 
-def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
+def _scan_location(state: PickState, match: Match, context: Context) -> Result:
     is_excess_asked = excess_and_refused_put_downs.is_excess_asked(state) and not is_location_for_others(state)
     if state.phase == "done" and not is_excess_asked:
         return put_down_at_location.put_down_at(state, match, context)
@@ -168,7 +166,7 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     return location_questions.query_other_location(state, match)
 
 
-def _scan_order(state: PickState, match: Match) -> ScanTurn:
+def _scan_order(state: PickState, match: Match) -> Result:
     tote = pick_state.find_tote(state, match.key)
     if tote and not state.is_batch:
         return reply(state._replace(choices=()), INFO, "pick.this_order", order=state.order)
@@ -181,9 +179,6 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
     if state.is_batch:
         return reject_input(state, "pick.not_in_batch", *choices, label=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
-
-
-Result = Turn[PickState]
 
 
 class PickJob(Job[PickState]):

@@ -16,8 +16,8 @@ from aisle.jobs.pick import (
     set_and_restore_picked_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
-from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
-from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, StoreLookup
+from aisle.jobs.pick.rejected_scans_and_quantities import query_store, reject_input
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
@@ -35,7 +35,7 @@ LocationPool = tuple[str, int]
 """Location and the stock pool that goods come from there; 0 if the pool is unknown."""
 
 
-def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Turn[PickState] | None:
+def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Result | None:
     """Ask where the goods were picked; return None if only one location is possible. `open_lines` are the indexes of
     the lines that the goods fill."""
     first = state.lines[open_lines[0]]
@@ -95,7 +95,7 @@ def keeps_question(state: PickState, match: Match) -> bool:
     return bool(product) and match.kind != LOCATION and (match.kind, match.key) != (PRODUCT, product)
 
 
-def repeat_location_question(state: PickState) -> Turn[PickState]:
+def repeat_location_question(state: PickState) -> Result:
     """Repeat the location question, because another input came."""
     label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
     return reply(state, WRONG, "pick.location_first", label=label)
@@ -114,7 +114,7 @@ def choice_with_location(state: PickState, location: str, pool: int) -> PickChoi
     return choice._replace(key=location, pool=pool)
 
 
-def ask_with_location(state: PickState, choice: PickChoice, now: str) -> Turn[PickState]:
+def ask_with_location(state: PickState, choice: PickChoice, now: str) -> Result:
     """Ask where the goods were picked, with this location without stock of them added to the choices."""
     others = tuple(each for each in state.choices if not same_location(each.key, choice.key))
     read = LabelRead((choice.key.casefold(),), now)
@@ -127,7 +127,7 @@ def is_read_again(state: PickState, choice: PickChoice, now: str) -> bool:
     return state.location_read.is_repeated(choice.key.casefold(), now)
 
 
-def ask_if_held(state: PickState, choice: PickChoice) -> Turn[PickState] | None:
+def ask_if_held(state: PickState, choice: PickChoice) -> Result | None:
     """Ask before goods are picked at a chosen location where they are held for another order; return None if none are,
     if the picker was told, or if the route leads there."""
     on_route = any(
@@ -138,7 +138,7 @@ def ask_if_held(state: PickState, choice: PickChoice) -> Turn[PickState] | None:
     return None if on_route or choice.is_held_known or not held else ask_held(state, choice, held)
 
 
-def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) -> Turn[PickState]:
+def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) -> Result:
     """Ask if goods are picked at a location where they are held for other orders. The other locations stay choices."""
     others = tuple(each for each in state.choices if not same_location(each.key, choice.key))
     count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
@@ -146,7 +146,7 @@ def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) 
     return Turn(state._replace(choices=(*others, choice._replace(is_held_known=True))), (), Verdict(ASK, text))
 
 
-def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
+def set_total(state: PickState, value: Decimal) -> Result | None:
     """Keep the typed total in the choices while the location is asked for; return None if it is not asked for."""
     choices = _location_choices(state)
     if not choices:

@@ -26,16 +26,14 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
-from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
-ChangeTurn = Turn[PickState]
 
 REJECTED_REOPENED = "rejected_reopened"
 """Reason for putting goods back whose order was reopened with nothing picked."""
@@ -58,7 +56,7 @@ def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
     )
 
 
-def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> ChangeTurn:
+def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> Result:
     """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile. Orders
     without a free choice on the page are asked about later; those that cannot be added are named one by one."""
     new = [row for row in rows if _report_key(row) not in state.reported_refusals]
@@ -91,14 +89,14 @@ def _report_key(row: AssignedOrdersRow) -> str:
     return f"{ASSIGNED_QUERY}/{row['order_number']}/{row['at']}"
 
 
-def clear_assignment(turn: ChangeTurn, order: str, row: OrderRow) -> ChangeTurn:
+def clear_assignment(turn: Result, order: str, row: OrderRow) -> Result:
     """Clear the assignment note of an order that is now open here."""
     if not row.get("assigned_to"):
         return turn
     return turn._replace(effects=(LocalNote("assigned", order, ""), *turn.effects))
 
 
-def report_order_changes(before: Tote, turn: ChangeTurn, row: OrderRow) -> ChangeTurn:
+def report_order_changes(before: Tote, turn: Result, row: OrderRow) -> Result:
     """Report that an order of the pick has got or lost priority, or was released by a supervisor."""
     is_priority = bool(row.get("is_priority"))
     tote = pick_state.find_tote(turn.state, before.order)
@@ -116,7 +114,7 @@ def report_order_changes(before: Tote, turn: ChangeTurn, row: OrderRow) -> Chang
     return turn
 
 
-def report_reopened(state: PickState, order: str, row: OrderRow | None) -> ChangeTurn:
+def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Result:
     """Report that the rejection of an order that left the pick was reverted; its goods still have to be put back."""
     mine = [
         goods
@@ -130,7 +128,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Chang
     return reply(state._replace(to_return=goods), INFO, "pick.reopened_order", order=order, count=count)
 
 
-def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
+def _raise_priority(turn: Result, tote: Tote, row: OrderRow) -> Result:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
     state = current_and_next_stop.with_lines(state, state.lines) if state.phase == "picking" else state
@@ -153,7 +151,7 @@ RedirectedLines = dict[str, list[tuple[str, str, int]]]
 """Content of that note by user: (line number, location, pool) of each line moved by that user."""
 
 
-def keep_redirections(turn: Turn[PickState], context: Context) -> Turn[PickState]:
+def keep_redirections(turn: Result, context: Context) -> Result:
     """Store the moved stops of orders that this picker leaves, so that they are restored on return."""
     if not any(isinstance(effect, Close) for effect in turn.effects):
         return turn
@@ -204,8 +202,6 @@ def restore_redirections(
 def _is_redirected(line: PickLine, locations: Mapping[int, tuple[str, int]]) -> bool:
     return line.is_open and line.line in locations and (line.location, line.pool) != locations[line.line]
 
-
-Result = Turn[PickState]
 
 ORDER_QUERY_PREFIX = "order/"
 """Prefix of the ids of order queries; the order number follows."""
@@ -436,7 +432,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
     """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
     `LEAVE_TEXTS`."""
-    rest = without_order(state, tote.order, reason)
+    rest = goods_in_hand.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:
         answer = {"rejected": tote.order} if reason.startswith("rejected") else None

@@ -18,7 +18,7 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
     set_and_restore_picked_quantities,
 )
-from aisle.jobs.pick.pick_state import PickChoice, PickState
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
@@ -26,8 +26,6 @@ from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
-
-Result = Turn[PickState]
 
 
 def pick_product(state: PickState, match: Match, context: Context) -> Result:

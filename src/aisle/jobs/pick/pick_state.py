@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
-from aisle.jobs.job import Args, format_number
+from aisle.jobs.job import Args, Turn, format_number
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.jobs.repeated_label_reads import LabelRead
@@ -252,6 +252,8 @@ class PickState(NamedTuple):
             return "pick.done"
         return "pick.location" if self.needs_location else "pick.product"
 
+
+Result = Turn[PickState]
 
 # Totes
 

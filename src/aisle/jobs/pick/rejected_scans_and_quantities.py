@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import quantity_or_record, store_time
 from aisle.jobs.job import Effect, Query, Turn, reply
 from aisle.jobs.pick import current_and_next_stop, goods_in_hand, pick_state, set_and_restore_picked_quantities
-from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import LabelledProduct, UnexpectedProductRow
 
-Result = Turn[PickState]
 FOREIGN_QUERY = "unexpected_product"
 LOCATION_QUERY = "location_use"
 NUMBER_QUERY = "records_by_number"

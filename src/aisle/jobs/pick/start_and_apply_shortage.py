@@ -7,11 +7,9 @@ from aisle.jobs.job import Args, Context, Start, Turn, reply
 from aisle.jobs.pick import current_and_next_stop, operations, pick_state
 from aisle.jobs.pick.merge_changed_orders import remove_order
 from aisle.jobs.pick.pick_line import move_line
-from aisle.jobs.pick.pick_state import PickChoice, PickState
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.set_and_restore_picked_quantities import move_stop
 from aisle.jobs.view import GOOD
-
-Result = Turn[PickState]
 
 
 def start_shortage(state: PickState) -> Result:

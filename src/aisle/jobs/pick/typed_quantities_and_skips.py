@@ -18,12 +18,10 @@ from aisle.jobs.pick import (
 )
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_scanned_goods import pick_product, report_picked
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
-
-Result = Turn[PickState]
 
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:

@@ -9,7 +9,7 @@ from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import Context, Turn, Write
 from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message, unit_of
 from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, operations, pick_state, put_down_at_location
-from aisle.jobs.pick.pick_state import PickState, UndoStep
+from aisle.jobs.pick.pick_state import PickState, Result, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.set_and_restore_picked_quantities import restore_lines, restore_sources
 from aisle.jobs.view import Msg, msg, undo_verdict
@@ -17,8 +17,6 @@ from aisle.jobs.view import Msg, msg, undo_verdict
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
-
-Result = Turn[PickState]
 
 
 def undo_step(state: PickState, context: Context) -> Result:
