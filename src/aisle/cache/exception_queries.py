@@ -27,7 +27,6 @@ from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
 from aisle.cache.recount_queries import open_recounts
-from aisle.cache.stock_overlay import overlaid_stock
 from aisle.cache.uncollected_order_queries import uncollected_orders
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
 from aisle.cache.unread_lists import LOG_LIST, unread_lists
@@ -165,7 +164,7 @@ def _is_corrected(context: QueryContext, row: NegativeStockRow) -> bool:
     if row["kind"] != "below" or number not in context.pending_products:
         return False
     return all(
-        row["location_code"] not in dict(negative_locations(stock)) for _, stock in overlaid_stock(context, [number])
+        row["location_code"] not in dict(negative_locations(stock)) for _, stock in context.overlaid_stock([number])
     )
 
 

@@ -19,7 +19,6 @@ from aisle.cache.pools_and_locations_of_rows import stock_locations
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topics_of_list, whole_topics
-from aisle.cache.stock_overlay import overlaid_stock
 from aisle.decimal_of_row import to_decimal_or_none
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
@@ -133,7 +132,7 @@ def _overlaid_entries(context: QueryContext, numbers: Iterable[str]) -> Iterator
     """Yield number, name and stock entry of these products, with what is under way applied."""
     asked = list(numbers)
     names = product_names(context.cache, asked)
-    for number, entry in overlaid_stock(context, asked):
+    for number, entry in context.overlaid_stock(asked):
         yield number, names.get(number) or str(entry.get("product_description") or number), entry
 
 

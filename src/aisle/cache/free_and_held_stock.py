@@ -14,7 +14,7 @@ from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.pools_and_locations_of_rows import location_entries, stock_locations
 from aisle.cache.query_context import QueryContext
-from aisle.cache.stock_overlay import apply_to_held, overlaid_stock
+from aisle.cache.stock_overlay import apply_to_held
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.named_tuple_json import to_text
@@ -100,7 +100,7 @@ def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) ->
     lines = [line for order in orders for line in order["lines"]]
     from_store = [line for line in lines if not _is_from_warehouse(line)]
     numbers = sorted({str(line["product_number"]) for line in from_store})
-    found = {number: _locations_with_stock(entry) for number, entry in overlaid_stock(context, numbers)}
+    found = {number: _locations_with_stock(entry) for number, entry in context.overlaid_stock(numbers)}
     held = held_by_location(
         context, {number: location_codes(locations) for number, locations in found.items() if locations}
     )

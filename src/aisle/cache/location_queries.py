@@ -26,7 +26,7 @@ from aisle.cache.pools_and_locations_of_rows import (
 )
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
-from aisle.cache.stock_overlay import overlaid_stock, products_touched_at
+from aisle.cache.stock_overlay import products_touched_at
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
@@ -235,7 +235,7 @@ class _StockHere:
         """Computed products with stock, by location."""
         numbers = sorted(set().union(*computed.values()))
         products = {row[0]: row for row in fetch(cache, _PRODUCTS_WITH_STOCK, to_text(numbers))} if numbers else {}
-        for number, overlaid in overlaid_stock(context, numbers):
+        for number, overlaid in context.overlaid_stock(numbers):
             product = products[number]
             for code in codes:
                 if number in computed[code]:
@@ -366,7 +366,7 @@ def _holds_goods_of_orders(context: QueryContext, code: str, numbers: Sequence[s
 
 def _stock_of_products_at(context: QueryContext, code: str, numbers: Sequence[str]) -> Iterator[StockAtLocation]:
     """Yield the stock of these products at a location; each is computed when its turn comes."""
-    for _, entry in overlaid_stock(context, numbers):
+    for _, entry in context.overlaid_stock(numbers):
         found = stock_at(entry, code)
         if found.quantity is None or found.quantity or found.pools:
             yield found
@@ -387,7 +387,7 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
     """
     cache, numbers = context.cache, [str(each) for each in args["product_numbers"]]
     found: list[LocationsOfProductsRow] = []
-    for number, entry in overlaid_stock(context, numbers):
+    for number, entry in context.overlaid_stock(numbers):
         locations = stock_locations(entry)
         found += [
             {
@@ -413,7 +413,7 @@ def held_goods_of_product(context: QueryContext, args: Args) -> QueryResult[Held
     """Return the goods of a product that are held at its locations for order lines, at most `MAX_HELD_ROWS`."""
     number = str(args["product_number"])
     rows: list[HeldAtLocationRow] = []
-    for _, entry in overlaid_stock(context, [number]):
+    for _, entry in context.overlaid_stock([number]):
         locations = stock_locations(entry)
         held = held_by_location(context, {number: location_codes(locations)})[number]
         rows += [{"location_code": code, **row} for code, found in held.items() for row in found]

@@ -22,7 +22,6 @@ from aisle.cache.pools_and_locations_of_rows import (
 )
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
-from aisle.cache.stock_overlay import overlaid_stock
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
@@ -126,7 +125,7 @@ def query_products(context: QueryContext, args: Args) -> WindowRows[SearchRow]:
     """Return the products that match the words of `search` (see `search_products`), with pending changes of stock."""
     found = search_products(context.cache, args)
     hits = {row["product_number"]: row for row in found.rows if row["most_likely_quantity"] is not None}
-    for number, entry in overlaid_stock(context, filter(context.pending_products.may_contain, hits)):
+    for number, entry in context.overlaid_stock(filter(context.pending_products.may_contain, hits)):
         hits[number]["most_likely_quantity"] = to_decimal(entry.get("most_likely_quantity"))
     return found
 
@@ -342,7 +341,7 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
     if found is None:
         return [], 0
     catalogue, *hit = found
-    stock_entry = dict(overlaid_stock(context, [number])).get(number, {})
+    stock_entry = dict(context.overlaid_stock([number])).get(number, {})
     if stock_entry and number in context.pending_products:
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)

@@ -12,18 +12,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle import store_product_settings
-from aisle.cache.parse_stored_row import Row, parse_row
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import LOCATION_FIELD, PRODUCT_FIELD, Overlay, OverlayIndex, is_included
 from aisle.decimal_of_row import to_decimal
-from aisle.host.database import fetch
 from aisle.jobs.store_time import to_utc_text
-from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_states import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
-    from aisle.cache.query_context import QueryContext
     from aisle.jobs.row_types.locations import HeldGoodsRow
     from aisle.operation_body_types import LineUpdate
 
@@ -62,20 +59,6 @@ def _locations_of_item(item: Row) -> Iterator[str]:
     for end in (item, item.get("to_location"), item.get("from_location")):
         if end and end.get("location_code") and item.get("product_number"):
             yield str(end["location_code"])
-
-
-_STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
-JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER BY e.key
-"""
-
-
-def overlaid_stock(context: QueryContext, numbers: Iterable[str]) -> Iterator[tuple[str, Row]]:
-    """Yield the stock entries of these products in this order, with pending operations applied; others have none."""
-    asked, pending = list(numbers), context.pending_products
-    pending.preload(number for number in asked if pending.may_contain(number))
-    for number, raw, began in fetch(context.cache, _STOCK_OF_PRODUCTS, to_text(asked)) if asked else ():
-        yield str(number), apply_to_stock(parse_row(raw), str(number), pending.get(number, ()), began)
 
 
 def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], read_began: float | None) -> Row:
