@@ -79,7 +79,7 @@ class ColumnPage(Page[W], Generic[W]):
         return Accepts(choices=len(self._titles), command_letters="a")
 
     def actions(self, state: W) -> tuple[Action[W], ...]:
-        return (Action(msg("columns.usual"), self._show_usual, "a"),)
+        return (Action(msg("columns.usual"), lambda state, context: self._keep(state, (), context), "a"),)
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Show a column as the last one, or hide it. One column stays."""
@@ -94,9 +94,6 @@ class ColumnPage(Page[W], Generic[W]):
 
     def _shown(self, state: W) -> tuple[str, ...]:
         return state.options.columns or self._usual
-
-    def _show_usual(self, state: W, context: Context) -> Turn[W]:
-        return self._keep(state, (), context)
 
     def _keep(self, state: W, columns: tuple[str, ...], context: Context) -> Turn[W]:
         fresh = _with_options(state, columns=columns)

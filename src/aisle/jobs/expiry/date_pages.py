@@ -94,7 +94,7 @@ class DatePage(ProductPage):
         return (Line("quantity", msg("expiry.known", day=day_message(known)) if known else msg("expiry.not_known")),)
 
     def actions(self, state: ExpiryState) -> Actions:
-        none = Action(msg("expiry.none_here"), _say_none)
+        none = Action(msg("expiry.none_here"), lambda state, context: read_again(state, GivenDate(), context))
         undo = Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent))
         return (none, undo)
 
@@ -130,11 +130,6 @@ def _date_of_label(text: str, context: Context) -> GivenDate | None:
     if not expiry or (typed and abs(typed.year - today_of(context).year) < MAX_YEARS_TYPED):
         return None
     return GivenDate(nearest_century(date.fromisoformat(expiry), today_of(context)).isoformat(), is_label=True)
-
-
-def _say_none(state: ExpiryState, context: Context) -> Result:
-    """Send that there are no goods to check, or none that are left."""
-    return read_again(state, GivenDate(), context)
 
 
 def read_again(state: ExpiryState, given: GivenDate, context: Context) -> Result:

@@ -78,7 +78,7 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | None, Decimal]:
     """Return the stock at the line's location at the latest read, None if unknown, and what was picked since then."""
-    same_product = _lines_taking_same_goods(state, line)
+    same_product = [each for each in state.lines if _is_from_same(each, line)]
     expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
     if not expected or not line.has_stock:
         return None, Decimal(0)
@@ -87,11 +87,6 @@ def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | Non
         (each.picked - each.picked_when_read for each in same_product if each.expected_stock == latest), Decimal(0)
     )
     return latest, taken
-
-
-def _lines_taking_same_goods(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines of the same goods as this one, this one included."""
-    return [each for each in state.lines if _is_from_same(each, line)]
 
 
 def _is_from_same(other: PickLine, line: PickLine) -> bool:

@@ -20,7 +20,7 @@ from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.log_writes import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
-from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
+from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
 from aisle.jobs.store_time import start_of_day, store_day
 from aisle.jobs.view import Msg, join_messages, msg, number_message, raw, signed_message
@@ -304,10 +304,6 @@ CHIP_NAMES = {
 """Text of each chip by the source that it filters by."""
 
 
-def _people_of(state: LogState) -> Sequence[ActivePersonRow]:
-    return state.sums["people"] if state.sums else ()
-
-
 class LogList(ListPage[LogState, LogRow]):
     """Filtered list of entries."""
 
@@ -366,7 +362,7 @@ class LogList(ListPage[LogState, LogRow]):
         )
 
     def filters(self, state: LogState) -> tuple[ListFilter, ...]:
-        people = [(each["user"], raw(each["name"])) for each in _people_of(state)]
+        people = [(each["user"], raw(each["name"])) for each in (state.sums["people"] if state.sums else ())]
         users = [("", msg("log.everybody")), *people] if people else []
         kinds = {kind: state.filter._replace(source=kind, review="") for kind in CHIP_NAMES}
         to_review = state.filter._replace(source="", review=TO_REVIEW)
