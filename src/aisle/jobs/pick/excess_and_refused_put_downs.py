@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
 
 
-EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
+EXCESS_QUERY, REFUSED_PUT_DOWNS = "left_over", "refused"
 """Ids of the queries for the excess of picks and for refused put-downs."""
 
 
@@ -38,7 +38,7 @@ def query_refused(state: PickState) -> tuple[Query, ...]:
     passed_on = put_down_times(state).values()
     if not passed_on and not any(step.put_down for step in state.history):
         return ()
-    return _query_refusals(state, REFUSED_QUERY, "create-movement", moments=passed_on)
+    return _query_refusals(state, REFUSED_PUT_DOWNS, "create-movement", moments=passed_on)
 
 
 def _query_refusals(

@@ -30,11 +30,16 @@ def lines_with_product(state: PickState, product: str) -> list[int]:
     return sorted(found, key=lambda index: (index not in stop, state.lines[index].location.casefold() != here, index))
 
 
+def open_lines_with_product(state: PickState, product: str) -> list[int]:
+    """Return the indexes of those of them that are open."""
+    return [index for index in lines_with_product(state, product) if state.lines[index].is_open]
+
+
 def fillable_lines(state: PickState, product: str) -> list[int]:
     """Return the indexes of the lines that goods of this product fill, in order. They all have one location, because
     goods scanned together were picked together. Of measured goods they are of one order, because nobody divides a pack
     between totes."""
-    open_ = [index for index in lines_with_product(state, product) if state.lines[index].is_open]
+    open_ = open_lines_with_product(state, product)
     if not open_:
         return open_
     first = state.lines[open_[0]]
