@@ -252,7 +252,7 @@ def _locations_of_line(state: PickState, line: PickLine) -> list[LocationPool]:
         (source.location, source.pool)
         for step in reversed(state.history)
         for source in step.sources_before
-        if (source.order, source.line) == (line.order, line.line) and source.location
+        if (source.order, source.line) == line.key and source.location
     ]
     return [(line.location, line.pool), *earlier]
 
