@@ -124,6 +124,22 @@ async def test_flush_releases_what_was_held_and_leaves_other_stores_alone(world:
     assert await world.rows(ORDERS, order_number="O1", is_active=False) == []
 
 
+async def test_order_loaded_again_by_flush_is_of_no_earlier_shipment(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=9)
+    orders = [{"order_number": "O1", "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 4}]}]
+    line = {"product_number": "P1", "quantity": 1, "customer_order_number": "O1", "customer_order_line_number": 1}
+    line["customer_order_shipment_number"] = "SHIP"
+    delivery = {"order_number": "D1", "no_of_containers": 1, "supplier_name": "S", "order_lines": [line]}
+    await world.post(ORDERS, {"orders": orders})
+    await world.post("/stores/S1/orders/deliveries", {"orders": [delivery]})
+    found = []
+    for flush in (False, True):
+        await world.post(ORDERS, {"orders": orders}, query={"flush": flush})
+        await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))
+        found.append(await world.rows("/stores/S1/locations/DESK/products", customer_order_shipment_number="SHIP"))
+    assert [len(rows) for rows in found] == [1, 0]
+
+
 async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=9)
     await world.order("O1", {"product_number": "P1", "quantity": 4})
@@ -209,6 +225,36 @@ async def test_finished_order_accepts_same_lines_again(world: World) -> None:
     await world.update("O1", said, is_picked=True)
     await world.update("O1", said | {"picked_quantity": 1}, is_picked=False, status=409)
     await world.update("O1", is_picked=True, status=409)
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"rejection_reason_code": "7"},
+        {"order_lines": [{"rejection_reason_code": "7"}]},
+        {"order_lines": [{"is_picked": False}]},
+        {"order_lines": [{"is_picked_from_warehouse": True}]},
+        {"order_lines": [{"price": 0.2}]},
+        {"order_lines": [{"pickup_date": "2026-06-01"}]},
+        {"order_lines": [{"stock_pool": 3}]},
+        {"order_lines": [{"preferred_location_code": "A2"}]},
+    ],
+    ids=str,
+)
+async def test_finished_order_takes_no_change_of_any_field(world: World, lost: dict[str, Any]) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 2, "price": 0.1})
+    picked = {"line_number": 1, "product_number": "P1", "picked_quantity": 1, "is_picked": True, "price": 0.1}
+    await world.update("O1", picked, is_active=False)
+    lines = [{"line_number": 1, "product_number": "P1", **line} for line in lost.get("order_lines", ())]
+    await world.update("O1", *lines, status=409, **{name: lost[name] for name in lost if name != "order_lines"})
+    await world.update("O1", picked | {"stock_pool": 3, "preferred_location_code": "A2"}, is_claimed=True)
+
+
+async def test_price_that_is_sent_again_is_no_change(world: World) -> None:
+    line = {"line_number": 1, "product_number": "P1", "price": 0.1}
+    await world.order("O1", line | {"quantity": 2})
+    await world.update("O1", line)
+    assert (await world.get("/aisle/v1/stores/S1/audit", subject="order"))["audit"] == []
 
 
 async def test_filters_of_the_list(world: World) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
 
+from aisle.cache.differences_and_negative_stock import ENTRY_PRICE_SQL, entry_price
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
 from aisle.cache.log_and_difference_writer import standing_counts, taken_back_keys
 from aisle.cache.log_entry_rows import local_rows, log_row
@@ -278,10 +279,10 @@ _COUNT_ENTRIES = "SELECT count(*) FROM log l {product} WHERE {limits}"
 _HOUR_LENGTH = len("2026-01-01T08")
 _COUNT_BY_HOUR = "SELECT ifnull(sum(n), 0) FROM log_tally WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
 _COUNT_BETWEEN = "SELECT count(*) FROM log WHERE at >= ? AND at < ?"
-_SUM_LOSSES = """
-SELECT l.product_number, coalesce(l.raw ->> 'store_products_price', l.raw ->> 'price'), sum(x.quantity)
-FROM loss x CROSS JOIN log l ON l.key = x.key {product} WHERE x.is_undone = 0 AND {limits} GROUP BY 1, 2
-"""
+_SUM_LOSSES = f"""
+SELECT l.product_number, {ENTRY_PRICE_SQL}, sum(x.quantity)
+FROM loss x CROSS JOIN log l ON l.key = x.key {{product}} WHERE x.is_undone = 0 AND {{limits}} GROUP BY 1, 2
+"""  # noqa: S608 - a column of our own
 """The losses are read first, because they are few."""
 _COUNT_KINDS = "SELECT kind, sum(n) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _MOST_ACTIVE = """
@@ -448,7 +449,7 @@ def _add_values(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
     """Add the value of each entry's change as `value`, in place: at its own price, else at today's. Return the rows."""
     prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
     for row in rows:
-        price = row["price"] or prices.get(row["product_number"])
+        price = prices.get(row["product_number"]) if row["price"] is None else row["price"]
         row["value"] = None if price is None or row["difference"] is None else round(row["difference"] * price, 2)
     return rows
 
@@ -514,7 +515,7 @@ def _parse_bound(value: Json) -> int | None:
 def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
     """Return the row of an entry with all its fields; numbers as Decimal."""
     entry = parse_row(str(raw))
-    row = log_row(str(key), str(at), entry)
+    row, price = log_row(str(key), str(at), entry), entry_price(entry)
     return {
         **row,
         "work": str(work),
@@ -525,7 +526,7 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
         "customer_order_number": str(entry.get("customer_order_number") or ""),
         "customer_order_line_number": entry.get("customer_order_line_number"),
         "stock_pool": str(entry.get("stock_pool") or (row["pool"] or "")),
-        "price": None if entry.get("price") is None else to_decimal(entry["price"]),
+        "price": None if price is None else to_decimal(price),
         "reason_code_description": row["reason"],
         "user_name": "",
         "value": None,

@@ -209,11 +209,17 @@ class ListPage(Page[W], Generic[W, R]):
     def sorting(self, state: W) -> Sorting | None:
         """Return by which column the list is sorted, None if its headings do not sort."""
         has_sorts = any(column.sort for column in self.all_columns(state))
-        return Sorting(self._chosen_sort(state), state.options.is_descending) if has_sorts else None
+        sort = self._chosen_sort(state)
+        is_sorted = self._can_sort(state, sort)
+        return Sorting(sort if is_sorted else "", is_sorted and state.options.is_descending) if has_sorts else None
+
+    def _can_sort(self, state: W, sort: str) -> bool:
+        """Return True if the list is short enough to be sorted so, or an index has this order."""
+        return state.total <= MAX_SORTED or sort in self.indexed_sorts
 
     def sort_by(self, state: W, sort: str, context: Context) -> Turn[W]:
         """Sort by a column, in the other direction if it is the one already. The search stays."""
-        if state.total > MAX_SORTED and sort not in self.indexed_sorts:
+        if not self._can_sort(state, sort):
             return refuse(state, msg("list.too_many_to_sort", count=MAX_SORTED))
         shown = self.sorting(state)
         is_descending = shown is not None and shown.sort == sort and not shown.is_descending

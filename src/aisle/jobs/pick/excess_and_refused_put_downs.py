@@ -54,14 +54,13 @@ def _query_refusals(
 
 
 def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Take goods back into hand whose put-down the service refused. Lines of the pick are corrected by their own rows;
-    goods put down for another picker are asked for again."""
-    mine, passed_on = {tote.order for tote in state.totes}, put_down_times(state)
+    """Take goods back into hand whose put-down by this user the service refused. Lines of the pick are corrected by
+    their own rows; goods put down for another picker are asked for again."""
+    orders = {*(tote.order for tote in state.totes), *put_down_times(state)}
     text = None
-    for row in rows:
+    for row in new_refusals(state.reported_refusals, rows, context.user):
         order, location = _parse_target(row)
-        is_own = order in mine or (order in passed_on and row["user"] == context.user)
-        if is_own and row["op_id"] not in state.reported_refusals:
+        if order in orders:
             reported = with_reported(state.reported_refusals, (row,))
             state = revert_put_down(state._replace(reported_refusals=reported), order, location)
             text = msg("pick.put_down_refused", order=order, place=location, why=read_message(str(row["why"])))

@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 
 from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_fragments import to_json
+from aisle.service.domain.json_fragments import parse_json_object, to_json
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import Refusal, conflict, unprocessable
@@ -76,7 +76,7 @@ class OrderLine:
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
         """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`, whose columns are in the order of the fields."""
         closed, warehouse, pool, pools, *texts, item, rejected = row[7:]
-        flags, json_values = (bool(closed), bool(warehouse)), (json.loads(pools), json.loads(item))
+        flags, json_values = (bool(closed), bool(warehouse)), (json.loads(pools), parse_json_object(item))
         fields = [*row[:7], *flags, pool, json_values[0], *texts, json_values[1], bool(rejected)]
         found = cls(order_number, *fields)
         found.stored_state = found.state
@@ -107,6 +107,15 @@ class OrderLine:
     def is_short(self) -> bool:
         """True if the line is closed with less than the ordered quantity."""
         return self.is_picked and not self.is_fully_picked
+
+    def picked_after(self, held: int, change: int) -> int:
+        """Return the picked quantity after a change of the held quantity.
+
+        Goods that arrive for a line picked in the warehouse are those picked there.
+        """
+        if self.from_warehouse and change > 0:
+            return max(self.picked_quantity, held + change)
+        return self.picked_quantity + change
 
     def picking_pools(self, named: int | None = None) -> list[int]:
         """Return the pools for a pick, in order: the named one only, or the line's own and further ones."""
