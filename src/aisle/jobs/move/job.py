@@ -109,7 +109,10 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
 def refresh(state: MoveState) -> Result:
     """Query refused movements and the goods at the source again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
-    effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
+    effects: list[Effect] = [
+        Query("refused_operations", "refused_operations", refusals),
+        *clearance_tasks.query_task(state),
+    ]
     if counted := counts_since_take.query_counts(state):
         effects.append(counted)  # its answer queries the stock
     elif state.location and not state.task:
@@ -254,7 +257,7 @@ class MoveJob(Job[MoveState]):
             case Changed("product" | "location") if state.in_hand:
                 turn = refresh(state)
                 return turn._replace(effects=(*turn.effects, Refresh("logs")))  # who counted, if it was a count
-            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order" | "log"):
+            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order" | "log" | "assignment"):
                 return refresh(state)
             case Back():
                 return _go_back(state)
@@ -287,7 +290,8 @@ def _handle_opened(args: Args, context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
     queries: tuple[Effect, ...] = (POOLS_QUERY, Query("locations", "locations", {"size": 1}))
     if args.get("task"):
-        return Turn(state._replace(task=clearance_tasks.parse_task(args["task"])), queries)
+        state = state._replace(task=clearance_tasks.parse_task(args["task"]))
+        return Turn(state, (*queries, *clearance_tasks.query_task(state)))
     if args.get("location_code"):
         turn = take_goods.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
@@ -320,6 +324,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             state = counts_since_take.with_counts(state, rows)
             is_here = bool(state.location and not state.task)
             return Turn(state, (query_stock_here.query_location_again(state),) if is_here else ())
+        case "task":
+            return clearance_tasks.follow_task(state, rows)
         case "goods":
             return take_goods.handle_product(state, row)
         case "source":
