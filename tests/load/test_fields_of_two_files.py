@@ -280,9 +280,7 @@ async def test_a_free_field_of_products_stays_where_the_other_is_refused(world: 
     assert [one["value"] for one in (await listed(world, ""))["free_fields"]] == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("row", "values"), [("P,2,bio,q", ["a", "q"]), ("P,0,bio,q", ["q", "a"]), ("P,1,k,b", ["b"])]
-)
+@pytest.mark.parametrize(("row", "values"), [("P,2,bio,q", ["a", "q"]), ("P,0,bio,q", ["q", "a"]), ("P,1,k,b", ["b"])])
 async def test_free_fields_of_both_files_stay_between_them(row: str, values: list[str], world: World) -> None:
     stocked(world)
     fields = '"[{""key"":""k"",""sort_order"":1,""value"":""a""}]"'

@@ -75,7 +75,7 @@ async def compare_with_service(table: CsvTable, client: Client, replaced: Replac
         others = (zeros, off, replaced) if table.layout is PRODUCTS else (zeros, off)
         findings = await _compare_keys(table, client, listed, others) if listed else ServiceFindings()
         await zeros.warn(client)
-        await warn_of_unknown_orders(table, client)
+        await warn_of_unknown_orders(table, client, findings.known_keys)
         await warn_of_other_stores(table, client, findings.known_keys)
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
