@@ -58,7 +58,7 @@ class Product:
         return said | ({"location_code": place} if place else {})
 
     async def count(self, name: str, place: str | None, quantity: int, second: int) -> None:
-        said = {"scanned_datetime": self.time(second), "app_user_name": "bea"}
+        said: dict[str, Any] = {"scanned_datetime": self.time(second), "app_user_name": "bea"}
         answer = await self.world.count(self.number, place, stock_pool_1=quantity, **said)
         self.names[name] = str(answer["data"][0]) if self.by_number else self.time(second)
 
