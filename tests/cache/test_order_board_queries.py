@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -607,6 +607,32 @@ def test_counts_of_views_are_those_of_their_lists(
     assert is_counted == [most > 0, *[True] * 4, most > 0]
     for view, row in zip(views, rows, strict=True):
         assert row["count"] in (None, reads.query("order_board", {**view, "now": now})[1]), view
+
+
+@pytest.mark.parametrize("number", [int, str])
+def test_order_with_unread_lines_is_as_far_as_its_header_says(
+    reads: CacheReader, cache: CacheWriter, number: Callable[[int], Any]
+) -> None:
+    picked = {"1": 0, "2": 2, "3": 1}
+    orders = [
+        service_rows.order(key, service_rows.line(1), total_delivery_quantity=number(each), total_quantity=number(3))
+        for key, each in picked.items()
+    ]
+    cache.write_orders(orders, lines_known=False, read_began=1.0)
+    rows, total = reads.query("order_board", {"status": ["partial"], "sort": "progress", "size": 9})
+    assert ([(row["order_number"], row["status"]) for row in rows], total) == ([("3", "partial"), ("2", "partial")], 2)
+    assert reads.query("order_counts", {"views": [{"status": ["partial"]}], "now": NOW})[0][0]["count"] == 2
+    assert reads.query("stuck", {"now": NOW, "minutes": 5})[1] == 2
+
+
+@pytest.mark.parametrize(("picked", "short"), [("8", 1), ("10", 0)])
+def test_quantities_in_text_are_compared_as_numbers(
+    reads: CacheReader, cache: CacheWriter, picked: str, short: int
+) -> None:
+    order = service_rows.order("4101", service_rows.line(1, "P1", 9))
+    order["lines"][0] |= {"quantity": "9", "picked_quantity": picked, "is_picked": True}
+    put_orders(cache, order)
+    assert reads.query("order_board", {"short": True, "size": 9})[1] == short
 
 
 SHORTAGES = [

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import partial
 
 from aisle.client.client import Client
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS
@@ -59,24 +58,26 @@ def refused_row(file: str, record: Record, reason: str, field: str = "", line_in
 def with_column_names(message: str, array: str, lines_field: str = "") -> str:
     """Return the service's message with the columns' names in place of the body's fields.
 
-    `lines_field` is the array whose entries are rows of the file.
+    `lines_field` is the array whose entries are rows of the file, which the report names.
     """
-    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.(?=\w)", "", message)
-    message = re.sub(r"\b(\w+)\[(\d+)\]\.(\w+)", partial(_describe_place, lines_field), message)
+    for name in filter(None, (array, lines_field)):
+        message = re.sub(rf"\b{re.escape(name)}\[\d+\]\.(?=\w)", "", message)
+    message = re.sub(r"\b(\w+)\[(\d+)\]\.(\w+)", _describe_place, message)
     message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
     message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
     return POOL_FIELD.sub("quantity", message)
 
 
-def _describe_place(lines_field: str, found: re.Match[str]) -> str:
-    """Return the place of a field in an array: a row of the file, or an object in a cell."""
-    array, at, field = found[1], int(found[2]) + 1, found[3]
-    return f"{field} of line {at}" if array == lines_field else f"{field} of object {at} in {array}"
+def _describe_place(found: re.Match[str]) -> str:
+    """Return the place of a field of an object in a cell."""
+    return f"{found[3]} of object {int(found[2]) + 1} in {found[1]}"
 
 
 def _refusal_kind(record: Record, reason: str) -> str:
     """Return what rows refused for the same reason have in common: the reason without this record's own values."""
-    values = (value for name, value in record.body.items() if name != "store_number")
+    objects = [one for value in record.body.values() if isinstance(value, list) for one in value]
+    parts = [one for one in objects if isinstance(one, dict)]
+    values = (value for part in (record.body, *parts) for name, value in part.items() if name != "store_number")
     own = {str(value) for value in values if isinstance(value, str | int | Decimal)}
     for value in sorted(own - {""}, key=len, reverse=True):
         reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)

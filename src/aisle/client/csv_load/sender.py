@@ -251,7 +251,7 @@ class FileLoad:
 
     async def send_all(self) -> None:
         await read_units(self._table, self._client)
-        found = await compare_with_service(self._table, self._client)
+        found = await compare_with_service(self._table, self._client, self._replaced)
         self._findings = found._replace(replaced=self._replaced)
         if self._table.layout is PRODUCTS and found.prices is not None:
             await self._keep_created(found)

@@ -42,12 +42,13 @@ DeliveryMarksRequest = list_body("DeliveryMarksRequest", "deliveries", DeliveryM
 
 
 class PersonWrite(RequestBody, total=False):
-    """Person of the store. Without `pin` the present one stays; '' removes it."""
+    """Person of the store. Without `role` or `pin` the present one stays; a `pin` of '' removes it."""
 
     badge: Required[str]
     name: Required[str]
     user: Required[str]
-    role: Annotated[Literal["staff", "supervisor"], Field(json_schema_extra={"default": "staff"})]
+    role: Literal["staff", "supervisor"]
+    """A new person is staff by default."""
     pin: OrNull[str]
     is_active: Annotated[OrNull[StrictBool], Field(json_schema_extra={"default": True})]
     """False if the person no longer works here."""
@@ -157,9 +158,11 @@ ExtendedLogsRequest = list_body("ExtendedLogsRequest", "storeproductlog", Extend
 
 
 class ExtendedMovementItem(MovementItem, total=False):
-    """Goods to move, with the time at which they were taken from their location (`taken-time`)."""
+    """Goods to move: when they were taken from their location (`taken-time`), and when the movement was that this one
+    undoes (`undone-time`)."""
 
     taken_datetime: OrNull[str]
+    undone_datetime: OrNull[str]
 
 
 class ExtendedProduct(ProductWrite, total=False):

@@ -253,7 +253,7 @@ async def _parse_line(
     if quantity < 0:
         raise unprocessable("Less than nothing cannot be delivered.", f"{field}.quantity")
     pool = line_body.get("target_stock_pool")
-    named = "customer_order_number" in line_body, "customer_order_line_number" in line_body
+    named = bool(line_body.get("customer_order_number")), "customer_order_line_number" in line_body
     if any(named) and not all(named):
         raise half_order_line(field, has_order=named[0])
     shipment_line = line_body.get(_SHIPMENT_LINE_FIELD)
