@@ -124,7 +124,7 @@ class HeldGoodsOrigins:
         return statements
 
 
-LegKind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finish", "release", "absorbed"]
+LegKind = Literal["pick", "unpick", "move", "count", "change", "undo", "receipt", "finish", "release", "absorbed"]
 
 
 class StockKey(NamedTuple):
