@@ -158,9 +158,11 @@ ExtendedLogsRequest = list_body("ExtendedLogsRequest", "storeproductlog", Extend
 
 
 class ExtendedMovementItem(MovementItem, total=False):
-    """Goods to move, with the time at which they were taken from their location (`taken-time`)."""
+    """Goods to move: when they were taken from their location (`taken-time`), and when the movement was that this one
+    undoes (`undone-time`)."""
 
     taken_datetime: OrNull[str]
+    undone_datetime: OrNull[str]
 
 
 class ExtendedProduct(ProductWrite, total=False):

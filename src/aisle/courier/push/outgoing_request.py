@@ -104,8 +104,9 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
         body = without_base_values(body)
     if op.operation == CREATE_LOGS and not features.receipt_line:
         body = {name: _without(entries, "line_number") for name, entries in body.items()}
-    if op.operation == CREATE_MOVEMENT and not features.taken_time:
-        body = _without(body, "taken_datetime")
+    if op.operation == CREATE_MOVEMENT:
+        body = body if features.taken_time else _without(body, "taken_datetime")
+        body = body if features.undone_time else _without(body, "undone_datetime")
     return encode_body(get_operation(op.operation), body)
 
 

@@ -77,12 +77,12 @@ class HeldGoodsOrigins:
             self._held[line.key] = dict(self._stored[line.key])
         return list(self._held[line.key].values())
 
-    async def add(self, line: OrderLine, origin: SourceQuantity, location: str, pool: int) -> None:
-        """Add goods held for a line, with their origin."""
+    async def add(self, line: OrderLine, origin: SourceQuantity, held_key: StockKey) -> None:
+        """Add goods that a line holds now, with their origin. The caller posts the legs."""
         await self.held_for_line(line)
         # The number follows the stored ones too: a stored row that was removed must be deleted, not changed.
         n = max((*self._held[line.key], *self._stored[line.key]), default=0) + 1
-        self._held[line.key][n] = HeldGoods(n, origin.location, origin.pool, location, pool, origin.quantity)
+        self._held[line.key][n] = HeldGoods(n, *origin[:2], held_key.location, held_key.pool, origin.quantity)
         self._changed_lines[line.key] = None
 
     async def reduce(self, line: OrderLine, held: HeldGoods, quantity: int) -> None:
@@ -124,7 +124,7 @@ class HeldGoodsOrigins:
         return statements
 
 
-LegKind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finish", "release", "absorbed"]
+LegKind = Literal["pick", "unpick", "move", "count", "change", "undo", "receipt", "finish", "release", "absorbed"]
 
 
 class StockKey(NamedTuple):

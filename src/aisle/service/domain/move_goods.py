@@ -13,7 +13,7 @@ from aisle.service.db.statements import stock as sql
 from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
-from aisle.service.domain.picking import record_origin, remove_held
+from aisle.service.domain.picking import remove_held
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict, unprocessable
@@ -66,7 +66,7 @@ async def move_goods(
             hand = StockKey(NO_LOCATION, held.held_pool, *target.line.key)
             to = target.stock_key(target.pool or held.held_pool)
             await ledger.transfer("move", product.number, hand, to, held.quantity)
-            await record_origin(ledger, target.line, held.origin, to)
+            await ledger.origins.add(target.line, held.origin, to)
             from_hand += held.quantity
     rest = quantity - from_hand
     picked_after = 0
@@ -147,7 +147,7 @@ async def _transfer_goods(
         await ledger.ctx.tx.run(assignments_sql.ASSIGNMENT_MOVED_SET, ledger.store, *args, ledger.ctx.now)
     if target.line:
         for origin in origins:
-            await record_origin(ledger, target.line, origin, target.stock_key(pool))
+            await ledger.origins.add(target.line, origin, target.stock_key(pool))
 
 
 async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: SourceQuantity) -> list[SourceQuantity]:

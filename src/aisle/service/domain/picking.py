@@ -110,15 +110,10 @@ async def remove_held(
     return used[::-1] if location else used
 
 
-async def record_origin(ledger: Ledger, line: OrderLine, origin: SourceQuantity, held_key: StockKey) -> None:
-    """Record the origin of goods that are held now. The caller posts the legs."""
-    await ledger.origins.add(line, origin, held_key.location, held_key.pool)
-
-
 async def adjust_origin(ledger: Ledger, line: OrderLine, held_key: StockKey, quantity: int) -> None:
     """Adjust held goods without known origin. The caller posts the legs."""
     if quantity > 0:
-        await record_origin(ledger, line, SourceQuantity(NO_LOCATION, held_key.pool, quantity), held_key)
+        await ledger.origins.add(line, SourceQuantity(NO_LOCATION, held_key.pool, quantity), held_key)
     else:
         await remove_held(ledger, line, -quantity, held_key.pool, held_key.location)
 
@@ -134,7 +129,7 @@ async def _pick_into_hand(ledger: Ledger, line: OrderLine, source_quantity: Sour
     source = StockKey(source_quantity.location, source_quantity.pool)
     target = StockKey(NO_LOCATION, source_quantity.pool, *line.key)
     await ledger.transfer("pick", line.product_number, source, target, source_quantity.quantity)
-    await record_origin(ledger, line, source_quantity, target)
+    await ledger.origins.add(line, source_quantity, target)
 
 
 _MAX_POOL_DIGITS = 20

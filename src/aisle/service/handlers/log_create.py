@@ -38,7 +38,7 @@ from aisle.service.domain.read_products_and_locations import NO_LOCATION, Locati
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.domain.undone_counts import Undo, take_back_undone_count
+from aisle.service.domain.undone_counts import Undo, take_back_undone_count, time_of_undone_entry
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
@@ -101,6 +101,7 @@ class EntryInput(NamedTuple):
     location: Location | None
     line: OrderLine | None
     field: str
+    occurred_on: str
 
 
 async def _write_entry(
@@ -112,7 +113,7 @@ async def _write_entry(
     product = await catalogue.get_product(body["product_number"], f"{field}.product_number")
     code = body.get("location_code", "")
     location = await catalogue.get_location(code, f"{field}.location_code") if code else None
-    entry = EntryInput(body, product, location, await _find_line(ledger, body, product, field), field)
+    line = await _find_line(ledger, body, product, field)
     ledger.occurred_on = ctx.occurred_on
     for name in _TIME_FIELDS:
         if body.get(name):
@@ -122,6 +123,7 @@ async def _write_entry(
                 ctx.headers.clock_skew,
                 is_replay=ctx.replay is not None,
             )
+    entry = EntryInput(body, product, location, line, field, ledger.occurred_on)
     await _postpone_ordering(ledger, product, body, field)
     if is_count(query, body):
         await _write_count(ledger, logs, entry)
@@ -213,11 +215,14 @@ async def _write_count(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> No
 
 async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> None:
     changes = _quantities_by_pool(entry, "quantity")
+    undone_on = await time_of_undone_entry(ledger, entry.product.number, entry.body.get("reference") or "")
+    ledger.occurred_on = min(undone_on or entry.occurred_on, entry.occurred_on)
+    kind: AdjustmentKind = "undo" if undone_on else "change"
     for pool, quantity in changes.items() if entry.product.is_stock else ():
         if entry.line:
-            await adjust_held(ledger, "change", entry.line, entry.location, pool, quantity, entry.field)
+            await adjust_held(ledger, kind, entry.line, entry.location, pool, quantity, entry.field)
         else:
-            await adjust_free(ledger, "change", entry.product.number, entry.location, pool, quantity)
+            await adjust_free(ledger, kind, entry.product.number, entry.location, pool, quantity)
     if entry.line:
         await save_changed_line(ledger, entry.line)
     else:
@@ -334,7 +339,8 @@ def _add_entry(
             needs_review=flagged,
             extra=extra,
             data=kept | dict(data),
-        )
+        ),
+        entry.occurred_on,
     )
 
 

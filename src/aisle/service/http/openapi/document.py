@@ -243,6 +243,7 @@ _TIME_FIELDS = {
     "store_next_delivery_datetime",
     "store_next_ordering_datetime",
     "taken_datetime",
+    "undone_datetime",
     "validate_expiry_date_time",
 }
 
