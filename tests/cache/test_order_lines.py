@@ -296,6 +296,15 @@ def test_goods_held_for_another_order_are_no_place_to_pick(
     assert [place for place, _ in take.stocked_locations] == [place] * bool(shelf)
 
 
+def test_unknown_quantity_stays_unknown_where_goods_are_held(cache: CacheWriter, reads: CacheReader) -> None:
+    held_goods(cache)
+    cache.write_stock([stock("P1", places=None) | {"store_locations": [{"store_location_code": "PU-1"}]}])
+    (line,) = reads.query("order_to_pick", {"order_number": "O1"})[0][0]["lines"]
+    assert line["stock"] == {}
+    (row,), _ = reads.query("locations_of_products", {"product_numbers": ["P1"]})
+    assert (row["location_code"], row["quantity"]) == ("PU-1", None)
+
+
 def test_goods_are_not_put_away_where_all_is_held(cache: CacheWriter, reads: CacheReader) -> None:
     held_goods(cache)
     assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0] == []

@@ -60,7 +60,7 @@ BEFORE: dict[str, Dates] = {"none": ("", ""), "due": dates_of(-5), "later": date
 
 
 @pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("undone", permutations(DAYS))
+@pytest.mark.parametrize("undone", list(permutations(DAYS)))
 async def test_the_nearest_date_that_is_not_undone_stands(world: World, undone: tuple[int, ...], before: str) -> None:
     """Whoever gave it, and whichever arrived first. With all undone, what was before stands."""
     for product, given in zip(PRODUCTS, list(permutations(DAYS))[:: 6 // len(PRODUCTS)], strict=False):
