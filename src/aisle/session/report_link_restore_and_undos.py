@@ -87,9 +87,12 @@ class LinkReports:
             self._store.notifications.acknowledge_restore()
 
     def _report_undos_after_counts(self) -> None:
-        """Report an undo that changed nothing because somebody counted the goods before it arrived."""
+        """Report an undo that changed nothing because somebody counted the goods before it arrived.
+
+        Its answer, which says what changes, is corrected at once.
+        """
         user, self._reported_since = self._context.user.user, self._reported_since or self._context.current().now
-        if not user or not self._verdicts.is_free_for_report:
+        if not user or not self._verdicts.is_free_for_correction:
             return
         rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._reported_since})
         fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
