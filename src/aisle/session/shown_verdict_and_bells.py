@@ -76,7 +76,7 @@ class Verdicts:
 
     @property
     def is_free_for_correction(self) -> bool:
-        """Return whether what was answered a moment ago may be corrected: no refusal, question or new message stands."""
+        """Return whether a new answer may be corrected: no refusal, question or new message stands."""
         shown = self._notification[1]
         is_new = abs(self._context.at - self._notified_at) < STANDS_S
         return not (self._is_response_expected or (shown is not None and self.current is shown and is_new))
