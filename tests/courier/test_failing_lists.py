@@ -307,7 +307,7 @@ async def test_missing_list_is_retried_with_growing_pauses(shop: Shop) -> None:
         return _says(403)(request)
 
     shop.fail("deliveries", noting)
-    async with shop.running(shop.courier(intervals=PullIntervals(changes=3600.0, slow=1e9))):
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=3600.0, unannounced=1e9))):
         await shop.time.until(lambda: shop.state() == "partial", 60)
         asked.clear()
         await shop.time.pass_(4 * 3600)

@@ -19,8 +19,7 @@ from aisle.courier.pull.run_queued_reads import PendingReadBacks
 from aisle.courier.push.outgoing_request import request_body
 from aisle.courier.push.references_to_find_operations import OFF
 from aisle.courier.service_features import Features, features_of_headers, parse_features
-from aisle.courier.topics import Topic
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import Topic, topics_of_operation
 from aisle.courier.wake_event import WakeEvent
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.document_host import LOG, PUT, Shop, loss
@@ -125,7 +124,7 @@ def test_a_timetable_hurries_and_then_keeps_its_pace() -> None:
     assert table.pop_due(101.0) == ("changes",)
     assert table.next_at() == 103.0
     table.select_tasks(False, 103.0)
-    assert table.pop_due(103.0) == ("headers", "walked", "stock")
+    assert table.pop_due(103.0) == ("headers", "worked_on", "stock")
 
 
 def test_hurry_tells_whether_task_runs_sooner() -> None:
@@ -214,7 +213,7 @@ def hold(shop: Shop, courier: Courier, looks: int) -> None:
     courier.link.pause(5.0)
 
 
-@pytest.mark.parametrize("looks", range(1, 6))
+@pytest.mark.parametrize("lookups", range(1, 6))
 async def test_operation_in_doubt_is_looked_up_when_retry_after_ends(shop: Shop, looks: int) -> None:
     async with shop.working():
         await shop.prove()
@@ -230,7 +229,7 @@ async def test_operation_in_doubt_is_looked_up_when_retry_after_ends(shop: Shop,
             await shop.until(op_id, "done", within_s=20)
 
 
-@pytest.mark.parametrize("looks", range(1, 6))
+@pytest.mark.parametrize("lookups", range(1, 6))
 async def test_waiting_operation_goes_when_retry_after_ends(shop: Shop, looks: int) -> None:
     async with shop.courier(intervals=shop.pace) as courier:
         await courier.sync_once()

@@ -13,7 +13,7 @@ from aisle.courier.push.decide_after_send import SendDecider
 from aisle.courier.push.decide_arrival_from_lookup import FOUND, MATCHES, Decision, decide
 from aisle.courier.push.reconciler import Reconciler
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 
 
 @contextmanager
@@ -40,10 +40,10 @@ def found_and_told_nobody() -> Iterator[None]:
     found = Reconciler._confirm_found
 
     def quietly(self: Reconciler, *args: Any) -> None:
-        heard = self.events
-        self.events = heard._replace(on_sendable=lambda: None)
+        heard = self.callbacks
+        self.callbacks = heard._replace(on_sendable=lambda: None)
         found(self, *args)
-        self.events = heard
+        self.callbacks = heard
 
     with patch.object(Reconciler, "_confirm_found", quietly):
         yield

@@ -24,9 +24,9 @@ from aisle.outbox.operation_states import CONFIRMED, QUEUED, SENDING
 from aisle.outbox.replay_after_restore import Restore, list_restores
 from aisle.scan.inputs import Line as Said
 from aisle.session.job_context import iso_time
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
 from aisle.session.session import Session
+from aisle.session.store_connection import StoreAccess
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 
@@ -123,7 +123,9 @@ class Person:
         """`kill -9`: the process is gone, nothing is said, all that was shown as done is in the files."""
         self._rooms.reader.close()
         self._rooms.socket.close()  # the kernel closes a dead process's socket
-        self._db.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session.store.session_id,))
+        self._db.execute(
+            "UPDATE session SET process_start = 'gone' WHERE session_id = ?", (self.session.store.session_id,)
+        )
         self._db.close()
         self._host.people.remove(self)
 

@@ -25,9 +25,9 @@ from aisle.jobs.view import Frame, Step
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
 from aisle.session.session import Session
+from aisle.session.store_connection import StoreAccess
 from tests.courier.writes import STORE
 from tests.faults import soak
 from tests.faults.host_results import Desk
@@ -62,7 +62,9 @@ class Picker:
         """The session's process is killed, and the terminal is opened again."""
         self.close()
         with closing(open_outbox(self.home.folder)) as outbox:
-            outbox.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session.store.session_id,))
+            outbox.execute(
+                "UPDATE session SET process_start = 'gone' WHERE session_id = ?", (self.session.store.session_id,)
+            )
         self._open()
 
     def close(self) -> None:

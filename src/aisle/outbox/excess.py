@@ -15,7 +15,7 @@ from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_states import REFUSED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
-from aisle.outbox.stored_reasons import StoredMessage, excess_reason
+from aisle.stored_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LineUpdate
@@ -94,12 +94,12 @@ def insert_refused(
 
 
 def is_excess(op: Operation) -> bool:
-    """Return True if a refused operation is the excess of another one."""
+    """Return whether a refused operation is the excess of another one."""
     return op.state == REFUSED and bool(op.answer)
 
 
 def is_kept_in_location(op: Operation) -> bool:
-    """Return True if excess is goods that are at a location and were not taken back from there."""
+    """Return whether excess is goods that are at a location and were not taken back from there."""
     return is_excess(op) and to_decimal(from_text(Any, op.answer)[EXCESS]) < 0
 
 
@@ -115,7 +115,7 @@ def parse_carried_lines(content: bytes | str) -> frozenset[int]:
 
 
 def has_required_fields(row: LineExcess) -> bool:
-    """Return True if a line of an answer has what a report to a person needs."""
+    """Return whether a line of an answer has what a report to a person needs."""
     return all(row.get(name) is not None for name in REQUIRED_FIELDS)
 
 
@@ -181,10 +181,11 @@ def merge_answers(earlier: str, current: str) -> str:
 
 
 def excess_reason_of(line: LineExcess) -> StoredMessage:
-    """Return the message on the excess of a line."""
-    picked, ordered, excess, moved = (
-        to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity")
-    )
-    return excess_reason(
-        int(line["line_number"]), picked, ordered, excess, moved, str(line.get("picked_username") or "")
-    )
+    """Return the message on excess of a pick: too many in hand, or (negative) not taken back from a location."""
+    excess, by = to_decimal(line.get("left")), {"who": user} if (user := str(line.get("picked_username") or "")) else {}
+    args: dict[str, int | Decimal] = {"line": int(line["line_number"]), "picked": to_decimal(line.get(PICKED))}
+    args |= {"of": to_decimal(line.get("quantity")), "left": abs(excess)}
+    if excess > 0:
+        return store_message("stored_reason.surplus_by" if by else "stored_reason.surplus", **args, **by)
+    args["moved"] = to_decimal(line.get("moved_quantity"))
+    return store_message("stored_reason.not_put_back_by" if by else "stored_reason.not_put_back", **args, **by)

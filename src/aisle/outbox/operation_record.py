@@ -92,7 +92,7 @@ class Operation(NamedTuple):
     """Time at which it was last found in doubt."""
     absence_final_at: float | None
     """Time from which absence at the service is believed to be final."""
-    parts: tuple[int, ...]
+    entry_numbers: tuple[int, ...]
     """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
     evidence: "Evidence"
     """Reads at the service about it: `before` it was sent, `after`, and the result of the last look-up (`verdict`)."""
@@ -198,7 +198,7 @@ _COLUMN_PARSERS: tuple[tuple[int, Callable[[Any], Any]], ...] = tuple(
         ("path", _parse_common_column),
         ("query", _parse_column),
         ("body", _parse_column),
-        ("parts", parse_entry_numbers),
+        ("entry_numbers", parse_entry_numbers),
         ("evidence", lambda text: _parse_column(text) if text else {}),
         ("read_intervals", _parse_intervals),
     )
@@ -211,6 +211,16 @@ def write_of_operation(operation: Operation) -> Write:
     return Write(
         operation.operation, operation.lanes, operation.path, operation.query, operation.body, operation.merge_key
     )
+
+
+def author_of_operation(op: Operation) -> Author:
+    """Return in whose name an operation was written."""
+    return Author(op.store, op.app_user, op.principal, op.terminal)
+
+
+def intent_of_operation(op: Operation, write: Write) -> Intent:
+    """Return the intent of a write with the origin of an operation."""
+    return Intent(write, op.job_id, op.event_seq, op.occurred_at)
 
 
 class OrderState(TypedDict):
@@ -238,19 +248,19 @@ class Evidence(TypedDict, total=False):
     after: ServiceState
     floor: int
     """Number of the youngest log entry before it was sent."""
-    looks: int
+    lookups: int
     """Number of look-ups."""
     looked_at: float
     """Time of the last look-up, in seconds since 1970."""
     verdict: str
     """Result of the last look-up (aisle.courier.push.decide_arrival_from_lookup)."""
-    blind: int
+    failed_lookups: int
     """Number of look-ups that could read nothing."""
-    denied: int
+    reads_without_effect: int
     """Number of reads that showed a confirmed operation without effect."""
-    unsaid: bool
+    empty_answer: bool
     """True after an empty answer, which confirms nothing."""
-    spared: "LineUpdate"
+    omitted_line: "LineUpdate"
     """Line that an update left out, to see whether the service keeps such lines."""
     left: "list[LineExcess]"
     """Excess found before it was sent."""

@@ -69,11 +69,11 @@ _UNCHANGED_COLUMNS: dict[str, object] = {
 """Columns that may change with the state; None keeps the value."""
 
 
-_LATER_IN_LANES = """
+_LATER_IN_LANES = f"""
 SELECT 1 FROM operation_lane mine JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
 JOIN operation o ON o.n = younger.n
-WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person') LIMIT 1
-"""
+WHERE mine.n = ? AND o.state IN ({UNFINISHED_STATES}) LIMIT 1
+"""  # noqa: S608 - states of our own
 
 
 _INSERT_OPERATION = """
@@ -88,7 +88,7 @@ INSERT INTO operation (
 
 
 def is_last_in_lanes(connection: apsw.Connection, number: int) -> bool:
-    """Return True if nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
+    """Return whether nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
     return fetch_one(connection, _LATER_IN_LANES, number) is None
 
 
@@ -115,7 +115,7 @@ class OperationRows:
         return found[0]
 
     def is_keyed(self, op_id: str) -> bool:
-        """Return True if it was last sent under its key."""
+        """Return whether it was last sent under its key."""
         return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND has_key = 1", op_id) is not None
 
     def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
@@ -203,7 +203,7 @@ class OperationRows:
         unconfirmed, for_person = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REFUSED)
         return sum(by_state.get(state, 0) for state in unconfirmed), sum(by_state.get(state, 0) for state in for_person)
 
-    def interrupted(self) -> list[Operation]:
+    def left_sending(self) -> list[Operation]:
         """Return the operations that a crashed courier left in `sending`.
 
         They are to be retried under their key or marked in doubt.

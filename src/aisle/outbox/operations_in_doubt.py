@@ -12,8 +12,8 @@ from aisle.outbox.excess import EXCESS, keep_excess
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import ASK_PERSON, CONFIRM, CONFIRMED, FIND_ABSENT, LOSE_ANSWER, QUEUED, RETRY
 from aisle.outbox.operation_table import OperationRows, encode_evidence
-from aisle.outbox.stored_reasons import StoredMessage, store_message, store_text
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
+from aisle.stored_messages import StoredMessage, store_message, store_text
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 
@@ -111,9 +111,9 @@ class OperationsInDoubt(OperationRows):
     def _keep_missing_entries(self, op: Operation, missing: Sequence[int]) -> None:
         all_entries = op.body["storeproductlog"] if isinstance(op.body, dict) else op.body
         entries = [all_entries[at] for at in missing]
-        numbers = op.parts or tuple(range(1, len(all_entries) + 1))
+        numbers = op.entry_numbers or tuple(range(1, len(all_entries) + 1))
         self._db.execute(
-            "UPDATE operation SET body = ?, parts = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
+            "UPDATE operation SET body = ?, entry_numbers = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
             (
                 to_text({**op.body, "storeproductlog": entries} if isinstance(op.body, dict) else entries),
                 to_text([numbers[at] for at in missing]),
@@ -174,7 +174,7 @@ class OperationsInDoubt(OperationRows):
         """Return the operations that a person reported as arrived and that were not read back yet."""
         return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'done' AND closed_by <> '' ORDER BY n")
 
-    def resolve(self, resolution: Resolve, user: str) -> bool:
+    def apply_resolution(self, resolution: Resolve, user: str) -> bool:
         """Apply a person's resolution inside the caller's transaction; return False if it came too late.
 
         The courier may have found the operation meanwhile, or another person may have resolved it: then nothing

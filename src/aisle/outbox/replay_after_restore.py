@@ -16,14 +16,15 @@ from aisle.named_tuple_json import to_text
 from aisle.outbox.excess import has_required_fields, insert_refused, lines_of_answer
 from aisle.outbox.operation_record import Operation, RandomBytes
 from aisle.outbox.operation_states import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
-from aisle.outbox.operations_in_doubt import OperationsInDoubt
+from aisle.outbox.operation_table import OperationRows
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.stored_reasons import NO_MESSAGE, store_message, superseded_reason
+from aisle.outbox.stored_reasons import superseded_reason
+from aisle.stored_messages import NO_MESSAGE, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate
 
-DETECTED, REPORTED = "noticed", "told"
+DETECTED, REPORTED = "detected", "reported"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""
 
 
@@ -32,11 +33,11 @@ class Restore(NamedTuple):
 
     n: int
     noticed_at: float
-    how: str
+    source: str
     """DETECTED or REPORTED."""
-    again: int
+    resent: int
     """Number of operations sent again under their keys."""
-    looked_for: int
+    looked_up: int
     """Number of operations looked up, because they have no key."""
 
 
@@ -45,7 +46,7 @@ def record_restore(
 ) -> int:
     """Store a restore inside the caller's transaction, replacing the one of this number. Return its number."""
     connection.execute(
-        "INSERT OR REPLACE INTO restore (n, noticed_at, how, again, looked_for) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO restore (n, noticed_at, source, resent, looked_up) VALUES (?, ?, ?, ?, ?)",
         (number or None, at, source, resent, looked_up),
     )
     return number or connection.last_insert_rowid()
@@ -55,7 +56,7 @@ def list_restores(connection: apsw.Connection, since: float = 0.0, after: int = 
     """Return the restores since a time and after that number, youngest first."""
     rows = fetch(
         connection,
-        "SELECT n, noticed_at, how, again, looked_for FROM restore WHERE noticed_at >= ? AND n > ? ORDER BY n DESC",
+        "SELECT n, noticed_at, source, resent, looked_up FROM restore WHERE noticed_at >= ? AND n > ? ORDER BY n DESC",
         since,
         after,
     )
@@ -141,7 +142,7 @@ class ReplayCounts(NamedTuple):
     too_old: int
 
 
-class RestoreReplay(OperationsInDoubt):
+class RestoreReplay(OperationRows):
     """Replay of confirmed operations after a restore."""
 
     def newest_keys(self, since: float, limit: int) -> list[str]:

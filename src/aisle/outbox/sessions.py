@@ -22,7 +22,7 @@ class SessionRow(NamedTuple):
     user: str
     version: str
     pid: int
-    birth: str
+    process_start: str
     """Start of the process (see aisle.host.processes), which tells it from a later one with the same pid."""
     started: float
     last_seen: float
@@ -31,7 +31,7 @@ class SessionRow(NamedTuple):
     @property
     def is_running(self) -> bool:
         """True while its process runs and the session has not ended."""
-        return self.ended is None and is_running(self.pid, self.birth)
+        return self.ended is None and is_running(self.pid, self.process_start)
 
 
 class SignedIn(NamedTuple):
@@ -75,7 +75,7 @@ class Sessions:
             self._db.execute("UPDATE session SET last_seen = ? WHERE session_id = ?", (self._clock(), session_id))
 
     def can_write(self, session_id: str) -> bool:
-        """Return True if a write succeeds now, and there is room for more; it records a heartbeat of the session.
+        """Return whether a write succeeds now, and there is room for more; it records a heartbeat of the session.
 
         Never waits for a lock.
         """
@@ -95,7 +95,7 @@ class Sessions:
         return running_sessions(self._db)
 
     def is_terminal_in_use(self, terminal: str, except_session: str = "") -> bool:
-        """Return True if a running session other than `except_session` uses a terminal of this name."""
+        """Return whether a running session other than `except_session` uses a terminal of this name."""
         rows = fetch(
             self._db,
             "SELECT * FROM session WHERE ended IS NULL AND terminal = ? AND session_id <> ?",

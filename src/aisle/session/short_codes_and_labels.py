@@ -17,12 +17,13 @@ from aisle.scan.grammar_and_meaning_types import (
     RefusedInput,
     Scan,
     UnknownCode,
+    scans_of,
 )
-from aisle.scan.inputs import SAME_SCAN_S, Line
+from aisle.scan.inputs import MIN_KNOWN_CODE, SAME_SCAN_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver
 from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.scanned_or_typed import FAST_S, MIN_KNOWN_CODE, first_match, is_fast, pause_of_number
+from aisle.session.scanned_or_typed import FAST_S, first_match, is_fast, pause_of_number
 from aisle.session.store_connection import StoreConnection
 from aisle.session.top_job_and_questions import Page
 
@@ -42,8 +43,7 @@ _HARMLESS_LETTERS = "hn"
 
 def location_of(meaning: Meaning, text: str) -> Scan | None:
     """Return the scan of the location whose label is this character, in capitals or not."""
-    scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
-    locations = [each for scan in scans for each in scan.matches if each.kind == LOCATION]
+    locations = [each for scan in scans_of(meaning) for each in scan.matches if each.kind == LOCATION]
     named = [each for each in locations if each.key.casefold() == text.casefold()]
     return Scan((min(named, key=lambda each: each.key != text),)) if named else None
 
@@ -67,7 +67,7 @@ class ShortCodes:
         location = location_of(self._resolver.resolve(f"{CODE_128}{text}"), text)
         return location is not None and location.matches[0].key == text
 
-    def scan_of_short_label(self, text: str) -> str:
+    def text_with_symbology(self, text: str) -> str:
         """Return what a scanner sends that names the symbology of such a label; empty if the label is also a number or
         a label of something else."""
         text = text.strip(" ")

@@ -80,7 +80,6 @@ class Trace:
             self._ended = True
 
     def _write(self, waiting: list[TracedInput], at: float) -> None:
-
         for traced in waiting:
             line = {
                 "t_ms": round((traced.at - self._started_at) * 1000, 3),

@@ -209,5 +209,5 @@ def _topics_of_change(change: Row) -> tuple[Topic, ...]:
 
 
 def _can_be_single(keys: Collection[str]) -> bool:
-    """Return True if the keys of a topic are read one by one."""
+    """Return whether the keys of a topic are read one by one."""
     return len(keys) <= MAX_SINGLE_READS

@@ -101,6 +101,6 @@ class DeliveryReader:
             except ClientError as error:
                 self.operator_notices.add(f"Receipts of type {kind} cannot be read: {error}")
                 failed.append(error)
-        unlisted = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
-        blamed = next((each for each in failed if not isinstance(each, unlisted)), None)
-        return ReceiptsResult(None if failed else seen, blamed)
+        expected = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
+        cause = next((each for each in failed if not isinstance(each, expected)), None)
+        return ReceiptsResult(None if failed else seen, cause)

@@ -29,8 +29,8 @@ from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, pa
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
 from aisle.jobs.pick.take_out_order import without_order
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
