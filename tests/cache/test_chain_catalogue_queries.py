@@ -66,6 +66,8 @@ def test_products_are_listed_by_what_they_are(reads: CacheReader) -> None:
     assert numbers(reads, show="ended") == ["P02"]
     assert numbers(reads, category="C1", supplier="S1") == ["P04", "P07", "P10"]
     assert numbers(reads, category="C1", supplier="S1", search="tea 7") == ["P07"]
+    assert numbers(reads, search="tea", supplier="S1", first=9, size=2, order_by="product_number") == ["P10", "P11"]
+    assert numbers(reads, search="tea", order_by="product_name", descending=True, size=2) == ["P11", "P10"]
     assert numbers(reads, supplier="S2", show="ended") == []
     assert numbers(reads, among=["P03", "P01", "none"]) == ["P01", "P03"]
     rows, _ = reads.query("catalogue", {"size": 1})

@@ -47,10 +47,11 @@ class Store(NamedTuple):
     def ask(self, name: str, **args: Any) -> list[Row]:
         return list(self.reads.query(name, args)[0])
 
-    def move(self, quantity: int, place: str = "BR-01") -> str:
+    def move(self, quantity: int, place: str = "BR-01", *, is_back: bool = False) -> str:
         end = {"location_code": place, "customer_order_number": "4101", "customer_order_line_number": 1}
-        item = {"product_number": "P1", "quantity": Decimal(quantity), "from_location": end}
-        item["to_location"] = {"location_code": "A-01"}
+        item: dict[str, Any] = {"product_number": "P1", "quantity": Decimal(quantity)}
+        there = {"location_code": "A-01"}
+        item["from_location"], item["to_location"] = (there, end) if is_back else (end, there)
         write = Write("create-movement", ("product/P1",), {"store_number": STORE}, {}, [item])
         (op_id,) = enqueue(self.outbox, write)
         return op_id
@@ -148,6 +149,25 @@ def test_what_is_under_way_leaves_the_list_until_the_list_knows_it(store: Store)
     assert [row["id"] for row in store.ask("assignments")] == ["1"], (
         "the second movement is still under way, the first is in it"
     )
+
+
+def test_what_is_left_of_one_is_known_once_the_list_was_read(store: Store) -> None:
+    store.cache.write_assignments([assignment(2), assignment(1, "BR-02", 4)])
+    assert store.ask("assignment_left", id="2") == []
+    with store.cache.transaction():
+        store.cache.set_cursor(ASSIGNMENTS_TOPIC, store.clock.now - 1)
+    assert store.ask("assignment_left", id="2") == [{"quantity": 6}]
+    store.move(2)
+    assert store.ask("assignment_left", id="2") == [{"quantity": 4}]
+    assert store.ask("assignment_left", id="3") == [{"quantity": 0}]
+
+
+def test_what_is_moved_back_is_left_again(store: Store) -> None:
+    store.cache.write_assignments([assignment(1)])
+    store.move(6)
+    assert store.ask("assignments") == []
+    store.move(4, is_back=True)
+    assert [row["quantity"] for row in store.ask("assignments")] == [4]
 
 
 def test_what_the_service_refused_is_there_again(store: Store) -> None:

@@ -20,6 +20,7 @@ from aisle.jobs.job import Context, LocalNote, Rows
 from aisle.jobs.receive.receive_state_and_differences import (
     ReceiptEntry,
     ReceiveState,
+    parse_delivery_line,
     parse_delivery_row,
     receipt_write,
 )
@@ -119,6 +120,43 @@ def test_deliveries_to_receive_come_first_by_expected_date(desk: Desk) -> None:
     assert desk.listed(first=1, size=1) == [("D-1", "open")]
     ((row, *_), total) = desk.reads.query("deliveries", {"size": 1})
     assert (row["quantity"], row["received_quantity"], row["total_lines"], total) == (9, 1, 1, 3)
+
+
+WEIGHTS = [("4.75", True, True), ("4.74", True, False), ("4.75", False, False), ("5", True, True)]
+
+
+@pytest.mark.parametrize("is_pending", [False, True])
+@pytest.mark.parametrize("names_received", [True, False])
+@pytest.mark.parametrize(("weight", "is_weighed", "is_complete"), WEIGHTS)
+def test_a_delivery_of_weighed_goods_within_the_tolerance_is_received(
+    desk: Desk, weight: str, is_weighed: bool, is_complete: bool, names_received: bool, is_pending: bool
+) -> None:
+    desk.reads.context.weight_tolerance = Decimal(5)
+    desk.cache.write_products([service_rows.product("P5", "Cheese", allow_decimal=is_weighed, base_unit_name="kg")])
+    came = Decimal(0) if is_pending else Decimal(weight)
+    weighed = line(1, "P5", 5, None, **({"received_quantity": float(came)} if names_received else {}))
+    if not names_received:
+        receipt_line = {"line_number": 1, "product_number": "P5", "received_quantity": float(came)}
+        desk.cache.write_receipts([{"order_number": "W-1", "store_number": STORE, "receipt_lines": [receipt_line]}])
+    desk.cache.write_deliveries([delivery("W-1", weighed, datetime_expected="2026-11-18T08:00:00Z")], NOON - 60)
+    if is_pending:
+        desk.receive("W-1", ReceiptEntry("P5", 1, Decimal(weight)))
+    state = "received" if is_complete else "partial"
+    to_receive = [("D-3", "partial"), ("D-1", "open")]
+    assert desk.listed(state="open") == ([] if is_complete else [("W-1", state)]) + to_receive
+    assert desk.listed(state="received") == [("D-2", "received")] + ([("W-1", state)] if is_complete else [])
+    assert desk.reads.query("deliveries", {})[1] == 4
+    assert desk.listed(state="late", now="2026-11-20T12:00:00Z") == ([] if is_complete else [("W-1", state)])
+    ((row, *_), _) = desk.reads.query("deliveries", {"search": "W-1"})
+    assert (row["state"], row["complete_lines"]) == (state, int(is_complete))
+    ((one,), _) = desk.reads.query("delivery", {"order_number": "W-1"})
+    assert one["state"] == state
+    assert parse_delivery_line(one["lines"][0]).is_open is not is_complete
+    expecting, _ = desk.reads.query("next_deliveries", {"product_number": "P5", "size": 3})
+    assert [each["order_number"] for each in expecting] == ([] if is_complete else ["W-1"])
+    with transaction(desk._db):
+        save_note(desk._db, LocalNote("partly_received", "W-1", "U1"), "U1", desk.clock())
+    assert desk.reads.query("partly_received", {})[1] == int(not is_complete)
 
 
 def test_a_delivery_is_late_when_its_day_is_over_until_it_is_received(desk: Desk) -> None:

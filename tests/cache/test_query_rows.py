@@ -21,6 +21,7 @@ import aisle.jobs.row_types
 from aisle.cache.location_queries import MAX_KEYED_PRODUCTS
 from aisle.cache.query_registry import MODULE_BY_QUERY, find_query, topics_of_query
 from aisle.cache.reader import CacheReader
+from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.contract.answer_schemas import answer_schemas
 from aisle.contract.request_bodies.stores import StoreCreate
@@ -136,6 +137,8 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     cache.write_recounts([{"id": 1, "product_number": "P2", "location_code": "A", "ordered_on": NOW}])
     task = {"product_number": "P1", "location_code": "A", "quantity": 1, "customer_order_number": "O1"}
     cache.write_assignments([{"id": "T1", "customer_order_line_number": 1, "location_tag": "t", **task}])
+    with cache.transaction():
+        cache.set_cursor(ASSIGNMENTS_TOPIC, 1000.0)
     cache.set_link(LinkRow("live", last_ok=1000.0, features="people, sign-in, reviews"))
     counted = log_write(
         [{"product_number": "P1", "counted_quantity": Decimal(2), "source": "aisle"}], ["P1"], STORE, "U1"
@@ -172,6 +175,7 @@ ARGUMENTS: dict[str, Any] = {
 OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
     "orders": {"not_put_down": True, "product_number": ""},
     "assigned_orders": {"user": "U2"},
+    "assignment_left": {"id": "T1"},
     "pick_list": {"orders": ["O1"]},
     "list_choices": {"key": "U1/orders"},
     "search": {"search": "oat"},

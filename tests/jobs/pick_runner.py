@@ -155,4 +155,4 @@ class Hand:
 
 def picked(hand: Hand) -> dict[int, Decimal]:
     """What the state stands at, by line number."""
-    return {take.line: take.picked for take in hand.state.lines}
+    return {each.line: each.picked for each in hand.state.lines}

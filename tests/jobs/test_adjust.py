@@ -531,7 +531,7 @@ def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> N
     assert hand.feed(reason) == ("adjust.found" if why == "Found" else "adjust.lost"), (
         "so many was said, and is asked once"
     )
-    assert hand.state.is_implausible is False
+    assert hand.state.question is None
     hand.scan(product)
     hand.feed(Quantity(Decimal(10 * books or 999)))
     assert (hand.feed(reason) == "adjust.exceeds_expected") == bool(why == "Broken" and books), (
@@ -552,7 +552,7 @@ def anything(hand: Hand, random: Random) -> Event:
     ways += [random.choice(others)]
     if open_.quantity:
         ways += [Quantity(Decimal(random.choice(["0", "1", "7", "305", "4101", "5000", "110002"])))] * 2
-    if hand.state.number_match or hand.state.is_implausible:
+    if hand.state.question:
         ways += [Back()] * 2
     if open_.choices:
         ways += [Choice(random.randint(1, open_.choices))] * 3
@@ -568,7 +568,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
         hand = Hand(rows=random.choice([3, 12]))
         for _ in range(100):
             before, quantity, item = len(hand.entries), hand.state.quantity, hand.state.line
-            doubted = hand.state.asked_quantity
+            doubted = hand.state.question.quantity if hand.state.question else None
             event = anything(hand, random)
             told = hand.feed(event)
             reached[told] += 1

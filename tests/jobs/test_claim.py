@@ -368,7 +368,7 @@ def test_first_picker_is_not_told_to_put_back_colleagues_excess() -> None:
     hand.scan("P1", "3")
     assert hand.feed(refused("OP", 3, user="ben")) == ""
     assert hand.state.to_return == ()
-    assert sum(take.own_in_hand for take in hand.state.lines) == 3
+    assert sum(each.own_in_hand for each in hand.state.lines) == 3
 
 
 def test_nobody_is_told_that_he_was_faster_himself() -> None:

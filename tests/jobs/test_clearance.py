@@ -406,6 +406,38 @@ def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
     assert (hand.state.in_hand, hand.of(Write)) == ((), [])
 
 
+def left(hand: Hand, quantity: int | None) -> str:
+    """What is said when so much is left of the task, or when that is unknown."""
+    hand.rows["assignment_left"] = [] if quantity is None else [{"quantity": Decimal(quantity)}]
+    return hand.feed(Changed("assignment", ""))
+
+
+def test_an_open_task_follows_what_others_move() -> None:
+    hand = moving()
+    assert (left(hand, None), left(hand, 6)) == ("", "")
+    assert left(hand, 4) == "move.task_here"
+    assert Decimal(4) in [value for line in hand.page.lines for _, value in line.text.args]
+    hand.feed(scan(LOCATION, "BR-01"))
+    assert left(hand, 3) == "move.task_here"
+    assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(4), is_explicit=True)) == "move.not_so_many"
+    hand.feed(scan(PRODUCT, "P1"))
+    assert [part.quantity for part in hand.state.in_hand] == [3]
+    assert (left(hand, 5), left(hand, 3)) == ("", "")
+    assert left(hand, 1) == "move.not_so_many", "more is in hand"
+
+
+@pytest.mark.parametrize("is_started", [False, True])
+def test_an_open_task_that_others_did_takes_no_goods(is_started: bool) -> None:
+    hand = moving()
+    if is_started:
+        hand.feed(scan(LOCATION, "BR-01"))
+    assert left(hand, 0) == "clearance_tasks.not_here"
+    assert left(hand, 0) == ""
+    assert hand.feed(scan(LOCATION, "BR-01")) == "clearance_tasks.not_here"
+    assert hand.feed(scan(PRODUCT, "P1")) == "clearance_tasks.not_here"
+    assert hand.state.in_hand == ()
+
+
 def test_the_jobs_are_what_the_table_says() -> None:
     assert isinstance(JOBS["clearance"], ClearanceJob)
     assert isinstance(JOBS["clearance_request"], ClearanceRequestJob)

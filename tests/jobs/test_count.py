@@ -780,6 +780,35 @@ def test_a_store_without_places_counts_without_them() -> None:
     assert hand.step == "count.start"
 
 
+def test_the_count_of_a_product_without_a_location_has_its_name_as_title() -> None:
+    hand = Hand(products={"P1": wide({}, 12), "P2": wide({}, 3)})
+    hand.scan("P1")
+    assert hand.job.view(hand.state).title == msg("count.title_location", place="Wide")
+    hand.scan("P2")
+    assert hand.job.view(hand.state).title == msg("count.title")
+
+
+def test_each_row_of_a_review_with_booked_figures_is_in_sight_on_one_of_its_pages() -> None:
+    hand = Hand({"A-1": [product(f"P{at}", 5) for at in range(9)]})
+    hand.place("A-1")
+    for at in range(9):
+        hand.scan(f"P{at}", "3")
+    hand.booked = (loss(-2, product_number="P0"),)
+    hand.context = hand.context._replace(window_rows=8)
+    hand.feed(Closed("adjust"))
+    hand.say("d")
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert view.has_two_line_rows
+    seen: set[str] = set()
+    for _ in range(3):
+        view = hand.job.view(hand.state)
+        assert isinstance(view, ListView)
+        seen |= {row.key for row in view.rows[:3]}
+        hand.say("n")
+    assert len(seen) == 9
+
+
 def test_a_store_that_says_next_to_nothing_can_be_counted() -> None:
     hand = Hand(products={"P1": {"most_likely_quantity": 5}})
     hand.scan("P1", "4")
@@ -1177,11 +1206,11 @@ def anything(hand: Hand, random: Random) -> Event:
         item = hand.state.current_line
         books = item.expected if item and not item.expected % 1 and item.expected > 0 else Decimal(1)
         ways += [Quantity(books), Quantity(Decimal(random.choice(["0", "1", "3", "40", "99", "305", "4101", "5000"])))]
-    if hand.state.choices:
+    if hand.state.choices or hand.state.question:
         ways += [Back()] * 3
     if open_.choices:
         ways += [Choice(random.randint(1, open_.choices))] * 6
-    if hand.state.choices and hand.state.choices[0].kind == "quantity":
+    if hand.state.question:
         ways += [Choice(1)] * 4
     if hand.state.last_sent and not hand.state.last_sent.changes and "u" in open_.command_letters:
         ways += [Command("u")] * 6

@@ -54,7 +54,7 @@ def test_walk_order_sorts_by_walking_order_location_order_and_code() -> None:
         line(3, "P3", 1, store_walking_order=5, preferred_location_code="B-1"),
         line(4, "P4", 1, locations=places),
     )
-    assert [take.product for take in hand.state.lines] == ["P3", "P4", "P2", "P1"]
+    assert [each.product for each in hand.state.lines] == ["P3", "P4", "P2", "P1"]
     assert [stop.location for stop in hand.view.upcoming] == ["Z-1", "A-2", "A-10"]
 
 
@@ -307,7 +307,7 @@ def test_a_refresh_keeps_the_walk_and_the_open_question() -> None:
         for n in (1, 2)
     ]
     assert hand.feed(order(*turned)) == ""
-    assert [take.line for take in hand.state.lines] == [1, 2]
+    assert [each.line for each in hand.state.lines] == [1, 2]
     assert hand.job.accepts(hand.state).choices == 1
     hand.feed(Choice(1))
     assert picked(hand)[1] == 3
@@ -406,12 +406,12 @@ def test_any_sequence_stays_within_ordered_and_state_survives_journal(sequence: 
     hand = Hand(*lines, verified=verified)
     for event in sequence:
         hand.feed(event)
-        for take in hand.state.lines:
-            assert 0 <= take.picked <= take.ordered
+        for each in hand.state.lines:
+            assert 0 <= each.picked <= each.ordered
         assert hand.view.prompt.id
         assert hand.view.name == hand.job.step_name(hand.state)
         assert hand.view.name in hand.job.steps
-        assert (hand.view.name == "pick.done") == all(not take.is_open for take in hand.state.lines)
+        assert (hand.view.name == "pick.done") == all(not each.is_open for each in hand.state.lines)
         assert named_tuple_json.from_text(PickState, named_tuple_json.to_text(hand.state)) == hand.state
         assert hand.sent == {line: value for line, value in picked(hand).items() if line in hand.sent}
 
@@ -444,7 +444,7 @@ def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None
     hand.scan("BAG")
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down_totes"
     assert {product for product, *_ in hand.moves()} == {"P1"}
-    assert not any(take.in_hand for take in hand.state.lines)
+    assert not any(each.in_hand for each in hand.state.lines)
 
 
 def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:

@@ -46,7 +46,7 @@ def _asks_order(effect: Any) -> bool:
 def totes(hand: Hand, product: str = "P1") -> dict[str, Decimal]:
     """What of a product is in each tote."""
     letters = {tote.order: tote.letter for tote in hand.state.totes}
-    return {letters[take.order]: take.picked for take in hand.state.lines if take.product == product}
+    return {letters[line.order]: line.picked for line in hand.state.lines if line.product == product}
 
 
 def test_a_round_opens_when_all_its_orders_are_here() -> None:
@@ -65,7 +65,7 @@ def test_queries_are_ordered_by_tote() -> None:
 
 def test_lines_of_all_orders_at_one_location_share_a_stop() -> None:
     hand = Hand(orders=three())
-    assert [(take.location, take.product, take.order) for take in hand.state.lines] == [
+    assert [(line.location, line.product, line.order) for line in hand.state.lines] == [
         ("A-1", "P1", "O1"),
         ("A-1", "P1", "O2"),
         ("A-1", "P1", "O3"),
@@ -89,7 +89,7 @@ def test_what_is_in_another_pool_or_weighed_is_a_stop_of_its_own() -> None:
         "O2": [line(1, "P1", 4, stock_pool=2), line(2, "P2", 2, allow_decimal=True)],
     }
     hand = Hand(orders=orders)
-    assert len({take.stop_key for take in hand.state.lines}) == 4
+    assert len({each.stop_key for each in hand.state.lines}) == 4
 
 
 def test_lines_at_one_location_are_picked_together() -> None:
@@ -100,7 +100,7 @@ def test_lines_at_one_location_are_picked_together() -> None:
         ],
         "O2": [line(1, "P3", 1, store_walking_order=30, preferred_location_code="a-1")],
     }
-    assert [take.product for take in Hand(orders=orders).state.lines] == ["P1", "P3", "P2"]
+    assert [each.product for each in Hand(orders=orders).state.lines] == ["P1", "P3", "P2"]
 
 
 def test_unit_scans_go_to_the_first_open_tote_and_say_which() -> None:
@@ -258,7 +258,7 @@ def test_a_tote_named_first_is_put_down_alone() -> None:
     assert not hand.choices()
     hand.scan("PU-1", kind=LOCATION)
     assert {(came, to) for _, _, came, to in hand.moves()} == {("", "PU-1"), ("", "PU-2")}
-    assert not any(take.in_hand for take in hand.state.lines)
+    assert not any(line.in_hand for line in hand.state.lines)
 
 
 def test_a_tote_label_that_is_a_location_too_is_asked() -> None:
@@ -307,7 +307,7 @@ def test_the_code_of_a_tote_names_it() -> None:
 
 def test_a_tote_that_only_others_have_in_hand_is_not_selected() -> None:
     hand = finished()
-    lines = (take._replace(own_picked=Decimal(0)) if take.order == "O2" else take for take in hand.state.lines)
+    lines = (line._replace(own_picked=Decimal(0)) if line.order == "O2" else line for line in hand.state.lines)
     totes = tuple(tote._replace(is_shared=True) for tote in hand.state.totes)
     hand.state = hand.state._replace(lines=tuple(lines), totes=totes)
     assert hand.feed(UnknownCode("B")) == "pick.tote_of_others"
@@ -726,4 +726,4 @@ def test_actions_before_order_left_are_not_undone_after_return() -> None:
     before = len(hand.updates)
     while hand.feed(Command("u")) != "pick.nothing_to_undo":
         assert len(hand.updates) == before
-    assert not any(take.picked for take in hand.state.lines)
+    assert not any(each.picked for each in hand.state.lines)

@@ -340,7 +340,7 @@ REFUSED_SCANS = [
 def test_a_refused_scan_leaves_the_scanned_place(kind: str, key: str, told: str, verified: bool) -> None:
     hand = cheese(verified=verified)
     hand.books["stock_at_location X-09"] = {"pools": {"9": Decimal(4)}}
-    hand.state = hand.state._replace(lines=tuple(take._replace(pools=(1,)) for take in hand.state.lines))
+    hand.state = hand.state._replace(lines=tuple(line._replace(pools=(1,)) for line in hand.state.lines))
     hand.scan("X-01", kind=LOCATION)
     assert hand.scan("X-02", kind=LOCATION) == "pick.wrong_location"
     assert hand.scan(key, kind=kind) == told

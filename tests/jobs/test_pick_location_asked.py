@@ -149,7 +149,7 @@ def test_undo_takes_the_choice_back_step_by_step() -> None:
     hand.feed(Command("u"))
     assert booked(hand)[-1] == (1, Decimal(0), "A-01-3")
     hand.feed(Command("u"))
-    assert [take.location for take in hand.state.lines if take.product == FLAKES] == ["BR-04"]
+    assert [line.location for line in hand.state.lines if line.product == FLAKES] == ["BR-04"]
 
 
 def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:

@@ -163,12 +163,12 @@ class World:
         """What must always be true."""
         state, job = self.state, self.job
         assert named_tuple_json.from_text(PickState, named_tuple_json.to_text(state)) == state
-        assert state.phase == "wait" or len({take.stop_key for take in state.lines}) == stops_in_a_row(state)
-        for take in state.lines:
-            mine = self.orders[take.order][take.line]
-            assert (take.picked, take.moved) == (mine["picked_quantity"], mine["moved_quantity"])
-            assert 0 <= take.moved <= take.picked <= take.ordered
-            assert take.is_closed == (bool(mine.get("is_picked")) and take.picked < take.ordered)
+        assert state.phase == "wait" or len({each.stop_key for each in state.lines}) == stops_in_a_row(state)
+        for each in state.lines:
+            mine = self.orders[each.order][each.line]
+            assert (each.picked, each.moved) == (mine["picked_quantity"], mine["moved_quantity"])
+            assert 0 <= each.moved <= each.picked <= each.ordered
+            assert each.is_closed == (bool(mine.get("is_picked")) and each.picked < each.ordered)
         view = job.view(state)
         assert view.prompt.id
         assert view.name == job.step_name(state)
@@ -177,7 +177,7 @@ class World:
         assert len(view.choices) == open_.choices
         assert (view.prompt.id in CHOOSE_OR_TYPE) == bool(open_.quantity and open_.choices)
         if state.totes and all(tote.has_lines for tote in state.totes):
-            assert (state.current_line is None) == all(not take.is_open for take in state.lines)
+            assert (state.current_line is None) == all(not each.is_open for each in state.lines)
             assert state.current_line is None or state.current_line.is_open
         if state.is_batch and state.current_line:
             assert any(each.role == "tote" for each in view.lines)
@@ -189,7 +189,7 @@ def is_full(row: dict[str, Any]) -> bool:
 
 def stops_in_a_row(state: PickState) -> int:
     """How many stops there are when lines of one stop are counted as long as they follow each other."""
-    stops = [take.stop_key for take in state.lines]
+    stops = [each.stop_key for each in state.lines]
     return sum(at == 0 or stops[at - 1] != stop for at, stop in enumerate(stops))
 
 
@@ -311,8 +311,8 @@ def finish(world: World) -> None:
         elif state.needs_location and state.current_line:
             world.feed(thing(LOCATION, state.current_line.location, "1"))
         elif state.current_line and state.current_line.allows_decimals and state.is_quantity_open:
-            take = state.current_line
-            world.feed(Quantity(take.remaining if state.is_pack_asked else take.ordered))
+            current = state.current_line
+            world.feed(Quantity(current.remaining if state.is_pack_asked else current.ordered))
         elif state.current_line:
             world.feed(thing(PRODUCT, state.current_line.product, str(state.current_line.remaining)))
         if not world.closed:

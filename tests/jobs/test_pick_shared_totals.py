@@ -68,4 +68,4 @@ def test_batch_total_counts_own_goods_only(shared: dict[str, Any]) -> None:
     assert hand.told == "Only 2 × Product P1 in all? 3 of 6 are in the totes."
     hand.feed(Choice(1))
     assert hand.told == "You have 2. 4 of 6: A2 B2 · Product P1"
-    assert [goods_in_hand.quantity_of_others(hand.state, take) for take in hand.state.lines] == [0, 2]
+    assert [goods_in_hand.quantity_of_others(hand.state, each) for each in hand.state.lines] == [0, 2]

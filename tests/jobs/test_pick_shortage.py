@@ -48,7 +48,7 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     assert hand.told == "The rest of Product P1 is at A-5, later on your way"
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P2"
-    open_ = [(take.location, take.product) for take in hand.state.lines if take.is_open]
+    open_ = [(line.location, line.product) for line in hand.state.lines if line.is_open]
     assert open_ == [("A-2", "P2"), ("A-2", "P3"), ("A-5", "P1"), ("A-5", "P1"), ("A-9", "P4")]
     assert hand.scan("P1", "4") == "pick.which_location"
     hand.feed(Choice(1))
@@ -323,21 +323,21 @@ def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> No
     mark = next(each for each in hand.effects if isinstance(each, LocalNote))
     assert (mark.topic, mark.key) == ("redirected", "1042")
     again = Hand(*lines, redirected=mark.text)
-    assert [(take.product, take.location) for take in again.state.lines] == [
+    assert [(each.product, each.location) for each in again.state.lines] == [
         ("P2", "A-2"),
         ("P3", "A-3"),
         ("P1", "B-9"),
     ]
     assert LocalNote("redirected", "1042", "") in again.effects
     assert again.feed(Command("u")) == "pick.move_stop_undone"
-    assert [take.location for take in again.state.lines] == ["A-1", "A-2", "A-3"]
+    assert [each.location for each in again.state.lines] == ["A-1", "A-2", "A-3"]
     again.feed(Back())
     assert [each.text for each in again.effects if isinstance(each, LocalNote)] == [""]
     other = Hand()
     other.context = CONTEXT._replace(user="ben")
     other.feed(order(*lines, redirected=mark.text))
     assert (
-        [take.location for take in other.state.lines],
+        [each.location for each in other.state.lines],
         [each for each in other.effects if isinstance(each, LocalNote)],
     ) == (
         ["A-1", "A-2", "A-3"],

@@ -193,7 +193,9 @@ def test_a_movement_that_was_refused_is_told_with_why() -> None:
     hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
-    refused = {"op_id": "7", "why": "No such place.", "body": [item]}
+    refused = {"op_id": "7", "user": "ben", "why": "No such place.", "body": [item]}
+    assert hand.feed(Rows("refused", (refused,), 1)) == "", "it is told to who put them down"
+    refused["user"] = CONTEXT.user
     assert hand.feed(Rows("refused", (refused,), 1)) == "pick.put_down_refused"
     assert hand.feed(Rows("refused", (refused,), 1)) == ""
     foreign = {**refused, "op_id": "8", "body": [{"to_location": {"customer_order_number": "1"}}]}

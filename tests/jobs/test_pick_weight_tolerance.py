@@ -43,8 +43,8 @@ def weigh(hand: Hand, *weights: str) -> str:
 
 def cheese(hand: Hand) -> tuple[Decimal, bool]:
     """What was picked of the cheese, and whether more is asked for."""
-    (take,) = (take for take in hand.state.lines if take.product == CHEESE)
-    return take.picked, take.is_open
+    (line,) = (line for line in hand.state.lines if line.product == CHEESE)
+    return line.picked, line.is_open
 
 
 BOOKED = [
@@ -141,10 +141,10 @@ def test_a_lower_total_that_is_undone_is_picked_again() -> None:
 def test_the_answer_of_the_service_changes_nothing() -> None:
     hand = picker("0.8", "5", 1)
     weigh(hand, "0.79")
-    before = [(take.picked, take.is_open) for take in hand.state.lines]
+    before = [(each.picked, each.is_open) for each in hand.state.lines]
     row = line(1, CHEESE, Decimal("0.8"), picked_quantity=Decimal("0.79"), is_picked=True, **WEIGHED)
     assert hand.feed(order(row, line(2, BREAD, 2))) == ""
-    assert [(take.picked, take.is_open) for take in hand.state.lines] == before
+    assert [(each.picked, each.is_open) for each in hand.state.lines] == before
 
 
 def test_two_lines_of_one_product_are_each_completed() -> None:

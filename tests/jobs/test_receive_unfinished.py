@@ -111,3 +111,14 @@ def test_undo_takes_back_a_set_aside_code_and_one_before_a_booking() -> None:
     assert [hand.say("u") for _ in range(3)] == ["receive.undone", "pick.undone", "receive.undone_set_aside"]
     assert hand.view.choices == asked
     assert [hand.say(word) for word in "nuuu"][1:] == ["receive.undone_set_aside", "session.dropped", "receive.undone"]
+
+
+@pytest.mark.parametrize(("weight", "is_short"), [("=4.75", False), ("=4.74", True)])
+def test_weighed_goods_within_the_tolerance_are_not_short(weight: str, is_short: bool) -> None:
+    hand = Hand()
+    hand.store.deliveries = {"W-1": hand.store.deliveries["D-1"][3:4]}
+    hand.store.deliveries["W-1"][0]["may_lack"] = Decimal("0.25")
+    hand.say("W-1", "P3", weight, "d")
+    assert (hand.verdicts[-1].text.id == "receive.differ_short") is is_short
+    if not is_short:
+        assert (hand.verdicts[-1].text.id, marks(hand)) == ("receive.closed", [("W-1", False)])

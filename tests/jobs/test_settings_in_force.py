@@ -151,8 +151,8 @@ def test_a_weighing_is_judged_by_the_tolerance_in_force(
         hand.scan("P1", "0.1")
     change(hand, Policy(weight_tolerance=Decimal(after)))
     hand.scan("P1", str(Decimal(weight) - (Decimal("0.1") if is_line_begun else 0)))
-    take = next(take for take in hand.state.lines if take.product == "P1")
-    assert (take.picked, take.is_open) == (Decimal(weight), is_open)
+    each = next(each for each in hand.state.lines if each.product == "P1")
+    assert (each.picked, each.is_open) == (Decimal(weight), is_open)
 
 
 @pytest.mark.parametrize(("before", "after"), [("10000", "50"), ("50", "10000"), ("50", "0")])

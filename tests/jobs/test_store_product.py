@@ -168,6 +168,16 @@ def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> Non
             (Text("1.2"),),
             {"validate_expiry_date_time": "2027-02-01T00:00:00Z", "base": {"validate_expiry_date_time": ""}},
         ),
+        (
+            "validate_expiry_date_time",
+            (UnknownCode("15270201"),),
+            {"validate_expiry_date_time": "2027-02-01T00:00:00Z", "base": {"validate_expiry_date_time": ""}},
+        ),
+        (
+            "expiry_date_time",
+            (Text("soon"), UnknownCode("(17)261204")),
+            {"expiry_date_time": "2026-12-04T00:00:00Z", "base": {"expiry_date_time": ""}},
+        ),
         ("is_promotion", (Choice(1),), {"is_promotion": True, "base": {"is_promotion": ""}}),
         ("price", (Quantity(Decimal("2.25")),), {"price": Decimal("2.25"), "base": {"price": "2.5"}}),
         (

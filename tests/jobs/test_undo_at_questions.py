@@ -145,7 +145,7 @@ def test_undo_at_a_question_of_a_count_keeps_what_was_counted(number: int) -> No
     hand.scan("P1")
     hand.feed(Quantity(Decimal(number)))
     counted = [each.counted for each in hand.state.lines]
-    assert hand.state.choices
+    assert hand.state.question
     hand.feed(UNDO)
     assert [each.counted for each in hand.state.lines] == counted
 

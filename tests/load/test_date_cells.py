@@ -114,6 +114,15 @@ def test_a_time_that_is_kept_is_not_said_to_be_left_out(time: str, write: Write,
         assert not any(MIDNIGHT in note for note in found.notes)
 
 
+@pytest.mark.parametrize("other", ["2026-12-02 14:30", "2.12.2026 14:30", "2 December 2026 8h", "2026-12-02T00:01"])
+@pytest.mark.parametrize("midnight", ["2026-12-01 00:00", "2026-12-01T00:00:00", "1 December 2026 0:00"])
+def test_a_midnight_among_other_times_is_a_warning(other: str, midnight: str, write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, other, midnight)
+    assert found.bodies[1]["datetime_expected"] == "2026-12-01"
+    what = "is midnight, where other rows have another time, and is read as the day alone"
+    assert f"deliveries.csv:3: warning: datetime_expected {what}: '2026-12-01'." in found.notes
+
+
 BLANKS = ("\u00a0", "\u202f", "\u2009", "\u3000", "  ", "\t", " \u200b")
 HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212", "\uff0d", "\u2044", "\uff0f")
 

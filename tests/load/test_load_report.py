@@ -422,6 +422,30 @@ async def test_line_of_delivery_for_no_order_is_warned_of(others: int, world: Wo
     assert [row.line for row in report.bad if row.file == "deliveries.csv"] == [7]
 
 
+@pytest.mark.parametrize(("named", "hint"), [("4711", " (004711?)"), ("04711", " (004711?)"), ("4712", "")])
+async def test_the_order_that_can_be_meant_is_named_for_an_unknown_one(named: str, hint: str, world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,004711,1,P,5,,,")
+    world.write(
+        "deliveries.csv", f"{DELIVERY},customer_order_number,customer_order_line_number", f"1,D,1,1,P,1,,{named},1"
+    )
+    notes = (await loaded(world)).files[-1].notes
+    what = "customer_order_number names an order that the store does not have, so the goods are free"
+    assert f"deliveries.csv:2: warning: {what}: {named}{hint}." in notes
+
+
+@pytest.mark.parametrize(("file", "noun"), [("orders.csv", "order"), ("deliveries.csv", "delivery")])
+async def test_texts_of_each_line_are_sent_to_the_column_of_lines(file: str, noun: str, world: World) -> None:
+    stocked(world)
+    header = "order_number,line_number,product_number,quantity,description,store_number"
+    header += ",no_of_containers" * (file == "deliveries.csv")
+    at = "1,1" if file == "deliveries.csv" else "1"
+    world.write(file, header, f"O,1,P,1,red,{at}", f"O,2,P,1,blue,{at}")
+    (bad,) = (await loaded(world)).bad
+    advice = "write one of them in both, or name the column order_lines.description if each line has its own"
+    assert bad.reason.startswith(f"description is 'blue', but 'red' in an earlier row of {noun} O; {advice}")
+
+
 NUMBERS = [
     *(("1", ""), ("1 2 3", ""), ("0 1 2", ""), ("10 20 30", ""), ("100 200", ""), ("3 1 2", ""), ("10", "")),
     *(("3", "3"), ("2 3", "2, 3"), ("1 3", "1, 3"), ("10 30", "10, 30"), ("20 30", "20, 30"), ("0 2", "0, 2")),

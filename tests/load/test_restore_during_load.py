@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aisle.client import Client
 from aisle.client.csv_load import LoadProgress, LoadReport, load
 from aisle.client.csv_load.report import Meanwhile
+from aisle.client.response_and_json_limits import Response
 from aisle.client.transport import asgi_transport
 from aisle.service.auth.tokens import create_token
 from aisle.service.open_service_and_admin_token import Service, open_service
@@ -65,12 +68,13 @@ async def test_a_restore_in_the_middle_of_a_load_is_told(tmp_path: Path, after: 
         restoring = Restoring(database, after, at_end=True)
         report = await watched(folder, service, token, restoring)
         assert restoring.is_done
-        assert after in report.meanwhile.lost
+        assert after in (report.meanwhile.lost if has_stores else report.meanwhile.hidden)
         assert not report.is_complete
-        gone = f"put back from an earlier copy while this load ran: what it had taken of {report.meanwhile.lost[0]}"
-        assert gone in "\n".join(report.lines())
+        lost = "put back from an earlier copy while this load ran: what it had taken of"
+        expected = f"{lost} {report.meanwhile.lost[0]}" if has_stores else "The service no longer shows store"
+        assert expected in "\n".join(report.lines())
         again = await loaded(folder, service, token)
-        assert (again.is_complete, *again.meanwhile[::2]) == (True, (), "")
+        assert (again.is_complete, again.meanwhile._replace(has_other_loads=False)) == (True, Meanwhile())
         found = counted(service)
         assert (found["customer_order"], found["delivery"], found["delivery_line"], found["person"]) == (61, 61, 181, 2)
         assert sum(row[-1] for row in found["stock"] if row[0] == "1") == 1000 * sum(range(3, 43))
@@ -87,6 +91,63 @@ async def test_a_restore_that_took_nothing_of_the_load_is_none_of_its_business(t
         put_back(database, copy)
         report = await loaded(folder, service, token)
         assert (report.is_complete, report.meanwhile.lost) == (True, ())
+
+
+class Refusing(Client):
+    """Client whose service, or something before it, refuses to say which keys it knows."""
+
+    def __init__(self, service: Service, token: str, status: int) -> None:
+        super().__init__("http://localhost", token, transport=asgi_transport(service.app))
+        self._status = status
+
+    async def request_extension(self, method: str, path: str, **other: Any) -> Response:
+        if path.endswith("/keys"):
+            return Response(self._status, {}, b'{"success": false, "message": "Not from here."}')
+        return await super().request_extension(method, path, **other)
+
+
+@pytest.mark.parametrize("status", [403, 404])
+async def test_a_refused_question_for_the_keys_is_not_taken_for_a_restore(status: int, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    write(folder)
+    with closing(open_service(tmp_path / "service.db")) as service:
+        async with Refusing(service, service.ensure_admin_token(tmp_path / "token"), status) as client:
+            report = await load(folder, client)
+    assert (report.is_complete, report.meanwhile.lost, report.meanwhile.hidden) == (True, (), ())
+    assert report.lines()[-1] == (
+        "Whether the service still has what it took could not be asked: The service answered list-unknown-keys with"
+        f" status {status}: Not from here."
+    )
+
+
+async def test_a_store_taken_from_the_token_during_the_load_is_not_taken_for_a_restore(tmp_path: Path) -> None:
+    first, folder, database = tmp_path / "first", tmp_path / "files", tmp_path / "service.db"
+    for at, names in ((first, BEFORE), (folder, ("stock.csv",))):
+        at.mkdir()
+        for name in names:
+            (at / name).write_text("\n".join(FILES[name]) + "\n")
+    with closing(open_service(database)) as service:
+        assert (await loaded(first, service, service.ensure_admin_token(tmp_path / "token"))).is_complete
+        token = create_token(
+            service.database, name="x", role="staff", store_numbers=["1", "2"], now="2026-01-01T00:00:00Z"
+        ).secret
+
+        def take_away(progress: LoadProgress) -> None:
+            if progress.rows == len(FILES["stock.csv"]) - 1:
+                with closing(sqlite3.connect(database)) as opened, opened:
+                    opened.execute("DELETE FROM token_store WHERE store_number = '2'")
+
+        async with Client("http://localhost", token, transport=asgi_transport(service.app)) as client:
+            report = await load(folder, client, progress=take_away)
+    assert (report.is_complete, report.meanwhile) == (
+        False,
+        Meanwhile(hidden=("stock.csv",), hidden_stores=("2",)),
+    )
+    assert report.lines()[-1].startswith(
+        "The service no longer shows store 2 to this token, so whether it still has what it took of stock.csv is"
+        " unknown: "
+    )
 
 
 BEFORE = ("stores.csv", "products.csv", "locations.csv")

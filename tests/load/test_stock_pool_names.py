@@ -48,6 +48,25 @@ async def test_a_pool_without_a_name(file: str, store: str, pool: str, is_said: 
 
 
 @pytest.mark.parametrize(
+    ("store", "pool", "said"),
+    [
+        ("1", "Returns", "Returns is pool 2 of the store; write 2"),
+        ("1", " returns", "returns is pool 2 of the store; write 2"),
+        ("1", "Shelf", "'Shelf' is no stock pool; write 1 to 10"),
+        ("2", "Returns", "'Returns' is no stock pool; write 1 to 10"),
+    ],
+)
+@pytest.mark.parametrize("file", [file for file in FILES if file != "orders.csv"])
+async def test_a_pool_that_is_named_by_its_name(file: str, store: str, pool: str, said: str, world: World) -> None:
+    await begun(world)
+    header, row = FILES[file]
+    world.write(file, header, row.format(store=store, pool=pool))
+    column = next(name for name in header.split(",") if "pool" in name)
+    (bad,) = (await loaded(world)).bad
+    assert bad.reason.startswith(f"{column} {said}")
+
+
+@pytest.mark.parametrize(
     ("names", "said"),
     [
         ("Returns,Stock", ["Returns then, Stock now"]),

@@ -10,6 +10,7 @@ from aisle.jobs.adjust_state_and_reasons import AdjustState, SentAdjustment, par
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, UndoStep
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.count.sent_count_types import StockChange
+from aisle.jobs.quantity_or_record import QuantityQuestion
 from aisle.jobs.stock_pool_names import Pool
 from aisle.jobs.undo_todays_entries import Entry, MyEntriesJob, MyEntriesState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg
@@ -139,8 +140,8 @@ def _empty_plan(text: str) -> Frame:
 
 
 def _number(text: str) -> Frame:
-    choices = (CountTarget("quantity", "3012"), CountTarget("location", "3012", text or "3012"))
-    state = _count_state(text, 11, 6)._replace(choices=choices)
+    question = QuantityQuestion(Decimal(3012), (Match("location", "3012", text or "3012"),))
+    state = _count_state(text, 11, 6)._replace(question=question)
     verdict = Verdict(
         ASK, msg("count.number_of_other", value=Decimal(3012), what=msg("record_name.location", what=text or "3012"))
     )
@@ -216,7 +217,7 @@ def _adjust_quantity(text: str) -> Frame:
 
 def _adjust_number(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 1)._replace(
-        number_match=Match("location", "12", text or "12"), asked_quantity=Decimal(12)
+        question=QuantityQuestion(Decimal(12), (Match("location", "12", text or "12"),))
     )
     verdict = Verdict(
         ASK, msg("count.number_of_other", value=Decimal(12), what=msg("record_name.location", what=text or "12"))

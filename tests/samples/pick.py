@@ -52,9 +52,9 @@ def _pick_lines(text: str) -> tuple[PickLine, ...]:
 def _pick_state(text: str) -> PickState:
     history = (UndoStep((LineBefore("100042", 1, Decimal(1)),)),)
     tote = Tote("100042", "A", text or "J. Jansen", has_lines=True)
-    takes = tuple(take._replace(order="100042") for take in _pick_lines(text))
+    lines = tuple(line._replace(order="100042") for line in _pick_lines(text))
     return PickState(
-        (tote,), "picking", lines=takes, current_index=0, location="A-03-12", is_quantity_open=True, history=history
+        (tote,), "picking", lines=lines, current_index=0, location="A-03-12", is_quantity_open=True, history=history
     )
 
 
@@ -86,8 +86,8 @@ def _pick_wait(text: str) -> Frame:
 
 def _pick_done(text: str) -> Frame:
     state = _pick_state(text)
-    takes = tuple(take._replace(picked=take.ordered) for take in state.lines)
-    state = state._replace(lines=takes, current_index=-1, phase="done", is_quantity_open=False)
+    lines = tuple(line._replace(picked=line.ordered) for line in state.lines)
+    state = state._replace(lines=lines, current_index=-1, phase="done", is_quantity_open=False)
     verdict = Verdict(GOOD, msg("pick.all_picked", order="100042"))
     return _frame(PickJob().view(state), verdict, LinkState("live", 1.0, 2), serial=26)
 
@@ -103,14 +103,14 @@ def _batch_state(text: str) -> PickState:
         for letter, (order, who) in zip("ABC", ORDERS, strict=True)
     )
     lines = _pick_lines(text)
-    takes = [
+    all_lines = [
         lines[0]._replace(order=order, ordered=Decimal(of), picked=Decimal(picked), line=9)
         for (order, _), of, picked in zip(ORDERS, (3, 4, 2), (3, 1, 0), strict=True)
     ]
-    takes += [line._replace(order=ORDERS[index % 3][0]) for index, line in enumerate(lines[1:])]
+    all_lines += [line._replace(order=ORDERS[index % 3][0]) for index, line in enumerate(lines[1:])]
     history = (UndoStep((LineBefore("100051", 9, Decimal(0)),)),)
     state = PickState(totes, "picking", is_batch=True, history=history)
-    return with_lines(state, takes)._replace(is_quantity_open=True)
+    return with_lines(state, all_lines)._replace(is_quantity_open=True)
 
 
 def _batch_stop(text: str) -> Frame:
@@ -135,7 +135,7 @@ def _batch_foreign_product(text: str) -> Frame:
 
 def _batch_done(text: str) -> Frame:
     state = _batch_state(text)
-    state = with_lines(state, [take._replace(picked=take.ordered) for take in state.lines])
+    state = with_lines(state, [line._replace(picked=line.ordered) for line in state.lines])
     taken = msg(
         "pick.picked_for_tote", label=text or PRODUCTS[5][1], quantity=Decimal(1), tote="C", done=Decimal(1), of=1
     )

@@ -212,6 +212,20 @@ async def test_late_count_is_compared_with_stock_at_its_time(world: World) -> No
     assert (row["expected_quantity"], row["quantity"], row["moved_on"]) == (10, -1, counted_at)
 
 
+@pytest.mark.parametrize("together", [True, False])
+async def test_late_count_leaves_the_date_of_a_later_one(world: World, together: bool) -> None:
+    earlier, later = format_timestamp(world.now + 60), format_timestamp(world.now + 600)
+    world.now += 1200
+    counts = [
+        {"product_number": "P1", "location_code": code, "stock_pool_1": 1, "scanned_datetime": at}
+        for code, at in (("A2", later), ("A1", earlier))
+    ]
+    for entries in [counts] if together else [[count] for count in counts]:
+        await world.post(LOGS, {"storeproductlog": entries}, query={"is_counted_quantity": True})
+    [entry] = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
+    assert entry["last_counted_datetime"] == later
+
+
 async def test_a_late_loss_is_absorbed_by_a_count_of_the_whole_store(world: World) -> None:
     await world.log(product_number="P1", quantity=10)
     lost_at = format_timestamp(world.now + 60)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.service.db.database_interface import Transaction
+from aisle.service.db.statements.logs import LOG_ADD
 from tests.service.world import LOGS, World
 
 KEY = "0123456789abcdef"
@@ -169,9 +170,10 @@ async def test_the_ledger_remembers_longer_than_the_answers(world: World) -> Non
     assert world.books() == {("P1", "A1", 1): 2}
 
 
-async def test_a_failure_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wrong", ["SELECT nonsense", LOG_ADD.replace("VALUES ($1", "VALUES (NULL || $1")])
+async def test_a_failure_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("aisle.service.domain.log_writer.sql.LOG_ADD", "SELECT nonsense")
+        broken.setattr("aisle.service.domain.log_writer.sql.LOG_ADD", wrong)
         assert (await world.send("POST", LOGS, ENTRY, headers=keyed())).status_code == 500
     assert world.books() == {}
     answer = await world.send("POST", LOGS, ENTRY, headers=keyed())

@@ -211,6 +211,36 @@ async def test_finished_order_accepts_same_lines_again(world: World) -> None:
     await world.update("O1", is_picked=True, status=409)
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"rejection_reason_code": "7"},
+        {"order_lines": [{"rejection_reason_code": "7"}]},
+        {"order_lines": [{"is_picked": False}]},
+        {"order_lines": [{"is_picked_from_warehouse": True}]},
+        {"order_lines": [{"price": 0.2}]},
+        {"order_lines": [{"pickup_date": "2026-06-01"}]},
+        {"order_lines": [{"stock_pool": 3}]},
+        {"order_lines": [{"preferred_location_code": "A2"}]},
+    ],
+    ids=str,
+)
+async def test_finished_order_takes_no_change_of_any_field(world: World, lost: dict[str, Any]) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 2, "price": 0.1})
+    picked = {"line_number": 1, "product_number": "P1", "picked_quantity": 1, "is_picked": True, "price": 0.1}
+    await world.update("O1", picked, is_active=False)
+    lines = [{"line_number": 1, "product_number": "P1", **line} for line in lost.get("order_lines", ())]
+    await world.update("O1", *lines, status=409, **{name: lost[name] for name in lost if name != "order_lines"})
+    await world.update("O1", picked | {"stock_pool": 3, "preferred_location_code": "A2"}, is_claimed=True)
+
+
+async def test_price_that_is_sent_again_is_no_change(world: World) -> None:
+    line = {"line_number": 1, "product_number": "P1", "price": 0.1}
+    await world.order("O1", line | {"quantity": 2})
+    await world.update("O1", line)
+    assert (await world.get("/aisle/v1/stores/S1/audit", subject="order"))["audit"] == []
+
+
 async def test_filters_of_the_list(world: World) -> None:
     today = "2026-05-28"
     assert START == 1_780_000_000.0  # 2026-05-28

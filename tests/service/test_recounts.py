@@ -97,6 +97,14 @@ async def test_one_that_has_ended_stays_so(world: World) -> None:
     assert ([row["id"] for row in page["recounts"]], page["more"]) == ([second], False)
 
 
+async def test_one_is_withdrawn_and_ordered_anew_in_one_request(world: World) -> None:
+    [first] = (await order(world, {"product_number": "P1"}))["data"]
+    key = {"Idempotency-Key": f'"{"k" * 16}"'}
+    both: list[dict[str, Any]] = [{"id": first, "state": "withdrawn"}, {"product_number": "P1", "note": "all of it"}]
+    assert (await order(world, *both, headers=key))["data"] == [first, first + (1 << 20)]
+    assert [(row["id"], row.get("note")) for row in await listed(world)] == [(first + (1 << 20), "all of it")]
+
+
 async def test_recount_of_unknown_thing_is_refused(world: World) -> None:
     for wrong in (
         {},

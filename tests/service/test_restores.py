@@ -32,6 +32,7 @@ class Said:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.client = world.client
         self._said: dict[str, tuple[str, str, Any, dict[str, str]]] = {}
 
     async def __call__(
@@ -56,7 +57,7 @@ class Said:
         said = {"Idempotency-Key": f'"{named(key)}"', **headers}
         path, _, counted = path.partition("?")
         query = {"is_counted_quantity": True} if counted else {}
-        answer = await self.world.send(method, path, body, headers=said, query=query)
+        answer = await self.world.send(method, path, body, headers=said, query=query, client=self.client)
         assert answer.status_code == status, answer.text
         return answer.json()
 
@@ -291,14 +292,19 @@ async def test_goods_that_are_moved_on_are_where_they_were(world: World, goods: 
     assert world.books() == there
 
 
+@pytest.mark.parametrize("role", ["admin", "staff"])
 @pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
-async def test_pick_reported_after_order_end_follows_its_goods(world: World, goods: Said, word: dict[str, Any]) -> None:
+async def test_pick_reported_after_order_end_follows_its_goods(
+    world: World, goods: Said, word: dict[str, Any], role: str
+) -> None:
+    picker = world.client_for(role, ["S1"])
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     await goods("b1", "PUT", ORDERS, {"orders": {"order_number": "O1", **word}})
     total, there, order = sum(world.books().values()), world.books(), await world.see("O1")
     restored(world, copy)
     await goods.again("b1")
+    goods.client = picker
     await goods.again("a1")
     assert (sum(world.books().values()), world.books()) == (total, there)
     now = await world.see("O1")

@@ -178,7 +178,7 @@ def test_batch_of_older_job_version_closes_without_loss(
         assert told(session.frames.build()) == (WRONG, "session.other_version")
         assert sent(home) == noted
         assert told(say(session, "6", "4102", "g")) == (GOOD, "pick.opened")
-        picked = {(take.order, take.line): take.picked for take in state(session).lines if take.picked}
+        picked = {(line.order, line.line): line.picked for line in state(session).lines if line.picked}
         assert picked == {of: count for of, count in noted.items() if of[0] == "4102"}
 
 
@@ -186,7 +186,7 @@ def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: Sto
     with at(home) as session:
         frame = say(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
         assert told(frame) == (GOOD, "pick.picked")
-        (picked,) = [take.picked for take in state(session).lines if take.product == "P3"]
+        (picked,) = [line.picked for line in state(session).lines if line.product == "P3"]
         assert picked == 3
     assert sent(home) == {("4102", 2): Decimal(3)}
 

@@ -80,7 +80,7 @@ def quantities(session: Session) -> dict[str, Decimal]:
     elif top.job.name == "receive":
         parts = [(state.in_hand.product, state.in_hand.quantity)] if state.in_hand else []
     else:
-        parts = [(take.product, take.picked) for take in getattr(state, "lines", ())]
+        parts = [(line.product, line.picked) for line in getattr(state, "lines", ())]
     for product, quantity in parts:
         found[product] = found.get(product, Decimal(0)) + (quantity or Decimal(0))
     return {product: quantity for product, quantity in found.items() if quantity}

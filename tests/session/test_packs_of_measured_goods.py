@@ -73,8 +73,8 @@ def batch(session: Session) -> None:
 
 def picked(session: Session, product: str = "W-kg") -> list[Decimal]:
     """Quantities picked of a product, by order."""
-    takes = [take for take in session.stack.top.state.lines if take.product == product]
-    return [take.picked for take in sorted(takes, key=lambda take: take.order)]
+    lines = [line for line in session.stack.top.state.lines if line.product == product]
+    return [line.picked for line in sorted(lines, key=lambda line: line.order)]
 
 
 @pytest.mark.parametrize("unit", UNITS)

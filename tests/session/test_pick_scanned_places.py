@@ -45,7 +45,7 @@ def picked(session: Session) -> dict[str, tuple[Decimal, str]]:
     """What is picked of each product, and from where."""
     state = session.stack.top.state
     assert isinstance(state, PickState)
-    return {take.product: (take.picked, take.location) for take in state.lines if take.picked}
+    return {line.product: (line.picked, line.location) for line in state.lines if line.picked}
 
 
 @pytest.mark.parametrize("verified", [False, True])

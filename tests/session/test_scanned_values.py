@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 
 from aisle.host.store_folder import StoreFolder
@@ -74,6 +76,18 @@ def test_a_known_code_is_no_value(store: StoreFolder) -> None:
             assert say(session, "y").view.name == "store_product.value"
             while frame.view.name != "home":
                 frame = say(session, "b")
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.003, 0.12])
+@pytest.mark.parametrize("field", ["6", "7"])
+@pytest.mark.parametrize("form", ["17{}", "15{}", "(15){}", "]C117{}"])
+def test_a_label_with_the_date_alone_is_a_date(store: StoreFolder, form: str, field: str, pace: float) -> None:
+    day = date.today() + timedelta(days=20)
+    with at(store, user="U1") as session:
+        say(session, f"?{BARCODES[0]}", "e", field)
+        frame = scanned(session, form.format(day.strftime("%y%m%d")), pace)
+        assert frame.view.name == "store_product.confirm", said(frame)
+        assert f"{day.isoformat()}T00:00:00Z" in repr(session.page.top.state)
 
 
 @pytest.mark.parametrize("code", CODES)

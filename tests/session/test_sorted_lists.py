@@ -29,7 +29,14 @@ def keys(frame: Frame) -> list[str]:
 
 
 @pytest.mark.parametrize("by_index", [True, False])
-def test_a_heading_sorts_and_sorts_the_other_way(desk: Session, by_index: bool) -> None:  # noqa: F811
+def test_a_heading_sorts_and_sorts_the_other_way(
+    home: StoreFolder,  # noqa: F811
+    desk: Session,  # noqa: F811
+    by_index: bool,
+) -> None:
+    brands = [("P1", "Oat drink", "Acme"), ("P2", "Bread", "Best")]
+    products = [service_rows.product(number, name, brand_description=brand) for number, name, brand in brands]
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_products(products)
     press(desk, f"{TAB_KEY}products")
     sort = "product_name" if by_index else "brand_description"
     frame = press(desk, f"{SORT_KEY}{sort}")
@@ -66,6 +73,21 @@ def test_a_long_list_is_sorted_by_indexed_columns_only(
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_products([service_rows.product("P3", "Apple")])
     desk.poll()
     assert keys(press(desk, f"{SORT_KEY}product_name"))[-1] == "P3"
+
+
+def test_a_sorted_list_that_grew_too_long_keeps_its_own_order_and_says_so(
+    desk: Session,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own_order = keys(press(desk, f"{TAB_KEY}products"))
+    for _ in range(2):
+        frame = press(desk, f"{SORT_KEY}brand_description")
+    assert listed(frame).sorting == Sorting("brand_description", True)
+    monkeypatch.setattr("aisle.jobs.list_page_base_class.MAX_SORTED", 1)
+    monkeypatch.setattr(list_window, "MAX_SORTED", 1)
+    frame = press(desk, f"{TAB_KEY}products")
+    assert keys(frame) == own_order == ["P1", "P2"]
+    assert listed(frame).sorting == Sorting("", False)
 
 
 PLACES = ("A-10", "", "A-2", "b-1", None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_window, window_bounds
+from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_window, sort_rows, window_bounds
 from aisle.cache.parse_product_and_stock import FLAG_BITS
 from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.product_names_and_prices import product_names
@@ -43,14 +43,15 @@ _FACET_NAMES = {
 
 
 SORTS = ("product_number", "product_name")
-"""Fields by which the list is read from an index."""
+"""Fields by which the list is read from an index, or its hits are sorted."""
 
 
 @declare_query(
     "catalogue", "search show category supplier among order_by descending first size", whole_topics("product"), SORTS
 )
 def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow]:
-    """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`.
+    """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`,
+    unless they are sorted.
 
     `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
     product numbers.
@@ -73,7 +74,8 @@ def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow
         row[0]: row for row in fetch(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{among}", *values, to_text(numbers))
     }
     ranked = [_catalogue_row(*found[number]) for number in numbers if number in found]
-    return WindowRows(ranked[first : first + size], len(ranked), partly)
+    shown = sort_rows(ranked, args) if args.get("order_by") else ranked
+    return WindowRows(shown[first : first + size], len(shown), partly)
 
 
 def _sql_conditions(args: Args) -> tuple[str, list[Any]]:

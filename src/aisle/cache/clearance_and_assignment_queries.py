@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -14,17 +15,23 @@ from aisle.cache.pending_operations import Overlay, is_included
 from aisle.cache.people_and_rights_queries import load_person_rights, person_name
 from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
-from aisle.cache.query_registry import declare_query
+from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
+from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
 from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 from aisle.outbox.sessions import session_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.exceptions_clearance_and_today import AssignmentsRow, HeldByCategoryRow, TagsRow
+    from aisle.jobs.row_types.exceptions_clearance_and_today import (
+        AssignmentLeftRow,
+        AssignmentsRow,
+        HeldByCategoryRow,
+        TagsRow,
+    )
     from aisle.jobs.row_types.people_stores_and_features import ClearancePermissionRow
 
 _HELD_LINES = """
@@ -84,25 +91,38 @@ def held_by_category(context: QueryContext, args: Args) -> QueryResult[HeldByCat
 @declare_query("assignments", "tag first size")
 def open_assignments(context: QueryContext, args: Args) -> QueryResult[AssignmentsRow]:
     """Return a window on the goods that clearances (of a `tag`) want moved and nobody of this host has moved yet."""
-    cache = context.cache
-    moved, workers = _moved_quantities(cache, context.overlay), _workers_by_assignment(cache, context.outbox)
-    tag = str(args.get("tag") or "")
-    rows: list[AssignmentsRow] = []
-    for id_, raw in fetch(cache, _ASSIGNMENTS):
-        row = _assignment_row(str(id_), parse_row(raw))
-        key = (row["product_number"], row["location_code"], row["order_number"], row["line_number"])
-        moved_here = min(row["quantity"], moved.get(key, Decimal(0)))
-        if moved_here:
-            moved[key] -= moved_here
-            row["quantity"] -= moved_here
-        if row["quantity"] > 0 and tag in ("", row["tag"]):
-            row["taken_user"], row["taken_by"] = workers.get(row["id"], ("", ""))
-            rows.append(row)
+    cache, tag = context.cache, str(args.get("tag") or "")
+    workers = _workers_by_assignment(cache, context.outbox)
+    rows = [row for row in _open_rows(context) if tag in ("", row["tag"])]
     first, size = window_bounds(args)
     shown = rows[first : first + size]
     for row in shown:
+        row["taken_user"], row["taken_by"] = workers.get(row["id"], ("", ""))
         _add_product(cache, row)
     return shown, len(rows)
+
+
+@declare_query("assignment_left", "id", whole_topics("assignment", OUTBOX))
+def assignment_left(context: QueryContext, args: Args) -> QueryResult[AssignmentLeftRow]:
+    """Return what is left of one assignment, 0 if it is done or withdrawn; nothing if the list was never read."""
+    if not fetch_one(context.cache, "SELECT cursor FROM sync WHERE topic = ?", ASSIGNMENTS_TOPIC):
+        return [], 0
+    left = sum((row["quantity"] for row in _open_rows(context) if row["id"] == str(args["id"])), Decimal(0))
+    return [{"quantity": left}], 1
+
+
+def _open_rows(context: QueryContext) -> Iterator[AssignmentsRow]:
+    """Yield the assignments of which something is left, less what is under way."""
+    moved = _moved_quantities(context.cache, context.overlay)
+    for id_, raw in fetch(context.cache, _ASSIGNMENTS):
+        row = _assignment_row(str(id_), parse_row(raw))
+        key = (row["product_number"], row["location_code"], row["order_number"], row["line_number"])
+        moved_here = min(row["quantity"], max(Decimal(0), moved.get(key, Decimal(0))))
+        if moved_here:
+            moved[key] -= moved_here
+            row["quantity"] -= moved_here
+        if row["quantity"] > 0:
+            yield row
 
 
 def _assignment_row(id_: str, raw: Row) -> AssignmentsRow:
@@ -130,7 +150,7 @@ def _add_product(cache: apsw.Connection, row: AssignmentsRow) -> None:
 
 
 def _moved_quantities(cache: apsw.Connection, overlay: Overlay) -> dict[tuple[str, str, str, int], Decimal]:
-    """Return the quantities of pending movements that the cached list does not include yet."""
+    """Return the quantities of pending movements that the cached list does not include yet, less those moved back."""
     cursor = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ASSIGNMENTS_TOPIC)
     began = float(cursor[0]) if cursor else None
     moved: dict[tuple[str, str, str, int], Decimal] = {}
@@ -138,13 +158,17 @@ def _moved_quantities(cache: apsw.Connection, overlay: Overlay) -> dict[tuple[st
         if is_included(operation, began):
             continue
         for item in operation.body:
-            end = item.get("from_location") or {}
-            key = (
-                *(str(item.get("product_number")), str(end.get("location_code") or "")),
-                *(str(end.get("customer_order_number") or ""), int(to_decimal(end.get("customer_order_line_number")))),
-            )
-            moved[key] = moved.get(key, Decimal(0)) + to_decimal(item.get("quantity"))
+            quantity = to_decimal(item.get("quantity"))
+            for end, part in ((item.get("from_location"), quantity), (item.get("to_location"), -quantity)):
+                key = _goods_key(str(item.get("product_number")), end or {})
+                moved[key] = moved.get(key, Decimal(0)) + part
     return moved
+
+
+def _goods_key(product: str, end: Mapping[str, Any]) -> tuple[str, str, str, int]:
+    """Return what the goods at one end of a movement are: product, location, order and line."""
+    line = int(to_decimal(end.get("customer_order_line_number")))
+    return product, str(end.get("location_code") or ""), str(end.get("customer_order_number") or ""), line
 
 
 def _workers_by_assignment(cache: apsw.Connection, outbox: apsw.Connection) -> dict[str, tuple[str, str]]:

@@ -23,6 +23,7 @@ from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.received_by_delivery_or_receipt import (
     STATUS_RECEIVED,
+    ZERO,
     DeliveryLine,
     is_line_received,
     received_quantities,
@@ -64,10 +65,14 @@ ORDER BY l.order_number, l.line_number
 _SUMS_OF_DELIVERIES = """
 SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)),
 sum(CASE WHEN l.quantity IS NULL THEN l.received > 0 ELSE l.received >= l.quantity END),
-sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), sum(l.quantity IS NULL), max(l.received) > 0
+sum(l.received IS NULL OR p.allow_decimal AND l.received > 0 AND l.received < l.quantity),
+max(coalesce(p.allow_decimal, 0)), sum(l.quantity IS NULL), max(l.received) > 0
 FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
 LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
+
+
+_DELIVERIES_NEARLY_RECEIVED = "SELECT order_number FROM delivery WHERE is_received = 0 AND lacks <= ?"
 
 
 PRODUCT_NAMES = """
@@ -148,13 +153,13 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
     and suppliers.
     """
-    cache, pending, state = context.cache, pending_receipts(context), str(args.get("state") or "")
+    cache, state = context.cache, str(args.get("state") or "")
     listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
     if state == "late":
         listed = listed._replace(due_before=start_of_today(str(args["now"])).date().isoformat())
     words = search_words(str(args.get("search") or ""))
-    touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
-    extra = sorted(_pending_keys(cache, listed, words, touched))
+    touched = _sums_differing_from_cache(context)
+    extra = sorted(_touched_keys(cache, listed, words, touched))
     source = f"FROM delivery INDEXED BY {listed.index_name}"
     where = " AND ".join([listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if touched else [])])
     where += " AND instr(text, ?)" * len(words)
@@ -174,18 +179,34 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
         keys = read_merged_window(read, settled, extra, total - first - size, size)[::-1]
     else:
         keys = read_merged_window(read, settled, extra, first, size)
-    shown = _headers_with_sums(cache, [str(key[-1]) for key in keys], pending)
+    shown = _headers_with_sums(context, [str(key[-1]) for key in keys])
     return [_delivery_row(head, touched.get(head.number, of)) for head, of in shown], total
 
 
-def _pending_keys(
-    cache: apsw.Connection, listed: DeliveryList, words: Sequence[str], pending_sums: Mapping[str, DeliverySums]
+def _sums_differing_from_cache(context: QueryContext) -> dict[str, DeliverySums]:
+    """Return the sums of deliveries with pending operations, and of those received within the tolerance."""
+    near = () if not context.weight_tolerance else _numbers_nearly_received(context)
+    sums = {head.number: of for head, of in _headers_with_sums(context, near) if of.state == STATUS_RECEIVED}
+    return sums | {head.number: of for head, of in _headers_with_sums(context, list(pending_receipts(context)))}
+
+
+def _numbers_nearly_received(context: QueryContext) -> list[str]:
+    """Return the deliveries of which no line lacks more than measured goods may, whether measured or not."""
+    most = float(context.weight_tolerance) + _ROUNDING
+    return [str(number) for (number,) in fetch(context.cache, _DELIVERIES_NEARLY_RECEIVED, most)]
+
+
+_ROUNDING = 1e-6
+
+
+def _touched_keys(
+    cache: apsw.Connection, listed: DeliveryList, words: Sequence[str], touched_sums: Mapping[str, DeliverySums]
 ) -> Iterator[SortKey]:
-    """Yield the sort keys of the deliveries with pending operations, as far as they belong to the list."""
+    """Yield the sort keys of the deliveries whose state the cache does not have, as far as they are of the list."""
     sql = "SELECT d.expected, d.due, d.sort, d.order_number, d.text FROM json_each(?) e"
     sql += " JOIN delivery d ON d.order_number = e.value"
-    for expected, due, sort, number, text in fetch(cache, sql, to_text(list(pending_sums))) if pending_sums else ():
-        is_received = int(pending_sums[number].state == STATUS_RECEIVED)
+    for expected, due, sort, number, text in fetch(cache, sql, to_text(list(touched_sums))) if touched_sums else ():
+        is_received = int(touched_sums[number].state == STATUS_RECEIVED)
         columns = {"is_received": is_received, "expected": expected, "due": due, "sort": sort, "order_number": number}
         is_in_time = str(due) >= listed.due_before
         if listed.is_received in (None, is_received) and not is_in_time and all(word in text for word in words):
@@ -203,7 +224,7 @@ def load_delivery(context: QueryContext, args: Args) -> QueryResult[DeliveryRow]
     if not heads:
         return [], 0
     head = heads[0]
-    lines = load_lines(cache, [head], pending_receipts(context))[number]
+    lines = load_lines(context, [head], pending_receipts(context))[number]
     workers = current_workers(cache, context.outbox, delivery_in_work(head.number))
     return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines, "at_work": workers}], 1
 
@@ -218,7 +239,8 @@ def missing_quantity(lines: Iterable[ReceivedLine]) -> Decimal | None:
         if is_received_unknown(line):
             return None
         if line["quantity"] is not None:
-            found += max(Decimal(0), line["quantity"] - line["received"])
+            is_complete = is_line_received(line["received"], line["quantity"], line.get("may_lack", ZERO))
+            found += ZERO if is_complete else line["quantity"] - line["received"]
         elif line["received"] <= 0:
             return None
     return found
@@ -262,20 +284,19 @@ def supplier_name(header: DeliveryHeader) -> str:
     return str(raw.get("supplier_name") or raw.get("supplier_code") or "")
 
 
-def _headers_with_sums(
-    cache: apsw.Connection, numbers: Sequence[str], pending: Mapping[str, Sequence[Operation]]
-) -> list[tuple[DeliveryHeader, DeliverySums]]:
+def _headers_with_sums(context: QueryContext, numbers: Sequence[str]) -> list[tuple[DeliveryHeader, DeliverySums]]:
     """Return these deliveries in the given order with their sums; unknown numbers are left out."""
-    heads = load_headers(cache, numbers)
-    sums = _load_sums(cache, to_text(list(numbers))) if heads else {}
+    heads, pending = load_headers(context.cache, numbers), pending_receipts(context)
+    sums = _load_sums(context.cache, to_text(list(numbers))) if heads else {}
     rest = [head for head in heads if head.number in pending or head.number not in sums]
-    lines = load_lines(cache, rest, pending) if rest else {}
+    lines = load_lines(context, rest, pending) if rest else {}
     sums |= {head.number: _sum_lines(lines[head.number], head) for head in rest}
     return [(head, sums[head.number]) for head in heads]
 
 
 def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
-    """Return the sums of those of these deliveries whose lines all name their received quantity."""
+    """Return the sums of those of these deliveries whose lines all name their received quantity, of measured goods none
+    or all that was announced."""
     return {
         str(number): DeliverySums(
             int(lines),
@@ -286,10 +307,10 @@ def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
             bool(unmeasured or measured),
             bool(has_received),
         )
-        for number, lines, quantity, received, full, without_received, measured, unmeasured, has_received in fetch(
+        for number, lines, quantity, received, full, of_lines, measured, unmeasured, has_received in fetch(
             cache, _SUMS_OF_DELIVERIES, numbers
         )
-        if not without_received
+        if not of_lines
     }
 
 
@@ -301,11 +322,13 @@ class LineToSum(NamedTuple):
     is_measured: bool
     is_unknown: bool = False
     """True if the received quantity is unknown."""
+    may_lack: Decimal = ZERO
+    """Part that the line may lack and be complete."""
 
 
 def sum_lines(lines: Sequence[LineToSum]) -> DeliverySums:
     """Return the sums of a delivery or a receipt, by the same rule: excess on one line fills no gap of another."""
-    complete = sum(is_line_received(line.received, line.announced) for line in lines)
+    complete = sum(is_line_received(line.received, line.announced, line.may_lack) for line in lines)
     announced = [(line.announced, line.received) for line in lines if line.announced is not None]
     return DeliverySums(
         len(lines),
@@ -324,7 +347,13 @@ def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> Deli
         return DeliverySums(0, Decimal(0), Decimal(1), is_complete=True)
     return sum_lines(
         [
-            LineToSum(line["quantity"], line["received"], line["allow_decimal"], is_received_unknown(line))
+            LineToSum(
+                line["quantity"],
+                line["received"],
+                line["allow_decimal"],
+                is_received_unknown(line),
+                line.get("may_lack", ZERO),
+            )
             for line in lines
         ]
     )
@@ -334,9 +363,10 @@ def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> Deli
 
 
 def load_lines(
-    cache: apsw.Connection, headers: Sequence[DeliveryHeader], pending: Mapping[str, Sequence[Operation]]
+    context: QueryContext, headers: Sequence[DeliveryHeader], pending: Mapping[str, Sequence[Operation]]
 ) -> dict[str, list[DeliveryLineRow]]:
     """Return the lines of these deliveries with the pending receipts overlaid."""
+    cache, tolerance = context.cache, context.weight_tolerance
     numbers = to_text([head.number for head in headers])
     found: dict[str, list[DeliveryLineRow]] = {head.number: [] for head in headers}
     service_lines: dict[str, list[DeliveryLine]] = {}
@@ -350,6 +380,8 @@ def load_lines(
     for head in headers:
         apply_local_receipts(found[head.number], head.number, pending.get(head.number, ()), head.read_began)
         _name_unannounced(cache, found[head.number])
+    for line in (line for lines in found.values() for line in lines if line["allow_decimal"]):
+        line["may_lack"] = (line["quantity"] or ZERO) * tolerance / 100
     return found
 
 
@@ -445,12 +477,13 @@ def expecting_deliveries(context: QueryContext, product: str) -> Iterator[NextDe
     touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
     found = sorted(_NextDelivery(*row) for row in fetch(context.cache, _NEXT_DELIVERIES, product, touched))
     for first in range(0, len(found), DELIVERY_BATCH):
-        yield from _next_delivery_rows(context.cache, product, found[first : first + DELIVERY_BATCH], receipts)
+        yield from _next_delivery_rows(context, product, found[first : first + DELIVERY_BATCH], receipts)
 
 
 def _next_delivery_rows(
-    cache: apsw.Connection, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
+    context: QueryContext, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
 ) -> list[NextDeliveriesRow]:
+    cache, tolerance = context.cache, _tolerance_of(context, product)
     lines: dict[str, list[ReceivedLine]] = {head.number: [] for head in deliveries}
     service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
     for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
@@ -461,6 +494,7 @@ def _next_delivery_rows(
                 "product_number": product,
                 "quantity": announced,
                 "received": to_decimal(received),
+                "may_lack": (announced or ZERO) * tolerance / 100,
             }
         )
         service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
@@ -473,6 +507,12 @@ def _next_delivery_rows(
         if missing is None or missing > 0:
             rows.append({"order_number": head.number, "missing": missing, "datetime_expected": head.expected})
     return rows
+
+
+def _tolerance_of(context: QueryContext, product: str) -> Decimal:
+    """Return the percentage that the product's lines may lack, which is 0 unless it is measured."""
+    ((*_, is_measured),) = fetch(context.cache, PRODUCT_NAMES, to_text([product])) or [(0,)]
+    return context.weight_tolerance if is_measured else ZERO
 
 
 @declare_query("next_deliveries", "product_number size", whole_topics("delivery"))
@@ -488,7 +528,7 @@ def deliveries_expecting(context: QueryContext, args: Args) -> QueryResult[Deliv
     """Return a window on the deliveries that still expect a product, each with the quantity (`missing`)."""
     shown, total = page(list(expecting_deliveries(context, str(args["product_number"]))), args)
     missing = {row["order_number"]: row["missing"] for row in shown}
-    found = _headers_with_sums(context.cache, list(missing), pending_receipts(context))
+    found = _headers_with_sums(context, list(missing))
     return [{**_delivery_row(head, sums), "missing": missing[head.number]} for head, sums in found], total
 
 
@@ -565,18 +605,12 @@ def unannounced_line(product: str) -> DeliveryLineRow:
     }
 
 
-_RECEIVED_AMONG = (
-    "SELECT order_number FROM delivery WHERE order_number IN (SELECT value FROM json_each(?)) AND is_received = 1"
-)
-
-
 @declare_query("partly_received", "", whole_topics("delivery"))
 def partly_received_deliveries(context: QueryContext, _: Args) -> QueryResult[PartlyReceivedRow]:
     """Return the numbers of the partly received deliveries, the one left last first."""
     notes = sorted(notes_of_topic(context.outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
     numbers = [each.key for each in notes]
-    received = (
-        {str(number) for (number,) in fetch(context.cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
-    )
+    found = _headers_with_sums(context, numbers) if numbers else ()
+    received = {head.number for head, sums in found if sums.state == STATUS_RECEIVED}
     rows: list[PartlyReceivedRow] = [{"order_number": number} for number in numbers if number not in received]
     return rows, len(rows)

@@ -84,7 +84,7 @@ def _lines_with_excess(context: QueryContext) -> list[ExcessLine]:
         for number, line, product, quantity, received in fetch(context.cache, _EXCESS_LINES, to_text(list(pending)))
     ]
     if pending:
-        lines = load_lines(context.cache, load_headers(context.cache, pending), pending)
+        lines = load_lines(context, load_headers(context.cache, pending), pending)
         found += [_excess_line(number, line) for number in lines for line in lines[number] if _is_excess(line)]
     return sorted(found, key=lambda line: (natural_key(line.order_number), *line))
 
@@ -130,7 +130,7 @@ def query_excess_receipts(context: QueryContext, args: Args) -> QueryResult[Exce
     shown = found[first : first + size]
     reviews = _reviews_of(context, shown) if shown else {}
     heads = load_headers(context.cache, dict.fromkeys(line.order_number for line in shown))
-    lines = load_lines(context.cache, heads, pending_receipts(context)) if heads else {}
+    lines = load_lines(context, heads, pending_receipts(context)) if heads else {}
     rows = {
         _excess_line(head.number, line).key: _excess_row(head, line, reviews)
         for head in heads

@@ -16,6 +16,8 @@ from aisle.jobs.walk_order_sort_keys import natural_key
 R = TypeVar("R")
 """Type of the rows of a query, of aisle.jobs.row_types."""
 
+M = TypeVar("M", bound=Mapping[str, Any])
+
 QueryResult = tuple[list[R], int]
 """Rows and the total number."""
 
@@ -99,15 +101,20 @@ def read_sorted(read: Callable[[Args], WindowRows[Json]], args: Args) -> WindowR
 
     A list of more than `MAX_SORTED` rows keeps its own order.
     """
-    whole = read({**args, "first": 0, "size": MAX_SORTED})
+    unsorted = {**args, "order_by": "", "descending": False}
+    whole = read({**unsorted, "first": 0, "size": MAX_SORTED})
     if whole.total > len(whole.rows):
-        return read(args)
-    field, first_and_size = str(args["order_by"]), window_bounds(args)
-    filled = [row for row in whole.rows if row.get(field) not in (None, "")]
-    empty = [row for row in whole.rows if row.get(field) in (None, "")]
-    filled.sort(key=lambda row: _sort_key(row[field]), reverse=bool(args.get("descending")))
-    first, size = first_and_size
-    return WindowRows([*filled, *empty][first : first + size], whole.total, whole.is_partial)
+        return read(unsorted)
+    first, size = window_bounds(args)
+    return WindowRows(sort_rows(whole.rows, args)[first : first + size], whole.total, whole.is_partial)
+
+
+def sort_rows(rows: Sequence[M], args: Args) -> list[M]:
+    """Return rows sorted by their field `order_by`, in reverse if `descending`. Empty fields come last."""
+    field = str(args["order_by"])
+    filled = [row for row in rows if row.get(field) not in (None, "")]
+    empty = [row for row in rows if row.get(field) in (None, "")]
+    return [*sorted(filled, key=lambda row: _sort_key(row[field]), reverse=bool(args.get("descending"))), *empty]
 
 
 def _sort_key(value: Json) -> ValueKey:

@@ -75,7 +75,13 @@ def declare_query(
 _QUERIES_BY_MODULE = {
     "chain_catalogue_queries": ("catalogue", "catalogue_page", "facets"),
     "claim_and_priority_queries": ("assigned_orders",),
-    "clearance_and_assignment_queries": ("assignments", "clearance_permission", "held_by_category", "tags"),
+    "clearance_and_assignment_queries": (
+        "assignment_left",
+        "assignments",
+        "clearance_permission",
+        "held_by_category",
+        "tags",
+    ),
     "code_queries": ("records_by_number",),
     "delivery_queries": (
         "deliveries",

@@ -46,7 +46,7 @@ def list_receipts(context: QueryContext, args: Args) -> QueryResult[ReceiptsRow]
         for number, of, raw in fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
     ]
     measured = _measured_products(cache, (raw for _, _, raw in found))
-    return [_receipt_row(*receipt, measured) for receipt in found], int(total)
+    return [_receipt_row(*receipt, measured, context.weight_tolerance) for receipt in found], int(total)
 
 
 @declare_query("receipt_kinds", "", whole_topics())
@@ -59,11 +59,11 @@ def count_receipt_kinds(context: QueryContext, _: Args) -> QueryResult[ReceiptKi
     return rows, len(rows)
 
 
-def _receipt_row(number: str, kind: str, raw: Row, measured: Collection[str]) -> ReceiptsRow:
-    """Return a receipt; `measured` are the products sold by measure."""
+def _receipt_row(number: str, kind: str, raw: Row, measured: Collection[str], tolerance: Decimal) -> ReceiptsRow:
+    """Return a receipt; `measured` are the products sold by measure, of which `tolerance` per cent may be missing."""
     lines = raw.get("receipt_lines") or ()
     moments = [str(line.get("updated_on") or "") for line in lines]
-    sums = sum_lines([_line_to_sum(line, measured) for line in lines])
+    sums = sum_lines([_line_to_sum(line, measured, tolerance) for line in lines])
     unannounced = sum(line.get("shipped_quantity") is None for line in lines)
     has_announced = unannounced < len(lines)
     received = sums.received if has_announced else sum((_received(line) for line in lines), Decimal(0))
@@ -81,11 +81,13 @@ def _receipt_row(number: str, kind: str, raw: Row, measured: Collection[str]) ->
     }
 
 
-def _line_to_sum(line: Row, measured: Collection[str]) -> LineToSum:
+def _line_to_sum(line: Row, measured: Collection[str], tolerance: Decimal) -> LineToSum:
     shipped = line.get("shipped_quantity")
     is_unknown = line.get("received_quantity") is None
     announced = None if shipped is None else to_decimal(shipped)
-    return LineToSum(announced, _received(line), _is_measured(line, measured), is_unknown)
+    is_measured = _is_measured(line, measured)
+    may_lack = (announced or Decimal(0)) * tolerance / 100 if is_measured else Decimal(0)
+    return LineToSum(announced, _received(line), is_measured, is_unknown, may_lack)
 
 
 def _received(line: Row) -> Decimal:

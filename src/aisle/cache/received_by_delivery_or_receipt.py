@@ -44,7 +44,8 @@ class DeliveryLine(NamedTuple):
 
 
 def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None:
-    """Store for each of these deliveries if it is received in full, which it never is if nothing came.
+    """Store for each of these deliveries if it is received in full, which it never is if nothing came, and the greatest
+    percentage that a line lacks.
 
     Quantities that a delivery does not state are taken from its receipt.
     """
@@ -63,15 +64,26 @@ def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None
         if text
     }
     states = [
-        (_is_fully_received(own_lines, receipts.get(name)) if own_lines else is_received, name)
+        (*(_receipt_state(own_lines, receipts.get(name)) if own_lines else (is_received, 100.0)), name)
         for (name, own_lines), is_received in zip(lines.items(), statuses.values(), strict=True)
     ]
-    connection.executemany("UPDATE delivery SET is_received = ?1 WHERE order_number = ?2 AND is_received <> ?1", states)
+    connection.executemany(
+        "UPDATE delivery SET is_received = ?1, lacks = ?2 WHERE order_number = ?3 AND (is_received, lacks) <> (?1, ?2)",
+        states,
+    )
 
 
-def _is_fully_received(lines: Sequence[DeliveryLine], receipt: object) -> bool:
+def _receipt_state(lines: Sequence[DeliveryLine], receipt: object) -> tuple[bool, float]:
+    """Return if lines are received in full, and the greatest percentage that one of them lacks."""
     parts = [(line.quantity, of or ZERO) for line, of in zip(lines, received_quantities(lines, receipt), strict=True)]
-    return all(is_line_received(part, of) for of, part in parts) and any(part > 0 for _, part in parts)
+    is_received = all(is_line_received(part, of) for of, part in parts) and any(part > 0 for _, part in parts)
+    return is_received, max(_percentage_lacked(of, part) for of, part in parts)
+
+
+def _percentage_lacked(announced: Amount | Decimal | None, received: Decimal) -> float:
+    if is_line_received(received, announced):
+        return 0.0
+    return 100 - float(received) / float(announced) * 100 if announced else 100.0
 
 
 def received_quantities(lines: Sequence[DeliveryLine], receipt: object) -> list[Decimal | None]:
@@ -142,6 +154,9 @@ def _split_over_lines(
         received[at], remaining = before + part, remaining - part
 
 
-def is_line_received(received: Amount | Decimal, announced: Amount | Decimal | None) -> bool:
-    """Return True if a line is complete: everything announced has come, or anything if no quantity was announced."""
-    return received > 0 if announced is None else received >= announced
+def is_line_received(received: Amount | Decimal, announced: Amount | Decimal | None, may_lack: Decimal = ZERO) -> bool:
+    """Return True if a line is complete: everything announced has come, or anything if no quantity was announced.
+
+    `may_lack` is the part that measured goods may lack.
+    """
+    return received > 0 if announced is None else received >= _to_decimal(announced) - may_lack

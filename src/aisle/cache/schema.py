@@ -146,7 +146,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 41
+SCHEMA_VERSION = 42
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -340,8 +340,10 @@ CREATE TABLE delivery (
   codes TEXT NOT NULL,
   read_began REAL NOT NULL,
   raw TEXT NOT NULL,
-  is_received INTEGER NOT NULL DEFAULT 0
+  is_received INTEGER NOT NULL DEFAULT 0,
+  lacks REAL NOT NULL DEFAULT 100
 );
+CREATE INDEX delivery_lacks ON delivery (lacks) WHERE is_received = 0;
 CREATE INDEX delivery_list ON delivery (is_received, due, sort, order_number, text);
 CREATE INDEX delivery_received ON delivery (expected, sort, order_number, text) WHERE is_received = 1;
 {_tally("delivery_tally", "is_received", "delivery")}

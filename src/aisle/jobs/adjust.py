@@ -6,13 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
-from aisle.jobs import (
-    find_and_report_refusals,
-    implausible_quantities,
-    log_writes,
-    quantity_or_record,
-    undo_adjustment,
-)
+from aisle.jobs import find_and_report_refusals, log_writes, quantity_or_record, undo_adjustment
 from aisle.jobs.adjust_state_and_reasons import (
     MAX_CHOICES,
     MAX_UNDO,
@@ -29,13 +23,11 @@ from aisle.jobs.adjust_view import (
     fill_last_page,
     location_name,
     name_of_pool,
-    number_choices,
-    number_matches,
     question_choices,
     scroll,
     visible_rows,
 )
-from aisle.jobs.count import count_lines, count_state, undo_sent_count
+from aisle.jobs.count import count_lines, undo_sent_count
 from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.expiry.expiry_state import label_date, today_of
 from aisle.jobs.job import (
@@ -57,7 +49,7 @@ from aisle.jobs.job import (
     reply,
 )
 from aisle.jobs.name_goods_and_locations import amount_of
-from aisle.jobs.quantity_or_record import name_of
+from aisle.jobs.quantity_or_record import QuantityQuestion, name_of
 from aisle.jobs.stock_pool_names import POOLS_QUERY, parse_pools
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import (
@@ -96,7 +88,7 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
-    version = 4
+    version = 5
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
 
@@ -113,7 +105,7 @@ class AdjustJob(Job[AdjustState]):
                 typed_only=True,
                 choice_values=choices,
                 choice_letters=keys,
-                is_number_asked=bool(number_choices(state)),
+                is_number_asked=state.question is not None,
             )
         letters, is_reason_asked = "u" if state.phase == "product" else "nu", state.phase == "reason"
         return Accepts(
@@ -134,8 +126,7 @@ class AdjustJob(Job[AdjustState]):
         return sent + (abs(state.quantity) if state.line and state.line.product == product else 0)
 
     def product_of_choice(self, state: AdjustState, number: int) -> Match | None:
-        matches = number_matches(state) if number_choices(state) else ()
-        match = matches[number - 2] if 2 <= number < len(matches) + 2 else None
+        match = state.question.match_of_choice(number) if state.question else None
         return match if match and match.kind == PRODUCT else None
 
     def can_undo(self, state: AdjustState) -> bool:
@@ -159,8 +150,8 @@ class AdjustJob(Job[AdjustState]):
                 return Turn(fill_last_page(state._replace(page_size=max(1, min(MAX_CHOICES, context.window_rows)))))
             case Changed("product" | "outbox") if state.phase == "location" and state.line:
                 return Turn(state, (Query(QUERY_CANDIDATES, "product", {"product_number": state.line.product}),))
-            case Choice(number) if state.asked_quantity is not None and number <= len(number_choices(state)):
-                return _answer_quantity(state, state.asked_quantity, number, context)
+            case Choice(number) if state.question and number <= len(state.question.kinds):
+                return _answer_quantity(state, state.question, number, context)
             case Choice(number) if state.chosen_reason:
                 return _answer_exceeded(state, number)
             case Choice(number) if number <= len(visible_rows(state)):
@@ -168,16 +159,16 @@ class AdjustJob(Job[AdjustState]):
             case Scan(meanings) if state.expired_on and not _is_expired(meanings[0], context):
                 day = msg("store_product.day", at=label_date(meanings[0], context).isoformat())
                 return reply(state, WRONG, "expiry.not_expired", label=name_of(meanings[0]), day=day)
-            case Scan(meanings) if number_choices(state):
-                if question := _add_to_question(state, meanings[0]):
+            case Scan(meanings) if state.question:
+                if question := _add_to_question(state, state.question, meanings[0]):
                     return question
-                if any(meanings[0].key == each.key for each in number_matches(state)):
-                    return _handle_scan(_clear_question(state), meanings)  # it says what the number was
+                if state.question.names(meanings[0]):
+                    return _handle_scan(_clear_question(state), meanings)
                 return reply(state, WRONG, "count.answer_first", what=name_of(meanings[0]))
             case Command("u") if _is_question_open(state):
                 return _go_back(state)  # the question is the last input
-            case Command("d") if number_choices(state):
-                return _ask_quantity(state, WRONG)
+            case Command("d") if state.question:
+                return _ask_quantity(state, state.question, WRONG)
             case Scan(meanings):
                 taken = _handle_scan(_clear_question(state), meanings)
                 is_refused = taken.verdict is not None and taken.verdict.kind == WRONG
@@ -216,7 +207,7 @@ def _is_expired(match: Match, context: Context) -> bool:
 
 def _is_question_open(state: AdjustState) -> bool:
     """Return True if a quantity is in question, or whether more than the stock is lost."""
-    return bool(number_choices(state) or state.chosen_reason)
+    return bool(state.question or state.chosen_reason)
 
 
 def _handle_opened(args: Args, context: Context) -> Result:
@@ -401,45 +392,40 @@ def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Dec
     if the quantity is plausible."""
     if value == state.confirmed_quantity or not _is_implausible(state, value, scanned):
         return None
-    return _ask_quantity(
-        state._replace(asked_quantity=value, number_match=None, other_matches=(), is_implausible=True), ASK
-    )
+    return _ask_quantity(state, QuantityQuestion(value))
 
 
-def _ask_quantity(state: AdjustState, kind: str) -> Result:
-    found, value = state.number_match, state.asked_quantity or Decimal(0)
-    if found is None:
-        return reply(state, kind, "count.confirm_quantity", value=_amount(state, value), label=_label(state))
-    return Turn(state, (), Verdict(kind, quantity_or_record.number_question(found, value, *state.other_matches)))
+def _ask_quantity(state: AdjustState, question: QuantityQuestion, kind: str = ASK) -> Result:
+    text = question.text(_amount(state, question.quantity), _label(state))
+    return Turn(state._replace(question=question), (), Verdict(kind, text))
 
 
 def _ask_if_quantity(state: AdjustState, value: Decimal) -> Result:
     """Ask if a number that no reason has corrects the quantity."""
-    asking = state._replace(phase="quantity", asked_quantity=value, number_match=None, is_implausible=True)
+    asking = state._replace(phase="quantity", question=QuantityQuestion(value))
     amounts = {"value": _amount(state, value), "quantity": _amount(state, state.quantity)}
     return reply(asking, ASK, "adjust.no_reason", label=_label(state), **amounts)
 
 
-def _add_to_question(state: AdjustState, match: Match) -> Result | None:
+def _add_to_question(state: AdjustState, question: QuantityQuestion, match: Match) -> Result | None:
     """Add a scanned label to the quantity in question. Return None if the label is for something else, or if its own
     quantity is plausible."""
     assert state.line is not None
-    is_same = (match.kind, match.key) == (PRODUCT, state.line.product)
-    if state.number_match or state.asked_quantity is None or not is_same:
+    expected, is_same = _expected(state), (match.kind, match.key) == (PRODUCT, state.line.product)
+    if question.matches or not is_same:
         return None
-    expected = state.line.expected if state.has_expected else Decimal(0)
-    if not implausible_quantities.is_implausible(match.quantity, expected, state.large_quantity):
+    if not quantity_or_record.is_implausible(match.quantity, expected, state.large_quantity):
         return None
-    return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
+    return _ask_quantity(state, QuantityQuestion(question.quantity + match.quantity))
+
+
+def _expected(state: AdjustState) -> Decimal:
+    return state.line.expected if state.line and state.has_expected else Decimal(0)
 
 
 def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
-    assert state.line is not None
-    expected = state.line.expected if state.has_expected else Decimal(0)
     confirmed = state.confirmed_quantity or Decimal(0)
-    if scanned == 1:
-        return implausible_quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
-    return implausible_quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
+    return quantity_or_record.is_implausible_sum(value, _expected(state), state.large_quantity, confirmed, scanned)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -479,20 +465,13 @@ def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
     return amount_of(state.line, quantity) if state.line else quantity
 
 
-def _drop_quantity(state: AdjustState) -> Result:
-    value = _amount(state, state.asked_quantity or Decimal(0))
+def _drop_quantity(state: AdjustState, question: QuantityQuestion) -> Result:
+    value = _amount(state, question.quantity)
     return reply(_clear_question(state), INFO, "receive.dropped", quantity=value, label=_label(state))
 
 
 def _clear_question(state: AdjustState) -> AdjustState:
-    return state._replace(
-        number_match=None,
-        other_matches=(),
-        asked_quantity=None,
-        looked_up_number=None,
-        is_implausible=False,
-        chosen_reason=None,
-    )
+    return state._replace(question=None, looked_up_number=None, chosen_reason=None)
 
 
 def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
@@ -501,30 +480,24 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow
     value, state = state.looked_up_number, state._replace(looked_up_number=None)
     if value is None or state.phase != "quantity":
         return Turn(state)
-    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))[
-        : quantity_or_record.MAX_RECORD_CHOICES
-    ]
+    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))
     if not matches:
         return _enter_quantity(state, value, context)
-    if quantity_or_record.is_likely_number(rows, value):
-        if number_choices(state):
-            return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
-        return _handle_scan(_clear_question(state), matches[:1])
-    first, *others = matches
-    asked = state._replace(number_match=first, other_matches=tuple(others), asked_quantity=value, is_implausible=False)
-    return _ask_quantity(asked, ASK)
+    if not quantity_or_record.is_likely_number(rows, value):
+        return _ask_quantity(state, QuantityQuestion(value, matches))
+    if state.question:
+        return reply(state, WRONG, "count.answer_first", what=name_of(matches[0]))
+    return _handle_scan(_clear_question(state), matches[:1])
 
 
-def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: Context) -> Result:
+def _answer_quantity(state: AdjustState, question: QuantityQuestion, number: int, context: Context) -> Result:
+    value, match = question.quantity, question.match_of_choice(number)
     if number == 1:
-        return _set_quantity(
-            state._replace(confirmed_quantity=value if _is_implausible(state, value) else None), value, context
-        )
-    matches = number_matches(state)
-    if not matches:
-        return _drop_quantity(state)
-    match = matches[number - 2]
-    if match.kind in count_state.UNCOUNTABLE_KINDS:  # nothing is lost of these kinds; it was meant for another page
+        confirmed = value if _is_implausible(state, value) else None
+        return _set_quantity(state._replace(confirmed_quantity=confirmed), value, context)
+    if match is None:
+        return _drop_quantity(state, question)
+    if match.kind not in (PRODUCT, LOCATION):  # nothing is lost of these kinds; it was meant for another page
         return reply(_clear_question(state), INFO, "session.dropped")
     return _handle_scan(_clear_question(state), (match,))
 
@@ -643,9 +616,9 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context, numbe
 
 
 def _go_back(state: AdjustState) -> Result:
-    if state.is_implausible and not state.number_match:
-        return _drop_quantity(state)
-    if state.number_match or state.chosen_reason:
+    if state.question and not state.question.matches:
+        return _drop_quantity(state, state.question)
+    if _is_question_open(state):
         return reply(_clear_question(state), INFO, "session.dropped")
     if state.phase == "reason":
         return reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")

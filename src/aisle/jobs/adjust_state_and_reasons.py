@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine
+from aisle.jobs.quantity_or_record import QuantityQuestion
 from aisle.jobs.stock_pool_names import Pools
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import LARGE_QUANTITY, LOSS_REASONS
@@ -88,20 +89,14 @@ class AdjustState(NamedTuple):
     """Number by which it was chosen; 0 if the quantity was set after it."""
     exceeded_answer: str = ""
     """Answer to the question if more than the stock is lost, while the stock is read again."""
-    number_match: Match | None = None
-    """Record with the number typed last, while the person is asked if that number is a quantity."""
-    asked_quantity: Decimal | None = None
-    """Quantity that the person is asked to confirm."""
+    question: QuantityQuestion | None = None
+    """Question about a quantity. Nothing else is accepted before its answer."""
     looked_up_number: Decimal | None = None
     """Digits for which a lookup of record numbers is under way."""
-    is_implausible: bool = False
-    """True while the person must confirm a quantity far above the expected one. Nothing else is accepted before."""
     large_quantity: Decimal = LARGE_QUANTITY
     """Quantity from which a confirmation is asked if the expected quantity is unknown."""
     confirmed_quantity: Decimal | None = None
     """Implausibly large quantity that the person has confirmed. It is not asked again."""
-    other_matches: tuple[Match, ...] = ()
-    """Further records with the number typed last, beside `number_match`."""
     chosen_location: str = ""
     """Location of the product before a count, which is not asked again after it."""
     is_location_chosen: bool = False

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from aisle.jobs import implausible_quantities, quantity_or_record, stock_pool_names
+from aisle.jobs import stock_pool_names
 from aisle.jobs.adjust_state_and_reasons import AdjustState, Reason, reason_of_expired
 from aisle.jobs.choice_letters import assign_letters, quantity_prompt
-from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
+from aisle.jobs.count.count_state import CountLine
 from aisle.jobs.list_cursor_and_search import scroll_rows
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, LabelledValue, Line, ListView, Msg, Row, Step, View, msg, raw
-from aisle.scan.grammar_and_meaning_types import LOCATION, Match
 
 COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
@@ -59,7 +58,7 @@ def adjust_view(state: AdjustState) -> View:
 def _prompt(state: AdjustState) -> Msg:
     if not question_choices(state):
         return msg("count.prompt_quantity" if reason_of_expired(state) else PROMPTS[state.phase])
-    return quantity_prompt(choice_letters(state), scans=not number_choices(state))
+    return quantity_prompt(choice_letters(state), scans=not state.question)
 
 
 def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
@@ -85,41 +84,16 @@ def location_name(line: CountLine, pool_name: str) -> Msg:
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
     """Return the choices of the open question: what a number means, or how many were lost."""
-    return number_choices(state) or tuple(text for _, text in exceeded_choices(state))
+    if state.question is None:
+        return tuple(text for _, text in exceeded_choices(state))
+    asked = state.question.quantity
+    return state.question.choices(amount_of(state.line, asked) if state.line else asked)
 
 
 def choice_letters(state: AdjustState) -> str:
     """Return the letters of the choices. A typed number always is the quantity."""
-    if not number_choices(state):
-        return assign_letters((kind for kind, _ in exceeded_choices(state)), COMMAND_LETTERS)
-    return assign_letters(
-        (
-            "quantity",
-            *([f"is_{each.kind}" for each in number_matches(state)] or [implausible_quantities.DROP_QUANTITY]),
-        ),
-        COMMAND_LETTERS,
-    )
-
-
-def number_choices(state: AdjustState) -> tuple[Msg, ...]:
-    """Return the meanings of the digits typed last: a quantity, or a record with that number."""
-    if state.asked_quantity is None or not (state.number_match or state.is_implausible):
-        return ()
-    others = [_number_choice(match) for match in number_matches(state)] or [msg("order_actions.no")]
-    asked = state.asked_quantity
-    return msg("count.choice_quantity", quantity=amount_of(state.line, asked) if state.line else asked), *others
-
-
-def number_matches(state: AdjustState) -> tuple[Match, ...]:
-    """Return all records with the number typed last."""
-    return (state.number_match, *state.other_matches) if state.number_match else ()
-
-
-def _number_choice(match: Match) -> Msg:
-    if match.kind in UNCOUNTABLE_KINDS:
-        return quantity_or_record.other_choice_text(match)
-    label = match.label or match.key
-    return msg("locations.title_location" if match.kind == LOCATION else "count.choice_product", label=label)
+    kinds = state.question.kinds if state.question else (kind for kind, _ in exceeded_choices(state))
+    return assign_letters(kinds, COMMAND_LETTERS)
 
 
 def _question(state: AdjustState) -> ListView:

@@ -251,10 +251,8 @@ class BatchJob(Job[BatchState]):
                 return _handle_code(state, code)
             case Text(text):
                 return _handle_text(state, text)
-            case CursorKey(key):
+            case Command("n" | "p" as key) | CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
-            case Command("n" | "p" as letter):
-                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
             case Command("g"):
                 return _start_pick(state)
             case Command("t"):
@@ -348,7 +346,7 @@ def _reason_not_pickable(row: OrderRow) -> str:
     if not row.get("is_active", True):
         return "pick.handed_over_now"
     lines = parse_lines(row.get("lines") or ())
-    if row.get("lines_known", True) and not any(take.is_open for take in lines):
+    if row.get("lines_known", True) and not any(line.is_open for line in lines):
         return "pick.left_done" if lines else "pick.empty"
     return ""
 
@@ -360,13 +358,13 @@ def _claimed_by(row: OrderHeader, context: Context) -> str | None:
 
 
 def _with_order_data(order: BatchOrder, row: OrderRow) -> BatchOrder:
-    open_ = [take for take in parse_lines(row.get("lines") or ()) if take.is_open]
+    open_ = [line for line in parse_lines(row.get("lines") or ()) if line.is_open]
     return order._replace(
         customer=str(row.get("customer_name") or row.get("reference") or ""),
         pickup=str(row.get("pickup_date") or ""),
         open_lines=len(open_) if open_ else int(to_decimal(row.get("total_lines"))),
-        goods=sum_goods((take.remaining, take.unit if take.allows_decimals else None) for take in open_),
-        stops=tuple(dict.fromkeys(take.stop_key for take in open_)),
+        goods=sum_goods((line.remaining, line.unit if line.allows_decimals else None) for line in open_),
+        stops=tuple(dict.fromkeys(line.stop_key for line in open_)),
         has_lines=bool(row.get("lines_known", True)),
     )
 

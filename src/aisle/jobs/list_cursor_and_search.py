@@ -1,4 +1,4 @@
-"""Window of a list: state, query, cursor, page turning, search while typing, view; start of other jobs on a row."""
+"""Window of a list: state, query, cursor, page turning, search while typing; start of other jobs on a row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn, reply
 from aisle.jobs.quantity_or_record import name_of
-from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, msg
+from aisle.jobs.view import PAGE_HINTS, WRONG, KeyHint, Msg, msg
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
@@ -235,38 +235,6 @@ def page_letters(state: ListState, has_two_line_rows: bool = False) -> str:
 def page_hints(state: ListState, has_two_line_rows: bool = False) -> tuple[KeyHint, ...]:
     """Return the hints for the page letters."""
     return PAGE_HINTS if page_letters(state, has_two_line_rows) else ()
-
-
-def list_view(
-    state: ListState,
-    name: str,
-    title: Msg,
-    prompt: Msg,
-    column_heads: tuple[Msg, ...],
-    rows: tuple[Row, ...],
-    *hints: KeyHint,
-    empty: Msg,
-    numbered: int | None = None,
-    may_have_more: bool = False,
-    has_two_line_rows: bool = False,
-) -> ListView:
-    """Return the window as a view; `hints` come before those of all lists. `may_have_more` and `has_two_line_rows` are
-    those of `ListView`."""
-    return ListView(
-        name=name,
-        title=title,
-        prompt=prompt,
-        column_heads=column_heads,
-        rows=rows,
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered_rows=numbered_rows(state) if numbered is None else numbered,
-        empty=empty,
-        key_hints=(*hints, *page_hints(state, has_two_line_rows), BACK),
-        may_have_more=may_have_more,
-        has_two_line_rows=has_two_line_rows,
-    )
 
 
 def product_prompt(state: ListState) -> Msg:

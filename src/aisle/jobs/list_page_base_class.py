@@ -11,9 +11,16 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from aisle.jobs import column_choice, list_cursor_and_search
 from aisle.jobs.column_choice import ColumnPage
 from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, Query, Rows, Turn, reply
-from aisle.jobs.list_cursor_and_search import ListOptions, ListState, move_cursor, row_at_cursor, row_in_focus
+from aisle.jobs.list_cursor_and_search import (
+    ListOptions,
+    ListState,
+    move_cursor,
+    page_hints,
+    row_at_cursor,
+    row_in_focus,
+)
 from aisle.jobs.pages_and_page_job import COUNT_ID, Action, Page, refuse
-from aisle.jobs.view import INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
+from aisle.jobs.view import BACK, INFO, Chip, DetailView, ListView, Msg, Row, Sorting, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text, TypedText, UnknownCode
 from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
 
@@ -67,8 +74,12 @@ class ListPage(Page[W], Generic[W, R]):
 
     query_name: str
     columns: tuple[Column[R], ...] = ()
+    key: Callable[[R], str]
+    """Returns the key of a row."""
     no_rows_text: Msg
-    """Text in place of rows, if it is always the same."""
+    """Text in place of rows without a search, if it is always the same."""
+    no_match_id = "look_up.no_match"
+    """Message that no row matches the search."""
     follows_typing = False
     indexed_sorts: tuple[str, ...] = ()
     """Sort orders for which the cache has an index, however long the list is."""
@@ -77,12 +88,10 @@ class ListPage(Page[W], Generic[W, R]):
     """True if each row takes two lines on a narrow screen."""
 
     def empty_text(self, state: W) -> Msg:
-        """Return the text in place of rows."""
+        """Return the text in place of rows: that none matches the search, or that there are none."""
+        if text := state.typed or state.search:
+            return list_cursor_and_search.not_found_message(self.no_match_id, text, self.may_have_more(state))
         return self.no_rows_text
-
-    @abstractmethod
-    def key(self, row: R) -> str:
-        """Return the key of a row."""
 
     @abstractmethod
     def open_row(self, state: W, row: R, context: Context) -> Turn[W]:
@@ -178,22 +187,22 @@ class ListPage(Page[W], Generic[W, R]):
     def view(self, state: W) -> ListView:
         """Return the screen."""
         columns = self.visible_columns(state)
-        listed = list_cursor_and_search.list_view(
-            state,
-            self.name,
-            self.title(state),
-            self.prompt(state),
-            tuple(column.title for column in columns),
-            tuple(map(partial(self.row, state), state.rows, self.cells(state, columns))),
-            *self.key_hints(state),
+        return ListView(
+            name=self.name,
+            title=self.title(state),
+            prompt=self.prompt(state),
+            column_heads=tuple(column.title for column in columns),
+            rows=tuple(map(partial(self.row, state), state.rows, self.cells(state, columns))),
+            first=state.first,
+            total=state.total,
+            cursor=state.cursor,
+            numbered_rows=self.numbered_rows(state),
             empty=self.empty_text(state),
-            numbered=self.numbered_rows(state),
+            choices=self.choices(state),
+            key_hints=(*self.key_hints(state), *page_hints(state, self.has_two_line_rows), BACK),
+            has_progress_bars=self.has_progress_bars,
             may_have_more=self.may_have_more(state),
             has_two_line_rows=self.has_two_line_rows,
-        )
-        return listed._replace(
-            choices=self.choices(state),
-            has_progress_bars=self.has_progress_bars,
             pane=self.pane(state),
             chips=self.chips(state),
             sums=self.sums(state),
@@ -204,11 +213,17 @@ class ListPage(Page[W], Generic[W, R]):
     def sorting(self, state: W) -> Sorting | None:
         """Return by which column the list is sorted, None if its headings do not sort."""
         has_sorts = any(column.sort for column in self.all_columns(state))
-        return Sorting(self._chosen_sort(state), state.options.is_descending) if has_sorts else None
+        sort = self._chosen_sort(state)
+        is_sorted = self._can_sort(state, sort)
+        return Sorting(sort if is_sorted else "", is_sorted and state.options.is_descending) if has_sorts else None
+
+    def _can_sort(self, state: W, sort: str) -> bool:
+        """Return True if the list is short enough to be sorted so, or an index has this order."""
+        return state.total <= MAX_SORTED or sort in self.indexed_sorts
 
     def sort_by(self, state: W, sort: str, context: Context) -> Turn[W]:
         """Sort by a column, in the other direction if it is the one already. The search stays."""
-        if state.total > MAX_SORTED and sort not in self.indexed_sorts:
+        if not self._can_sort(state, sort):
             return refuse(state, msg("list.too_many_to_sort", count=MAX_SORTED))
         shown = self.sorting(state)
         is_descending = shown is not None and shown.sort == sort and not shown.is_descending

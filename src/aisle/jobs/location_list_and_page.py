@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from aisle.jobs import list_cursor_and_search
@@ -150,16 +151,11 @@ class LocationList(ListPage[LocationsState, LocationsRow]):
         Column(msg("head.stock"), _total_quantity),
         Column(msg("locations.head_tags"), lambda row: raw(", ".join(row["tags"]))),
     )
+    no_rows_text = msg("locations.none")
+    key = itemgetter("location_code")
 
     def prompt(self, state: LocationsState) -> Msg:
         return msg("pick.prompt_choice" if state.offered else "look_up.prompt_list")
-
-    def empty_text(self, state: LocationsState) -> Msg:
-        text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("locations.none")
-
-    def key(self, row: LocationsRow) -> str:
-        return row["location_code"]
 
     def actions(self, state: LocationsState) -> Actions:
         return _offered_actions(state)

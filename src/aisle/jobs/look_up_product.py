@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from aisle.jobs import list_cursor_and_search
@@ -219,23 +220,14 @@ class HitList(ListPage[LookUpState, SearchRow]):
         Column(msg("head.number"), lambda row: raw(row["product_number"])),
         Column(msg("head.brand"), lambda row: raw(row["brand_description"])),
     )
+    no_rows_text = msg("look_up.empty")
+    key = itemgetter("product_number")
 
     def prompt(self, state: LookUpState) -> Msg:
         return msg("pick.prompt_choice") if state.offered_order else list_cursor_and_search.product_prompt(state)
 
-    def empty_text(self, state: LookUpState) -> Msg:
-        text = state.typed or state.search
-        return (
-            list_cursor_and_search.not_found_message("look_up.no_match", text, state.may_have_more)
-            if text
-            else msg("look_up.empty")
-        )
-
     def may_have_more(self, state: LookUpState) -> bool:
         return state.may_have_more
-
-    def key(self, row: SearchRow) -> str:
-        return row["product_number"]
 
     def query(self, state: LookUpState, context: Context) -> Query:
         return super().query(state, context)._replace(id="hits")
@@ -282,7 +274,7 @@ class ProductPage(DetailPage[LookUpState]):
         return (
             *(_stock_blocks(product) if product else ()),
             nearby_block(state.nearby, product),
-            *(() if _sales_chart(state) else (_order_block(state.waiting_orders),)),
+            *(() if _sales_chart(state) else (order_block(state.waiting_orders),)),
             delivery_block(product, state.deliveries),
             *(_fact_blocks(product, state.product_number) if product else ()),
         )
@@ -291,7 +283,7 @@ class ProductPage(DetailPage[LookUpState]):
         """Return the page; at a desk with the chart of the sales and the orders beside it."""
         chart = _sales_chart(state)
         return (
-            super().view(state)._replace(side=SidePane(chart, (_order_block(state.waiting_orders),)) if chart else None)
+            super().view(state)._replace(side=SidePane(chart, (order_block(state.waiting_orders),)) if chart else None)
         )
 
     def at_desk(self, state: LookUpState, is_desk: bool) -> LookUpState:
@@ -456,15 +448,15 @@ def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 
 
-def _order_block(orders: tuple[OrdersWithProductRow, ...]) -> Block:
+def order_block(orders: Sequence[OrdersWithProductRow]) -> Block:
+    """Return the block of the orders that need a product or hold it."""
     return Block(msg("look_up.orders", count=len(orders)), tuple(
-        (raw(row["order_number"]), need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
+        (raw(row["order_number"]), _need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
         for row in orders
     ))  # fmt: skip
 
 
-def need_text(row: OrdersWithProductRow) -> Msg:
-    """Return what an order still needs of a product, and what it holds."""
+def _need_text(row: OrdersWithProductRow) -> Msg:
     needed, held = row["needed"], row["held"]
     if needed <= 0:
         return msg("look_up.order_has", held=held)

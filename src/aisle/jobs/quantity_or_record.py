@@ -1,4 +1,4 @@
-"""Judgement whether a typed number is a quantity or the number of a record, and the question about it.
+"""Judgement whether a typed number is a quantity or the number of a record, and whether a quantity is plausible.
 
 That it is no choice was decided in `scan/grammar`.
 A number at the pace of a scanner: `session/ask_if_number_is_quantity`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
@@ -21,6 +21,15 @@ MIN_RECORD_NUMBER = Decimal(10)
 """Smallest number read as that of a badge or closed order. Most quantities have one digit, and these records are of no
 use where one is open: of one digit only products, locations, deliveries and active orders are asked about."""
 
+IMPLAUSIBLE_FACTOR = Decimal(10)
+"""Factor above the expected quantity from which a confirmation is asked."""
+
+ALWAYS_ASKED_FROM = Decimal(10**6)
+"""Quantity from which a confirmation is always asked."""
+
+DROP_QUANTITY = "not_so_many"
+"""Kind of the choice that drops the quantity in question."""
+
 MAX_LIKELY_QUANTITY = Decimal(9999)
 """Largest likely quantity. A greater number that is known to the store names a record: labels have such codes."""
 MAX_RECORD_CHOICES = 8
@@ -30,6 +39,45 @@ RECORD_CHOICES = ("is_product", "is_location", "is_delivery", "is_order", "is_re
 """Kinds of choices that read digits as the number of a record."""
 MAX_QUANTITY_DIGITS = 3
 """Most digits of an unknown number that is taken for a quantity. Orders have four digits."""
+
+
+class QuantityQuestion(NamedTuple):
+    """Question about a quantity that is stored nowhere else: if so many are meant, or what the typed digits name."""
+
+    quantity: Decimal
+    matches: tuple[Match, ...] = ()
+    """Records with these digits. Without one it is asked if so many are meant."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of its choices: the quantity, then the records, or that the quantity is dropped."""
+        return ("quantity", *([f"is_{each.kind}" for each in self.matches] or [DROP_QUANTITY]))
+
+    def choices(self, quantity: Decimal | Msg) -> tuple[Msg, ...]:
+        """Return the texts of its choices; `quantity` is with its unit."""
+        records = [_record_choice(match) for match in self.matches] or [msg("order_actions.no")]
+        return (msg("count.choice_quantity", quantity=quantity), *records)
+
+    def match_of_choice(self, number: int) -> Match | None:
+        """Return the record of a choice; None for the quantity and for dropping it."""
+        return self.matches[number - 2] if 2 <= number < len(self.matches) + 2 else None
+
+    def names(self, match: Match) -> bool:
+        """Return True if a scan says what the digits are: the number of this record."""
+        return any((each.kind, each.key) == (match.kind, match.key) for each in self.matches)
+
+    def text(self, quantity: Decimal | Msg, label: str | Msg) -> Msg:
+        """Return the question; `quantity` is with its unit."""
+        if not self.matches:
+            return msg("count.confirm_quantity", value=quantity, label=label)
+        return number_question(self.matches[0], self.quantity, *self.matches[1:])
+
+
+def _record_choice(match: Match) -> Msg:
+    if match.kind not in (PRODUCT, LOCATION):
+        return other_choice_text(match)
+    id_ = "locations.title_location" if match.kind == LOCATION else "count.choice_product"
+    return msg(id_, label=match.label or match.key)
 
 
 def is_too_short_for_code(code: str) -> bool:
@@ -81,13 +129,13 @@ def are_several_guesses(rows: Iterable[RecordsByNumberRow]) -> bool:
 
 
 def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
-    """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
+    """Return the records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
     usable = [row for row in rows if may_be_number_of(row["kind"], value, is_active=bool(row.get("is_active")))]
     found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in usable]
     orders = {each.key for each in found if each.kind == ORDER}
     found = [each for each in found if each.kind != REFERENCE or each.key not in orders]
     order = {kind: rank for rank, kind in enumerate(kinds)}
-    return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
+    return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))[:MAX_RECORD_CHOICES]
 
 
 def may_be_number_of(kind: str, value: Decimal, *, is_active: bool = False) -> bool:
@@ -144,3 +192,42 @@ def with_distinct_names(products: Sequence[Match]) -> Sequence[Match]:
     if len({each.label for each in products}) == len(products):
         return products
     return [each._replace(label=f"{each.label} {each.key}".strip()) for each in products]
+
+
+def is_implausible(
+    value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal = Decimal(0), added: Decimal | None = None
+) -> bool:
+    """Return True if a quantity must be confirmed. It is implausible if it is far more than `expected`, or at least
+    `limit` if nothing is expected; seven digits always are.
+
+    `entered` was entered before and is plausible, and so is what is not far above it if `entered` itself is far more
+    than expected. A scan adds to it: it is implausible only if what it adds (`added`) is more than expected, and later
+    only if that is far more, or at least `limit`.
+    """
+    if value <= entered:
+        return False
+    if value >= ALWAYS_ASKED_FROM:
+        return True
+    is_large = bool(limit) and (value if added is None else added) >= limit
+    if expected <= 0:
+        return bool(limit) and value >= limit and (is_large or value > IMPLAUSIBLE_FACTOR * entered)
+    usual = IMPLAUSIBLE_FACTOR * expected
+    if value <= usual:
+        return False
+    is_far_before = entered > usual
+    if added is None:
+        return is_large or not is_far_before or value > IMPLAUSIBLE_FACTOR * entered
+    return is_large or added > (usual if is_far_before else expected)
+
+
+def is_implausible_sum(value: Decimal, expected: Decimal, limit: Decimal, entered: Decimal, scanned: Decimal) -> bool:
+    """Return True if a typed quantity, or the sum after `scanned` more, must be confirmed."""
+    if scanned == 1:
+        return is_implausible_scan(value, max(expected, entered), limit)
+    return is_implausible(value, expected, limit, entered, scanned or None)
+
+
+def is_implausible_scan(value: Decimal, known: Decimal, limit: Decimal) -> bool:
+    """Return True if the sum of single scans must be confirmed. One more piece is plausible while the sum is below
+    `limit`."""
+    return value >= ALWAYS_ASKED_FROM or (bool(limit) and value >= limit and value > IMPLAUSIBLE_FACTOR * known)

@@ -73,6 +73,11 @@ def start_of_day(day: date) -> datetime:
     return datetime.combine(day, time()).astimezone()
 
 
+def today(now: str) -> date:
+    """Return the current day of the store; that of the text if its time is out of range."""
+    return day_in_store(now) or date.fromisoformat(now[:10])
+
+
 def start_of_today(now: str) -> datetime:
     """Return the time at which the current day began."""
     return start_of_day(datetime.fromisoformat(now).astimezone().date())

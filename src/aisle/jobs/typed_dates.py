@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from aisle.barcode_numbers import are_digits, has_check_digit
+from aisle.scan.gs1 import nearest_century, parse_expiry_label
 
 _MONTHS = (
     "january januari januar janvier janner",
@@ -33,6 +34,9 @@ _MONTHS = (
 _DAYS_AHEAD = re.compile(r"\+\s*(\d{1,4})", re.ASCII)
 _PART = re.compile(r"\d+|[a-z]+", re.ASCII)
 _DATE = re.compile(r"[\da-z]+(?:[-./, ]+[\da-z]+)*[-./, ]*", re.ASCII)
+
+MAX_YEARS_TYPED = 50
+"""Years from today beyond which eight digits are no typed date."""
 
 _DATE_LENGTHS = (4, 6, 8)
 """Digits of a date without signs."""
@@ -57,6 +61,15 @@ def parse_date(text: str, today: date, *, past_days: int = 0) -> date | None:
         return _nearest(parts[0], parts[1], today - timedelta(days=past_days)) if parts else None
     except (ValueError, OverflowError):
         return None
+
+
+def parse_label_date(text: str, today: date, *, past_days: int = 0) -> date | None:
+    """Return the expiry date of a label that has dates alone (`17261214`); None for other text, and for a date that may
+    be typed."""
+    typed, expiry = parse_date(text, today, past_days=past_days), parse_expiry_label(text)
+    if not expiry or (typed and abs(typed.year - today.year) < MAX_YEARS_TYPED):
+        return None
+    return nearest_century(date.fromisoformat(expiry), today)
 
 
 def is_date(text: str) -> bool:

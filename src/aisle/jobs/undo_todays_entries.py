@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import attrgetter
 from typing import NamedTuple
 
 from aisle.decimal_of_row import to_decimal, to_decimal_or_none
@@ -135,18 +136,13 @@ class EntryList(ListPage[MyEntriesState, Entry]):
         Column(msg("head.location"), lambda row: raw(row.location)),
         Column(msg("head.time"), lambda row: msg("clock", at=row.at)),
     )
+    no_rows_text = msg("list.empty")
+    key = attrgetter("key")
 
     def title(self, state: MyEntriesState) -> Msg:
         if state.product:
             return msg("my_entries.title_product", label=state.label)
         return msg("my_entries.title_mine" if state.only_mine else "my_entries.title_all")
-
-    def empty_text(self, state: MyEntriesState) -> Msg:
-        text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("list.empty")
-
-    def key(self, row: Entry) -> str:
-        return row.key
 
     def arguments(self, state: MyEntriesState, context: Context) -> Args:
         user = context.user if state.only_mine else ""

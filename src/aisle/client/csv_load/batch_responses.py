@@ -13,7 +13,8 @@ from aisle.client.client import Client
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import BadRow, Meanwhile
-from aisle.client.errors import ClientError, InvalidResponse, status_error
+from aisle.client.csv_load.service_reads import store_numbers
+from aisle.client.errors import ClientError, Forbidden, InvalidResponse, NotFound, status_error
 from aisle.client.response_and_json_limits import Response, to_int64
 from aisle.contract.request_encoding import encode_segment
 
@@ -113,22 +114,31 @@ class Confirmed:
             self._keys.setdefault(store, {})[key] = file
 
     async def ask(self) -> Meanwhile:
-        """Return the files of which the service no longer knows all keys, and if other loads wrote.
+        """Return the files of which the service no longer knows all keys or shows no store, and if other loads wrote.
 
         Raise ClientError.
         """
-        files: dict[str, None] = {}
-        has_other_loads = False
+        found = Meanwhile()
         for store, kept in self._keys.items():
             at = store or await self._any_store()
-            is_chain_alone = not at and len(self._keys) == 1  # a chain without stores cannot be asked
-            keys = [] if is_chain_alone else list(kept)
+            if at or len(self._keys) > 1:  # a chain without stores cannot be asked
+                found = found.joined(await self._ask_store(at, kept))
+        return found
+
+    async def _ask_store(self, store: str, kept: dict[str, str]) -> Meanwhile:
+        """Return the same for the keys of one store; '' if the service shows no store any more."""
+        if not store:
+            return Meanwhile(hidden=tuple(kept.values()))
+        keys, found = list(kept), Meanwhile()
+        try:
             for first in range(0, len(keys), AT_ONCE):
-                some = keys[first : first + AT_ONCE]
-                unknown, other_loads = await self._unknown(at, some) if at else (some, 0)
-                files |= dict.fromkeys(kept[key] for key in unknown)
-                has_other_loads = has_other_loads or other_loads > 0
-        return Meanwhile(tuple(files), has_other_loads)
+                unknown, other_loads = await self._unknown(store, keys[first : first + AT_ONCE])
+                found = found.joined(Meanwhile(tuple(kept[key] for key in unknown), other_loads > 0))
+        except (Forbidden, NotFound) as error:
+            if store in await store_numbers(self._client):
+                return found._replace(unasked=str(error))
+            return found._replace(hidden=tuple(kept.values()), hidden_stores=(store,))
+        return found
 
     async def _any_store(self) -> str:
         """Return a store by which keys of the chain can be asked for; empty if there is none."""
@@ -139,8 +149,6 @@ class Confirmed:
         """Return those of the keys that the service does not know, and the number of loads that wrote since theirs."""
         path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
         response = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
-        if response.status in (403, 404):  # the store itself is gone
-            return keys, 0
         if not response.is_success:
             raise status_error("list-unknown-keys", response)
         try:

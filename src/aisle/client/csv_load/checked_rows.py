@@ -18,6 +18,7 @@ from aisle.client.csv_load.clean_cells_by_column_kind import (
     LIST,
     MONEY,
     NUMBERS,
+    POOL,
     WHOLE,
     is_one_or_two,
     split_numbers,
@@ -105,6 +106,8 @@ class CsvTable:
         """Units of the products whose quantities have a unit, by product."""
         self.mistaken_keys: dict[str, Mapping[str, str]] = {}
         """Keys that rows name by mistake, by column, with those that are meant (`find_mistaken_keys`)."""
+        self.pool_names: dict[str, Mapping[str, int]] = {}
+        """Stock pools of stores, by store and folded name, if rows name a pool by its name (`warn_of_pools`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
         self._line_indexes = [names.index(name) if name in names else -1 for name in _LINE_COLUMNS]
         self._lines_with_separators: set[int] = set()
@@ -468,7 +471,8 @@ class CsvTable:
                 if cleaned.value:
                     values[column.name] = column.parse(cleaned.value)
             except ValueError as error:
-                faults.append(f"{column.name} {error}{self._unit_advice(index, found)}")
+                fault = self._named_pool_fault(column, cell, found) or f"{error}{self._unit_advice(index, found)}"
+                faults.append(f"{column.name} {fault}")
                 continue
             if unit:
                 changes.append(f"{column.name}: the unit {unit} taken off, which is the product's own")
@@ -503,6 +507,12 @@ class CsvTable:
             nothing = "a price of the chain" if column.name == "store_number" else "goods at no location"
             raise ValueError(f"is {cell}, which takes a value away; leave the cell empty for {nothing}")
         return column.empty_value(cell)
+
+    def _named_pool_fault(self, column: Column, cell: str, found: list[str]) -> str:
+        """Return why a stock pool that is named by its name is refused; empty if it is not."""
+        name, (store, *_) = trim_blanks(cell), self._clean_key(found, self._key_column_indexes) or ("",)
+        pool = self.pool_names.get(store, {}).get(fold_code(name)) if column.kind == POOL else None
+        return f"{name} is pool {pool} of the store; write {pool}" if pool else ""
 
     def _unit_advice(self, index: int, found: list[str]) -> str:
         """Return in which unit a quantity is to be written, if it has another unit; otherwise empty."""

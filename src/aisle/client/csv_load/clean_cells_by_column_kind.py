@@ -186,11 +186,14 @@ def _clean_date(cell: str, notation: Notation) -> CleanedCell:
     change = "a week read as its first day, the Monday" if _WEEK.fullmatch(bare) else "local date read as yyyy-mm-dd"
     change = "pm left out, because its hour is after noon already" if _HOUR_AND_PM.search(bare) else change
     if len(date_text) == len("yyyy-mm-dd") and has_time(bare):
+        if notation.has_times:
+            return CleanedCell(date_text, changes, warning=_MIDNIGHT_AMONG_TIMES)
         midnight = "midnight left out, so that the day alone is meant"
         change = midnight if bare.startswith(date_text) else join_changes(change, midnight)
     return CleanedCell(date_text, join_changes(changes, change))
 
 
+_MIDNIGHT_AMONG_TIMES = "is midnight, where other rows have another time, and is read as the day alone"
 _HOUR_AND_PM = re.compile(r"[\sT](?:1[3-9]|2[0-3])(?:[:.]\d\d){0,2}\s*p\.?\s?m\.?\Z", re.ASCII | re.IGNORECASE)
 """Time of 24 hours with a word for the second half of the day behind it."""
 _WEEK = re.compile(r"\d{4}-?W\d\d", re.ASCII)

@@ -93,6 +93,8 @@ class Notation:
         """First of these dates that shows each order of day and month, or (with an empty name) none, by column."""
         self._has_year_last = False
         """True if a date with hyphens has four digits, or more than 31, at its end."""
+        self._columns_with_times: set[int] = set()
+        """Columns with a date that has a time of day other than midnight."""
         self._day_second: tuple[int, str] | None = None
         """Date with the year first whose second number can only be a day."""
         self._last_year = date.today().year + YEARS_AHEAD
@@ -135,6 +137,11 @@ class Notation:
         return bool(self._dotted_codes)
 
     @property
+    def has_times(self) -> bool:
+        """True if a date of the column has a time of day other than midnight."""
+        return self._column in self._columns_with_times
+
+    @property
     def has_decimal_points(self) -> bool:
         """True if a number of the file has a decimal point."""
         return POINT in self._numbers
@@ -142,6 +149,8 @@ class Notation:
     def observe_date(self, line: int, cell: str, column: int = 0) -> None:
         """Record what a cell of a column of dates shows."""
         plain = plain_date(cell)
+        if column not in self._columns_with_times and _has_time_of_day(plain):
+            self._columns_with_times.add(column)
         if first := YEAR_FIRST.match(plain):
             if self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
                 self._day_second = (line, cell)
@@ -448,6 +457,17 @@ class Notation:
         if found[1] == found[3] or self._is_day_first:
             return DAY_FIRST
         return next(iter(self._dates)) if len(self._dates) == 1 else ""
+
+
+def _has_time_of_day(plain: str) -> bool:
+    """Return True if a date has a time of day other than midnight."""
+    found = YEAR_FIRST.fullmatch(plain)
+    if found and _ISO_TIME.fullmatch(found[4]):
+        return bool(found[4]) and not _MIDNIGHT.fullmatch(found[4])
+    try:
+        return bool(split_written_date(plain).time)
+    except ValueError:
+        return False  # the row will be refused with a reason
 
 
 LOCAL_FLAGS: Mapping[str, str] = {

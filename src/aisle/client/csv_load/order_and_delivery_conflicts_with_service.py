@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import tzinfo
 from decimal import Decimal
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from aisle.client.client import Client
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.describe_record_differences import Difference, listed_differences
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS, price_of
+from aisle.client.csv_load.key_forms import nearest, suggestion
 from aisle.client.csv_load.records import Record
 from aisle.client.csv_load.report import FileNotes
 from aisle.client.csv_load.service_reads import NAMED_ORDERS, fetch_orders, queries_for, store_numbers, store_rows
@@ -37,11 +39,23 @@ async def warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
                         price_of(one.get("line_number")): str(one.get("product_number") or "")
                         for one in row.get("lines") or ()
                     }
+        near = await _near_orders(client, store, [order for order in orders if order not in known])
         for order, reservations in orders.items():
             for one in reservations:
                 what, value = _reservation_fault(order, one, known.get(order))
+                value += f" ({near[order]})" if order in near else ""
                 if what:
                     table.notes.add_warning(what, value, one.line, beside=one.delivery)
+
+
+async def _near_orders(client: Client, store: str, unknown: Sequence[str]) -> dict[str, str]:
+    """Return for unknown orders the open one of the store that can be meant, as a question; none if there is none."""
+    numbers: list[str] = []
+    if unknown:
+        with suppress(ClientError):  # it is only a hint
+            rows = store_rows(client, "list-customer-orders", store)
+            numbers = [str(row.get("order_number")) async for row in rows]
+    return {order: suggestion(order, other) for order in unknown if (other := nearest(order, numbers))}
 
 
 class _Reservation(NamedTuple):

@@ -502,7 +502,9 @@ def _add_line(layout: FileLayout, record: Values, row: TableRow) -> str:
         elif record.setdefault(name, value) != value:
             whose = f"{layout.noun} {row.key[-1]}" if row.key else layout.noun
             said, before = (f"{one:f}" if isinstance(one, Decimal) else repr(one) for one in (value, record[name]))
-            return f"{name} is {said}, but {before} in an earlier row of {whose}; write one of them in both"
+            of_line = f"{layout.lines_field}.{name}"
+            other = f", or name the column {of_line} if each line has its own" * (of_line in layout.line_fields)
+            return f"{name} is {said}, but {before} in an earlier row of {whose}; write one of them in both{other}"
     record.setdefault(layout.lines_field, []).append(line)
     return ""
 

@@ -302,11 +302,24 @@ class Meanwhile(NamedTuple):
     """True if another load wrote to the chain or to a store of this one."""
     unasked: str = ""
     """Reason for which that could not be checked."""
+    hidden: tuple[str, ...] = ()
+    """Files of whose rows nothing is known, because the service shows their store no more."""
+    hidden_stores: tuple[str, ...] = ()
 
     @property
     def is_undone(self) -> bool:
         """True if something that was loaded may be gone or replaced."""
-        return bool(self.lost) or self.has_other_loads
+        return bool(self.lost) or bool(self.hidden) or self.has_other_loads
+
+    def joined(self, other: Meanwhile) -> Meanwhile:
+        """Return the events of this and another part of the service."""
+        return Meanwhile(
+            tuple(dict.fromkeys(self.lost + other.lost)),
+            self.has_other_loads or other.has_other_loads,
+            self.unasked or other.unasked,
+            tuple(dict.fromkeys(self.hidden + other.hidden)),
+            self.hidden_stores + other.hidden_stores,
+        )
 
     def lines(self, again: str) -> list[str]:
         """Return what happened, and what to do, as lines of the report. `again` is what another load does."""
@@ -315,6 +328,14 @@ class Meanwhile(NamedTuple):
             lines.append(
                 "The service was put back from an earlier copy while this load ran: what it had taken of"
                 f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: {again}."
+            )
+        if self.hidden:
+            word = "stores" if len(self.hidden_stores) != 1 else "store"
+            stores = f"{word} {clean(first_of(self.hidden_stores, SHORT.stores))}".rstrip()
+            lines.append(
+                f"The service no longer shows {stores} to this token, so whether it still has what it took of"
+                f" {', '.join(map(clean, self.hidden))} is unknown: it may have been put back from an earlier copy"
+                f" while this load ran. If the token may still use the store, load again: {again}."
             )
         if self.has_other_loads:
             lines.append(
@@ -446,12 +467,19 @@ def not_read_reason(name: str) -> str:
         return f"{clean(name)}: not read, because it is a folder; load it by itself, if that is meant."
     if not _CSV_NAME.fullmatch(name.casefold()):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
-    stem = re.sub(r"[\W_]+", "", name.casefold())
-    near = [layout.file for layout in LAYOUTS if re.sub(r"s?\.csv|_", "", layout.file) in stem]
+    near = [layout.file for layout in LAYOUTS if _like(layout.file).search(name.casefold())]
     advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
     return f"{clean(name)}: not read, because no file of a load has this name{advice}."
 
 
+def _like(file: str) -> re.Pattern[str]:
+    """Return a pattern for names that can be meant for a file: its words in the plural, or before words of a copy."""
+    words = file.removesuffix(".csv").replace("_", r"[\W_]*")
+    one = words.removesuffix("s")
+    return re.compile(rf"{words}(?![^\W\d_])|{one}s?(?:[\W\d_]|{_COPY_WORDS})*\Z")
+
+
+_COPY_WORDS = "csv|export|list|lijst|liste|data|daten|copy|kopie|copie|new|nieuw|neu|old|oud|alt|final"
 _BESIDE_OTHERS = ("~$", ".~", "._")
 """Beginnings of names of files that spreadsheets and Macintosh keep beside those that they are of."""
 _CSV_NAME = re.compile(r"[^./]*\.?|.*\.csv[^a-z~#]*", re.DOTALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from aisle.client.client import Client
@@ -24,7 +25,10 @@ _COLUMNS = {
 
 
 async def warn_of_pools(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
-    """Add a warning for each new row with a pool, not the first, for which its store has no name, but for others."""
+    """Add a warning for each new row with a pool, not the first, for which its store has no name, but for others.
+
+    Give the table the names of pools of stores for which rows write a pool's name.
+    """
     if table.layout is STORES:
         await _warn_of_names(table, client)
     columns = [name for name in _COLUMNS.get(table.name, ()) if table.has_column(name)]
@@ -33,8 +37,14 @@ async def warn_of_pools(table: CsvTable, client: Client, known_keys: Collection[
     for line, (store, of, *cells) in rows:
         cells_of = zip(columns, cells, strict=True)
         pools = {(name, pool.lstrip("0")) for name, cell in cells_of for pool in cell.split("|") if pool.isdigit()}
-        if pools and store not in named:
-            named[store] = {str(pool) for pool, name in (await _names(client, store)).items() if name}
+        has_name = any(cell and not cell.isdigit() for cell in cells) and store not in table.pool_names
+        if has_name or (pools and store not in named):
+            names = {pool: name for pool, name in (await _names(client, store)).items() if name}
+            named[store] = {str(pool) for pool in names}
+            forms = Counter(map(fold_code, names.values()))
+            table.pool_names[store] = {
+                form: pool for pool, name in names.items() if forms[form := fold_code(name)] == 1
+            }
         for name, pool in sorted(pools) if (store, of) not in known_keys else ():
             if named[store] and pool not in named[store] | {"1"}:
                 value = f"{pool} in store {store}"

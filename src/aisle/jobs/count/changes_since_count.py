@@ -69,6 +69,11 @@ def reviewed_lines(state: CountState) -> tuple[CountLine, ...]:
     return (*state.differing_lines, *changed)
 
 
+def has_changes(state: CountState) -> bool:
+    """Return True if goods of a counted line were lost or found since."""
+    return any(change_since(state, item) for item in state.lines)
+
+
 def booked_message(state: CountState, line: CountLine) -> Msg | None:
     """Return what was counted, what was lost or found since, and what will be booked; None if nothing was."""
     change, counted = change_since(state, line), line.counted or Decimal(0)

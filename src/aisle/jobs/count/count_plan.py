@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count import finish_count
-from aisle.jobs.count.count_state import CountState, CountTarget
+from aisle.jobs.count.count_state import CountState, CountTarget, Result
 from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.view import GOOD, INFO, WRONG
@@ -17,7 +17,6 @@ from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Match, Scan
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, LocationsRow
 
-PlanTurn = Turn[CountState]
 
 ROWS_ABOVE = 2
 """Rows shown above the target that was added last."""
@@ -31,7 +30,7 @@ def show_plan(state: CountState) -> CountState:
     return state._replace(phase="list", first_row=0)
 
 
-def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
+def add_scanned_to_plan(state: CountState, scan: Scan) -> Result:
     """Add a scanned location or product to the list; the walking order of a location is looked up first."""
     match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
     if match is None:
@@ -50,7 +49,7 @@ def is_same_target(target: CountTarget, match: Match) -> bool:
     return target.kind == kind and target.key.casefold() == match.key.casefold()
 
 
-def add_location(state: CountState, row: LocationRow | None) -> PlanTurn:
+def add_location(state: CountState, row: LocationRow | None) -> Result:
     """Add the scanned location to the list, at its position in the walk."""
     match, state = state.pending_scan, state._replace(pending_scan=None)
     if match is None:
@@ -59,7 +58,7 @@ def add_location(state: CountState, row: LocationRow | None) -> PlanTurn:
     return _add_to_plan(state, (CountTarget("location", match.key, match.key, order),))
 
 
-def query_aisle(state: CountState) -> PlanTurn:
+def query_aisle(state: CountState) -> Result:
     """Query all locations in the aisle of the location that was added last."""
     beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
     if not beside:
@@ -67,7 +66,7 @@ def query_aisle(state: CountState) -> PlanTurn:
     return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
 
 
-def add_aisle(state: CountState, rows: Iterable[LocationsRow]) -> PlanTurn:
+def add_aisle(state: CountState, rows: Iterable[LocationsRow]) -> Result:
     """Add the locations of the aisle that are not on the list."""
     listed = {each.key.casefold() for each in state.plan if each.kind == "location"}
     codes = [(str(row["location_code"]), to_decimal(row.get("location_order"), NO_WALK_ORDER)) for row in rows]
@@ -77,7 +76,7 @@ def add_aisle(state: CountState, rows: Iterable[LocationsRow]) -> PlanTurn:
     )
 
 
-def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTurn:
+def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> Result:
     last_added = max((each.added for each in state.plan), default=0)
     targets = tuple(each._replace(added=last_added + place) for place, each in enumerate(targets, 1))
     todo = (*state.plan, *targets)
@@ -98,7 +97,7 @@ def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
     )
 
 
-def remove_from_plan(state: CountState) -> PlanTurn:
+def remove_from_plan(state: CountState) -> Result:
     """Remove the target that was added last from the list."""
     if not state.plan:
         return reply(state, WRONG, "pick.nothing_to_undo")
@@ -108,14 +107,14 @@ def remove_from_plan(state: CountState) -> PlanTurn:
     return reply(state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan))
 
 
-def start_plan(state: CountState) -> PlanTurn:
+def start_plan(state: CountState) -> Result:
     """Start counting the first target of the list."""
     if not state.plan:
         return reply(state, WRONG, "count.list_empty")
     return finish_count.begin_count(state, state.plan[0])
 
 
-def next_in_plan(state: CountState, context: Context) -> PlanTurn:
+def next_in_plan(state: CountState, context: Context) -> Result:
     """Go to the next target; send what is counted, and move a location with nothing counted to the end."""
     if state.counted_lines:
         return finish_count.finish_counting(state, context)

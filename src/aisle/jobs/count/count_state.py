@@ -10,20 +10,17 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
-from aisle.jobs.job import Policy
+from aisle.jobs.job import Policy, Turn
+from aisle.jobs.quantity_or_record import QuantityQuestion
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER
-from aisle.scan.grammar_and_meaning_types import DELIVERY, ORDER, PERSON, REFERENCE, Match
+from aisle.scan.grammar_and_meaning_types import Match
 
 MAX_UNDO = 100
 
 MAX_PRODUCTS = 200
 """Number of products read when a location is opened. In a stockroom the others are read when they are scanned, and all
 of them at the end."""
-
-
-UNCOUNTABLE_KINDS = (ORDER, REFERENCE, DELIVERY, PERSON)
-"""Kinds of records whose number may be typed but which cannot be counted."""
 
 
 FOUND_BY_WORDS = "found"
@@ -128,8 +125,8 @@ class UndoStep(NamedTuple):
 
 
 class CountTarget(NamedTuple):
-    """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be a `quantity`,
-    `FOUND_BY_WORDS`, or one of `UNCOUNTABLE_KINDS`."""
+    """Target of a count: a `location`, or a `product` at all its locations. As a choice it may also be
+    `FOUND_BY_WORDS`."""
 
     kind: str
     key: str
@@ -177,6 +174,7 @@ class CountState(NamedTuple):
     typed_number: Decimal | None = None
     """Digits that are being looked up: a quantity or a record's number."""
     choices: tuple[CountTarget, ...] = ()
+    question: QuantityQuestion | None = None
     pending_scan: Match | None = None
     """Scan of a product that is being looked up."""
     sent: SentSummary | None = None
@@ -244,6 +242,9 @@ class CountState(NamedTuple):
             return self
         plan = (CountTarget(sent.listed_kind, sent.listed_key, sent.label), *self.plan)
         return self._replace(plan=plan, phase="list" if self.phase == "start" else self.phase)
+
+
+Result = Turn[CountState]
 
 
 def exceeds_threshold(line: CountLine, policy: Policy) -> bool:

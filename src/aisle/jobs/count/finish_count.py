@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
-from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, SentSummary
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result, SentSummary
 from aisle.jobs.count.sent_count_types import CountedQuantity, SentCount, StockChange
 from aisle.jobs.job import Args, Close, Context, Query, Refresh, Turn, reply
 from aisle.jobs.list_cursor_and_search import scroll_rows
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.log import LaterCountsRow
     from aisle.operation_body_types import LogEntry
 
-Result = Turn[CountState]
 
 QUERY_ALL = "all"
 """Query of all stock lines at a location, and its id."""
@@ -277,13 +276,18 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
 
 def scroll(state: CountState, key: str, context: Context) -> CountState:
     """Scroll the rows of a list."""
-    size = max(1, context.window_rows - 2)
-    return state._replace(first_row=scroll_rows(state.first_row, _row_count(state), size, key))
+    return state._replace(first_row=scroll_rows(state.first_row, _row_count(state), _page_rows(state, context), key))
 
 
 def fill_last_page(state: CountState, context: Context) -> CountState:
     """Scroll back so that the last page is full."""
-    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - max(1, context.window_rows - 2))))
+    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - _page_rows(state, context))))
+
+
+def _page_rows(state: CountState, context: Context) -> int:
+    """Return the rows that are surely in sight; those of a review with booked figures may take two lines."""
+    has_two_lines = state.phase == "summary" and changes_since_count.has_changes(state)
+    return max(1, (context.window_rows - 2) // (1 + has_two_lines))
 
 
 def _row_count(state: CountState) -> int:

@@ -11,13 +11,11 @@ from aisle.jobs.count import (
     handle_scans_and_quantities,
     undo_sent_count,
 )
-from aisle.jobs.count.count_state import CountState
+from aisle.jobs.count.count_state import CountState, Result
 from aisle.jobs.job import Close, Context, Start, Turn, UndoLast, reply
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import Command
-
-Result = Turn[CountState]
 
 
 def handle_command(state: CountState, command: Command, context: Context) -> Result:
@@ -155,7 +153,7 @@ def set_pool(state: CountState, number: int) -> Result:
 
 def go_back(state: CountState) -> Result:
     """Leave a question, then the location or product, then the job."""
-    if state.choices:
+    if state.choices or state.question:
         return handle_scans_and_quantities.drop_quantity(state)
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
@@ -175,7 +173,7 @@ def go_back(state: CountState) -> Result:
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
     """Handle a choice by its number."""
-    if state.choices:
+    if state.choices or state.question:
         return handle_scans_and_quantities.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:

@@ -14,7 +14,7 @@ from aisle.jobs.count import (
     later_counts,
     undo_sent_count,
 )
-from aisle.jobs.count.count_state import CountLine, CountState
+from aisle.jobs.count.count_state import CountLine, CountState, Result
 from aisle.jobs.job import Context, Json, Query, Turn, reply
 from aisle.jobs.stock_pool_names import parse_pools
 from aisle.jobs.view import ASK, GOOD, Msg, Verdict, msg
@@ -22,8 +22,6 @@ from aisle.jobs.view import ASK, GOOD, Msg, Verdict, msg
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow
     from aisle.jobs.row_types.products import ProductRow
-
-Result = Turn[CountState]
 
 
 def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Context) -> Result:

@@ -5,26 +5,21 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import implausible_quantities, quantity_or_record
+from aisle.jobs import quantity_or_record
 from aisle.jobs.count import count_lines, count_state, finish_count, view
-from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
-from aisle.jobs.implausible_quantities import DROP_QUANTITY
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget, Result
 from aisle.jobs.job import Context, Query, Turn, reply
 from aisle.jobs.name_goods_and_locations import amount_of
-from aisle.jobs.quantity_or_record import distinct_labels, name_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Command, Match, Scan
+from aisle.jobs.quantity_or_record import QuantityQuestion, distinct_labels, name_of
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, Match, Scan
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationRow, RecordsByNumberRow
     from aisle.jobs.row_types.products import ProductRow
 
 
-Result = Turn[CountState]
-
 QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
-
-MATCH_KINDS = {"location": LOCATION, "product": PRODUCT}
 
 
 # Scans
@@ -93,67 +88,43 @@ def label_of_scan(state: CountState, match: Match) -> str:
 
 def product_of_choice(state: CountState, number: int) -> Match | None:
     """Return the product that has the number in question if this choice is that product."""
-    if number > len(state.choices) or not view.is_quantity_asked(state) or state.choices[number - 1].kind != PRODUCT:
-        return None
-    return _match_of_target(state.choices[number - 1])
+    match = state.question.match_of_choice(number) if state.question else None
+    return match if match and match.kind == PRODUCT else None
 
 
-def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
+def repeat_question(state: CountState, question: QuantityQuestion, event: Scan | Command, context: Context) -> Result:
     """Handle a scan or a letter while a quantity is in question. Nothing else is accepted before the answer, except
     `u`, which drops the quantity. A scan of the same product with a large quantity is added to the quantity in
     question."""
-    value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
+    item = view.open_quantity_line(state)
     assert item is not None
     if isinstance(event, Scan):
         first = event.matches[0]
         more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
-        if is_plausibility_asked(state) and implausible_quantities.is_implausible(
+        if not question.matches and quantity_or_record.is_implausible(
             more, item.expected, context.policy.large_quantity
         ):
-            return _ask_quantity(state, item, value + more)
-        asked = ((choice.kind, choice.key) for choice in state.choices[1:])
-        if not is_plausibility_asked(state) and (first.kind, first.key) in asked:
-            return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
+            return _ask_quantity(state, item, question.quantity + more)
+        if question.names(first):
+            return handle_scan(state._replace(question=None), event.matches, context)
         return reply(state, WRONG, "count.answer_first", what=name_of(first))
     if event.letter == "u":
         return drop_quantity(state)
-    if not is_plausibility_asked(state):
-        return Turn(state, (), Verdict(WRONG, _repeated_question(state, value)))
-    return reply(state, WRONG, "count.confirm_quantity", value=amount_of(item, value), label=item.label)
-
-
-def _repeated_question(state: CountState, value: Decimal) -> Msg:
-    first, *others = map(_match_of_target, state.choices[1:])
-    return quantity_or_record.number_question(first, value, *others)
-
-
-def is_plausibility_asked(state: CountState) -> bool:
-    """Return True if only the plausibility of a large quantity is in question."""
-    return view.is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
+    return Turn(state, (), Verdict(WRONG, question.text(amount_of(item, question.quantity), item.label)))
 
 
 def drop_quantity(state: CountState) -> Result:
     """Drop the quantity in question; the earlier one stays."""
-    item = view.open_quantity_line(state)
-    if not is_plausibility_asked(state) or item is None:
-        return reply(state._replace(choices=()), INFO, "session.dropped")
-    value = amount_of(item, Decimal(state.choices[0].key))
-    return reply(state._replace(choices=()), INFO, "receive.dropped", quantity=value, label=item.label)
+    question, item = state.question, view.open_quantity_line(state)
+    state = state._replace(choices=(), question=None)
+    if question is None or question.matches or item is None:
+        return reply(state, INFO, "session.dropped")
+    return reply(state, INFO, "receive.dropped", quantity=amount_of(item, question.quantity), label=item.label)
 
 
 def count_target(match: Match) -> CountTarget:
     """Return the target for a match: a location, or a product at all its locations."""
     return CountTarget("location" if match.kind == LOCATION else "product", match.key, match.label or match.key)
-
-
-def _target_of_number(match: Match) -> CountTarget:
-    if match.kind in count_state.UNCOUNTABLE_KINDS:
-        return CountTarget(match.kind, match.key, match.key if match.kind == ORDER else match.label or match.key)
-    return count_target(match)
-
-
-def _match_of_target(choice: CountTarget) -> Match:
-    return Match(MATCH_KINDS.get(choice.kind, choice.kind), choice.key, choice.label, code=choice.key)
 
 
 def _scan_location(state: CountState, match: Match, context: Context) -> Result:
@@ -291,14 +262,13 @@ def find_by_words(state: CountState, text: str) -> Result | None:
         return _ask_found(state, found[0])
     items = [state.lines[index] for index in found[:MAX_FOUND]]
     choices = tuple(CountTarget(count_state.FOUND_BY_WORDS, item.product, item.label) for item in items)
-    return reply(
-        state._replace(choices=choices, current_index=-1), ASK, "count.which_found", count=len(found), text=text
-    )
+    state = state._replace(choices=choices, question=None, current_index=-1)
+    return reply(state, ASK, "count.which_found", count=len(found), text=text)
 
 
 def _ask_found(state: CountState, index: int) -> Result:
     usual = count_lines.find_line(state, state.lines[index].product)
-    state = state._replace(choices=(), current_index=usual if usual >= 0 else index)
+    state = state._replace(choices=(), question=None, current_index=usual if usual >= 0 else index)
     label = count_lines.label_with_pools(state, state.current_index)
     return reply(state, ASK, "count.how_many_at", label=label, place=state.location)
 
@@ -320,20 +290,18 @@ def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, 
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
-    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))[
-        : quantity_or_record.MAX_RECORD_CHOICES
-    ]
+    matches = quantity_or_record.matches_of_number(rows, value, (LOCATION, PRODUCT))
     if not matches:
         return _enter_if_plausible(state, value, context)
-    found = matches[0]
     if quantity_or_record.is_likely_number(rows, value):
+        scan = Scan(matches[:1])
         return (
-            repeat_question(state, Scan((found,)), context)
-            if view.is_quantity_asked(state)
-            else handle_scan(state, (found,), context)
+            repeat_question(state, state.question, scan, context)
+            if state.question
+            else handle_scan(state, scan.matches, context)
         )
-    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), *map(_target_of_number, matches)))
-    return Turn(state, (), Verdict(ASK, quantity_or_record.number_question(found, value, *matches[1:])))
+    question = QuantityQuestion(value, matches)
+    return Turn(state._replace(choices=(), question=question), (), Verdict(ASK, question.text(value, "")))
 
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
@@ -343,14 +311,9 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
         return Turn(state)
     if question := _ask_if_plausible(state, item, value, context):
         return question
-    if state.has_moved_on and not _is_asked_about(state, value):
+    if state.has_moved_on and state.question != QuantityQuestion(value):  # typed again, a number is confirmed
         return _ask_quantity(state, item, value, "count.confirm_next")
     return _set_quantity(state, value, context)
-
-
-def _is_asked_about(state: CountState, value: Decimal) -> bool:
-    """Return True if this number is in question: typed again, it is confirmed."""
-    return is_plausibility_asked(state) and Decimal(state.choices[0].key) == value
 
 
 def _ask_if_plausible(
@@ -360,40 +323,42 @@ def _ask_if_plausible(
     scan; 0 if the value was typed."""
     counted = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0))
     limit = context.policy.large_quantity
-    if scanned == 1:
-        is_far = implausible_quantities.is_implausible_scan(value, max(line.expected, counted), limit)
-    else:
-        is_far = implausible_quantities.is_implausible(value, line.expected, limit, counted, scanned or None)
+    is_far = quantity_or_record.is_implausible_sum(value, line.expected, limit, counted, scanned)
     return _ask_quantity(state, line, value) if is_far else None
 
 
 def _ask_quantity(
     state: CountState, line: CountLine, value: Decimal, question: str = "count.confirm_quantity"
 ) -> Result:
-    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
+    state = state._replace(choices=(), question=QuantityQuestion(value))
     label = next((count_lines.label_with_pools(state, at) for at, each in enumerate(state.lines) if each == line), None)
     return reply(state, ASK, question, value=amount_of(line, value), label=label or line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
     """Apply a choice: the meaning of digits, or the next target."""
-    choice, is_number = state.choices[number - 1], state.choices[0].kind == "quantity"
-    if choice.kind == DROP_QUANTITY:
-        return drop_quantity(state)
-    state = state._replace(choices=())
+    if state.question:
+        return _answer_question(state, state.question, number, context)
+    choice, state = state.choices[number - 1], state._replace(choices=())
     if choice.kind == count_state.FOUND_BY_WORDS:
         return _ask_found(state, next(at for at, each in enumerate(state.lines) if each.product == choice.key))
-    if choice.kind == "quantity":
-        return _set_quantity(state, Decimal(choice.key), context)
-    if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
-        return reply(state, INFO, "session.dropped")
-    if is_number:
-        return handle_scan(state, (_match_of_target(choice),), context)
     return finish_count.finish_counting(state._replace(next_target=choice), context)
 
 
+def _answer_question(state: CountState, question: QuantityQuestion, number: int, context: Context) -> Result:
+    match = question.match_of_choice(number)
+    if number == 1:
+        return _set_quantity(state, question.quantity, context)
+    if match is None:
+        return drop_quantity(state)
+    state = state._replace(question=None)
+    if match.kind not in (PRODUCT, LOCATION):  # cannot be counted; the number was meant for another page
+        return reply(state, INFO, "session.dropped")
+    return handle_scan(state, (match,), context)
+
+
 def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
-    state = state._replace(choices=())
+    state = state._replace(choices=(), question=None)
     if state.phase in ("recount", "missing"):
         return _answer_with_quantity(state._replace(has_moved_on=True), value, context)
     turn = _set_typed(state, value, context)

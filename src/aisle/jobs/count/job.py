@@ -18,7 +18,7 @@ from aisle.jobs.count import (
     undo_sent_count,
     view,
 )
-from aisle.jobs.count.count_state import CountState, CountTarget
+from aisle.jobs.count.count_state import CountState, CountTarget, Result
 from aisle.jobs.count.handle_commands_and_choices import go_back, handle_choice, handle_command, set_pool
 from aisle.jobs.count.handle_query_answers import handle_rows
 from aisle.jobs.job import (
@@ -54,8 +54,6 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 
-Result = Turn[CountState]
-
 RECOUNTS_QUERY = Query("asked", "recounts", {"size": 99}, is_live=True)
 """Query for the recounts that were ordered; the start page shows their number."""
 
@@ -75,7 +73,7 @@ class CountJob(Job[CountState]):
     """Job from the first target to the last; each is sent separately."""
 
     name = "count"
-    version = 2
+    version = 3
     state_type = CountState
     requery_after_write = True
     steps: tuple[str, ...] = (
@@ -92,16 +90,14 @@ class CountJob(Job[CountState]):
 
     def accepts(self, state: CountState) -> Accepts:
         shown = view.choices(state)
-        choices, values = len(shown), shown if state.choices else ()
+        choices, values = len(shown), shown if state.choices or state.question else ()
         letters = PHASE_LETTERS.get(state.phase, "")
         if state.phase == "pool":
             choices = max(pool.number for pool in state.pools)
         if state.phase == "count" and (state.mode == "product" or state.plan):
             letters += "n"
         item = view.open_quantity_line(state)
-        typed_only = view.is_quantity_asked(state) or (
-            not state.choices and state.phase in ("missing", "summary", "leave")
-        )
+        typed_only = bool(state.question) or (not state.choices and state.phase in ("missing", "summary", "leave"))
         keys = view.choice_letters(state)
         decimals = bool(item and item.allows_decimals)
         return Accepts(
@@ -112,7 +108,7 @@ class CountJob(Job[CountState]):
             typed_only=typed_only,
             choice_values=values,
             choice_letters=keys,
-            is_number_asked=view.is_quantity_asked(state),
+            is_number_asked=state.question is not None,
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:
@@ -181,12 +177,11 @@ class CountJob(Job[CountState]):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
             return undo_sent_count.undo_sent(state, context)
-        asked = view.is_quantity_asked(state)
-        if asked and isinstance(event, Scan | Command):
-            return handle_scans_and_quantities.repeat_question(state, event, context)
-        if not asked and state.choices and isinstance(event, Command) and event.letter == "u":
+        if state.question and isinstance(event, Scan | Command):
+            return handle_scans_and_quantities.repeat_question(state, state.question, event, context)
+        if state.choices and isinstance(event, Command) and event.letter == "u":
             return handle_scans_and_quantities.drop_quantity(state)  # the question is the last input
-        if not asked and isinstance(event, Scan | Quantity | Command):
+        if isinstance(event, Scan | Quantity | Command):
             state = state._replace(choices=())
         if isinstance(event, Scan | Command | Choice | Back):
             state = state._replace(has_moved_on=False)
@@ -218,7 +213,7 @@ class CountJob(Job[CountState]):
 
 def _note_untaken(state: CountState, event: Event) -> CountState:
     """Note which scan is not taken if an input drops the question about it."""
-    if not state.choices or view.is_quantity_asked(state) or not isinstance(event, Scan | Command):
+    if not state.choices or not isinstance(event, Scan | Command):
         return state
     if state.choices[0].kind == count_state.FOUND_BY_WORDS:
         return state

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.count import count_lines
 from aisle.jobs.count.changes_since_count import query_changes
-from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut
+from aisle.jobs.count.count_state import CountState, LaterCount, LeftOut, Result
 from aisle.jobs.job import Close, Query, Turn
 from aisle.jobs.name_goods_and_locations import amount_of, measured, unit_of
 from aisle.jobs.view import Line, Msg, Row, msg, raw
@@ -82,7 +82,7 @@ def _without_count(line: CountLine) -> CountLine:
     return line._replace(**latest._asdict())
 
 
-def report_left_out(turn: Turn[CountState]) -> Turn[CountState]:
+def report_left_out(turn: Result) -> Result:
     """Add to the verdict, here and on the page below, which counts are left out; a turn without one leaves that to a
     later turn."""
     left = turn.state.left_out

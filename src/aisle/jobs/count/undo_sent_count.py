@@ -15,12 +15,10 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aisle.jobs.count.count_state import CountState
+    from aisle.jobs.count.count_state import CountState, Result
     from aisle.jobs.count.sent_count_types import StockChange
     from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
-
-    Result = Turn[CountState]
 
 
 BOOKED_QUERY = "booked"

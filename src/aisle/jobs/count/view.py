@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
-from aisle.jobs import quantity_or_record
 from aisle.jobs.choice_letters import assign_letters, letter_prompt, quantity_prompt
 from aisle.jobs.count import changes_since_count, count_lines, count_state, later_counts
-from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
-from aisle.jobs.implausible_quantities import DROP_QUANTITY
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
 from aisle.jobs.name_goods_and_locations import amount_of, unit_of
 from aisle.jobs.view import (
@@ -27,7 +26,6 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.scan.grammar_and_meaning_types import Match
 
 ANSWER_KINDS = {
     "missing": ["not_there", "leave_it", "count", "leave_all"],
@@ -42,6 +40,8 @@ _COMMANDS_OF_QUESTION = {"missing": "u", "leave": "u", "summary": "nu"}
 """Command letters of the pages that ask something before a count is sent or left."""
 
 MAX_UPCOMING = 12
+
+UNDO = KeyHint("u", msg("hint.undo"))
 
 
 def step_name(state: CountState) -> str:
@@ -73,8 +73,11 @@ def view(state: CountState) -> View:
 
 def choices(state: CountState) -> tuple[Msg, ...]:
     """Return the texts of the open choices, or of the numbered ones on a page without quantities."""
+    if state.question:
+        line, quantity = open_quantity_line(state), state.question.quantity
+        return state.question.choices(amount_of(line, quantity) if line else quantity)
     if state.choices:
-        return tuple(_choice_text(state, choice) for choice in state.choices)
+        return tuple(map(_choice_text, state.choices))
     match state.phase:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
@@ -96,8 +99,7 @@ def open_quantity_line(state: CountState) -> CountLine | None:
     if state.phase in ("missing", "recount"):
         return state.lines[state.question_index] if state.question_index >= 0 else None
     # While the next target is asked for, a number would set its quantity.
-    is_next_asked = bool(state.choices) and not is_quantity_asked(state)
-    return state.current_line if state.phase == "count" and not is_next_asked else None
+    return state.current_line if state.phase == "count" and not state.choices else None
 
 
 def choice_letters(state: CountState) -> str:
@@ -106,48 +108,15 @@ def choice_letters(state: CountState) -> str:
     Before a count is sent they are letters too: a number there corrects the last quantity, and answers nothing."""
     if state.phase in ("start", "list", "pool"):
         return ""
-    if state.choices:
-        kinds = [_choice_kind(state, choice) for choice in state.choices]
-    else:
-        kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
+    kinds = [choice.kind if choice.kind == count_state.FOUND_BY_WORDS else "then" for choice in state.choices]
+    kinds = [*state.question.kinds] if state.question else kinds
+    kinds = kinds or ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
     return assign_letters(kinds, _COMMANDS_OF_QUESTION.get(state.phase, COMMAND_LETTERS))
 
 
-def _choice_kind(state: CountState, choice: CountTarget) -> str:
-    if choice.kind == "quantity":
-        return "quantity"
-    if choice.kind == count_state.FOUND_BY_WORDS:
-        return choice.kind
-    if state.choices[0].kind != "quantity":
-        return "then"
-    return {"location": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(
-        choice.kind, "is_order"
-    )
-
-
-def is_quantity_asked(state: CountState) -> bool:
-    """Return True if the question is about a quantity that is not stored yet."""
-    return bool(state.choices) and state.choices[0].kind == "quantity"
-
-
-def _choice_text(state: CountState, choice: CountTarget) -> Msg:
-    if choice.kind == "quantity":
-        quantity, line = Decimal(choice.key), open_quantity_line(state)
-        return msg("count.choice_quantity", quantity=amount_of(line, quantity) if line else quantity)
-    if choice.kind == DROP_QUANTITY:
-        return msg("order_actions.no")
+def _choice_text(choice: CountTarget) -> Msg:
     label = choice.label or choice.key
-    if choice.kind == count_state.FOUND_BY_WORDS:
-        return raw(label)
-    if choice.kind in UNCOUNTABLE_KINDS:
-        return quantity_or_record.other_choice_text(Match(choice.kind, choice.key, label))
-    if not is_quantity_asked(state):
-        return msg("count.choice_next", label=label)
-    return (
-        msg("locations.title_location", label=label)
-        if choice.kind == "location"
-        else msg("count.choice_product", label=label)
-    )
+    return raw(label) if choice.kind == count_state.FOUND_BY_WORDS else msg("count.choice_next", label=label)
 
 
 def _title(state: CountState) -> Msg:
@@ -155,17 +124,37 @@ def _title(state: CountState) -> Msg:
         return msg("count.title_location", place=state.label)
     if state.location:
         return msg("count.title_location", place=state.location)
-    return msg("count.title") if state.phase in ("start", "list") else msg("count.title_whole_store")
+    if len({line.product for line in state.lines}) == 1:
+        return msg("count.title_location", place=state.lines[0].label)
+    return msg("count.title")
+
+
+def _step(state: CountState, prompt: Msg, lines: Iterable[Line], *hints: KeyHint) -> Step:
+    return Step(
+        name=step_name(state),
+        title=_title(state),
+        prompt=prompt,
+        lines=tuple(lines),
+        choices=choices(state),
+        choice_letters=choice_letters(state),
+        key_hints=hints,
+    )
 
 
 def _start(state: CountState) -> Step:
-    return Step(
-        step_name(state),
-        _title(state),
-        msg("count.prompt_start"),
-        lines=(Line("note", msg("count.note_start")),),
-        choices=choices(state),
-        key_hints=(KeyHint("u", msg("hint.undo")), BACK) if state.last_sent else (BACK,),
+    undo = (UNDO,) if state.last_sent else ()
+    return _step(state, msg("count.prompt_start"), (Line("note", msg("count.note_start")),), *undo, BACK)
+
+
+def _list_view(state: CountState, prompt: Msg, heads: tuple[Msg, ...], rows: tuple[Row, ...]) -> ListView:
+    return ListView(
+        name=step_name(state),
+        title=_title(state),
+        prompt=prompt,
+        column_heads=heads,
+        rows=rows[state.first_row :],
+        first=state.first_row,
+        total=len(rows),
     )
 
 
@@ -174,15 +163,9 @@ def _list(state: CountState) -> ListView:
     hints = [KeyHint("d", msg("hint.start"))] if rows else []
     if any(each.key == state.location for each in state.plan):
         hints.append(KeyHint("w", msg("hint.whole_aisle")))
-    hints += [KeyHint("u", msg("hint.undo")), BACK] if rows else [BACK]
-    return ListView(
-        name=step_name(state),
+    hints += [UNDO, BACK] if rows else [BACK]
+    return _list_view(state, msg("count.prompt_list"), (msg("head.to_count"),), rows)._replace(
         title=msg("count.title_list", count=len(rows)),
-        prompt=msg("count.prompt_list"),
-        column_heads=(msg("head.to_count"),),
-        rows=rows[state.first_row :],
-        first=state.first_row,
-        total=len(rows),
         empty=msg("count.list_note"),
         key_hints=(*hints, NEXT_PAGE) if len(rows) > 1 else tuple(hints),
     )
@@ -208,17 +191,10 @@ def _count(state: CountState) -> Step:
         lines.append(
             Line("note", msg("count.note_left", count=len(left_as_is)) if left_as_is else msg("count.note_all"))
         )
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=_prompt(state, item),
-        lines=tuple(lines),
+    return _step(state, _prompt(state, item), lines, *_hints(state))._replace(
         labelled_values=_labelled_values(state, item) if item else (),
         upcoming=_upcoming_lines(state),
         upcoming_title=msg("head.to_count"),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=_hints(state),
         done=Decimal(len(state.counted_lines)),
         total=Decimal(
             state.product_count if state.has_unread_lines else sum(_counts_in_total(item) for item in state.lines)
@@ -249,9 +225,9 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
 
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
-    if state.choices:
+    if state.choices or state.question:
         prompt = quantity_prompt if open_quantity_line(state) else letter_prompt
-        return prompt(choice_letters(state), scans=not is_quantity_asked(state))
+        return prompt(choice_letters(state), scans=not state.question)
     if state.mode == "product":
         return _stop_prompt(state, line)
     if line is None:
@@ -317,7 +293,7 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
     if state.mode == "product" or state.plan:
         hints.append(NEXT_PAGE)
     if state.history or state.last_sent:
-        hints.append(KeyHint("u", msg("hint.undo")))
+        hints.append(UNDO)
     hints.append(BACK)
     if len(state.pools) > 1 and not state.only_product:
         hints.append(KeyHint("k", msg("label.pool")))
@@ -333,16 +309,9 @@ def _missing(state: CountState, index: int) -> Step:
     if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
         expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
         lines.append(Line("quantity", msg("count.expected", expected=amount_of(item, expected))))
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=msg("count.prompt_missing"),
-        lines=tuple(lines),
-        labelled_values=_labelled_values(state, item),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(KeyHint("u", msg("hint.undo")), BACK) if state.history else (BACK,),
-    )
+    undo = (UNDO,) if state.history else ()
+    step = _step(state, msg("count.prompt_missing"), lines, *undo, BACK)
+    return step._replace(labelled_values=_labelled_values(state, item))
 
 
 def _recount(state: CountState, line: CountLine) -> Step:
@@ -354,38 +323,26 @@ def _recount(state: CountState, line: CountLine) -> Step:
         lines.append(Line("quantity", msg("count.first_count", counted=amount_of(line, line.counted or Decimal(0)))))
     else:
         lines.append(Line("quantity", msg("count.counted_so_far", counted=amount_of(line, state.recount_quantity))))
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=_prompt(state, line) if state.choices else msg("count.prompt_recount"),
-        lines=tuple(lines),
-        labelled_values=_labelled_values(state, line),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(KeyHint("d", msg("hint.keep") if state.recount_quantity is None else msg("hint.done")), BACK),
-    )
+    prompt = _prompt(state, line) if state.question else msg("count.prompt_recount")
+    done = KeyHint("d", msg("hint.keep" if state.recount_quantity is None else "hint.done"))
+    return _step(state, prompt, lines, done, BACK)._replace(labelled_values=_labelled_values(state, line))
 
 
 def _summary(state: CountState) -> ListView:
     rows = tuple(
         _difference_row(state, index, item) for index, item in enumerate(changes_since_count.reviewed_lines(state))
     )
-    return ListView(
-        name=step_name(state),
-        title=_title(state),
-        prompt=msg("count.prompt_summary"),
-        column_heads=(
-            msg("head.location" if state.mode == "product" else "head.product"),
-            msg("head.difference"),
-            msg("head.counted"),
-            msg("head.value"),
-        ),
-        rows=rows[state.first_row :],
-        first=state.first_row,
-        total=len(rows),
+    heads = (
+        msg("head.location" if state.mode == "product" else "head.product"),
+        msg("head.difference"),
+        msg("head.counted"),
+        msg("head.value"),
+    )
+    return _list_view(state, msg("count.prompt_summary"), heads, rows)._replace(
         choices=choices(state),
         choice_letters=choice_letters(state),
-        key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), KeyHint("u", msg("hint.undo")), BACK),
+        key_hints=(*((NEXT_PAGE,) if len(rows) > 1 else ()), UNDO, BACK),
+        has_two_line_rows=changes_since_count.has_changes(state),
     )
 
 
@@ -410,25 +367,10 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
 def _pools(state: CountState) -> ListView:
     """Return the list of pools; they are chosen by their own numbers."""
     rows = tuple(Row(str(pool.number), (msg("number", value=pool.number), raw(pool.name))) for pool in state.pools)
-    return ListView(
-        name=step_name(state),
-        title=_title(state),
-        prompt=msg("count.prompt_pool"),
-        column_heads=(msg("head.number"), msg("label.pool")),
-        rows=rows[state.first_row :],
-        first=state.first_row,
-        total=len(rows),
-        key_hints=(*((NEXT_PAGE,) if len(rows) > 3 else ()), BACK),
-    )
+    listed = _list_view(state, msg("count.prompt_pool"), (msg("head.number"), msg("label.pool")), rows)
+    return listed._replace(key_hints=(*((NEXT_PAGE,) if len(rows) > 3 else ()), BACK))
 
 
 def _leave(state: CountState) -> Step:
-    return Step(
-        name=step_name(state),
-        title=_title(state),
-        prompt=letter_prompt(choice_letters(state), scans=False),
-        lines=(Line("note", msg("count.leave", count=len(state.counted_lines))),),
-        choices=choices(state),
-        choice_letters=choice_letters(state),
-        key_hints=(BACK,),
-    )
+    note = Line("note", msg("count.leave", count=len(state.counted_lines)))
+    return _step(state, letter_prompt(choice_letters(state), scans=False), (note,), BACK)

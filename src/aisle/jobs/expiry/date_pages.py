@@ -21,6 +21,7 @@ from aisle.jobs.expiry.expiry_state import (
     CheckedProduct,
     ExpiryState,
     GivenDate,
+    Result,
     SentCheck,
     back_to_list,
     count_label,
@@ -35,20 +36,14 @@ from aisle.jobs.expiry.expiry_state import (
 from aisle.jobs.expiry.send_and_undo_check import send_check
 from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
-from aisle.jobs.typed_dates import has_length_of_date, parse_date
+from aisle.jobs.typed_dates import has_length_of_date, parse_date, parse_label_date
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Line, Msg, View, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Match, Quantity, Text, UnknownCode
-from aisle.scan.gs1 import nearest_century, parse_expiry_label
 
-Result = Turn[ExpiryState]
 NONE = LETTER_OF_CHOICE["nowhere"]
 """Letter by which there are no goods, or no discount."""
 
 Actions = tuple[Action[ExpiryState], ...]
-
-
-MAX_YEARS_TYPED = 50
-"""Years from today beyond which eight digits are no typed date."""
 
 
 def parse_typed(text: str, context: Context) -> date | None:
@@ -126,10 +121,8 @@ class DatePage(ProductPage):
 
 def _date_of_label(text: str, context: Context) -> GivenDate | None:
     """Return the date of a label that has nothing else; None for other text, and for a date that may be typed."""
-    typed, expiry = parse_typed(text, context), parse_expiry_label(text)
-    if not expiry or (typed and abs(typed.year - today_of(context).year) < MAX_YEARS_TYPED):
-        return None
-    return GivenDate(nearest_century(date.fromisoformat(expiry), today_of(context)).isoformat(), is_label=True)
+    day = parse_label_date(text, today_of(context), past_days=PAST_DAYS)
+    return GivenDate(day.isoformat(), is_label=True) if day else None
 
 
 def _say_none(state: ExpiryState, context: Context) -> Result:

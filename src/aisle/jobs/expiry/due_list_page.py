@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from aisle.jobs.expiry.expiry_state import ExpiryState, today_of
+from operator import itemgetter
+
+from aisle.jobs.expiry.expiry_state import ExpiryState, Result, today_of
 from aisle.jobs.expiry.send_and_undo_check import query_undo
 from aisle.jobs.job import Args, Context, Effect, Query, Refresh, Start, Turn, reply
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, refuse
 from aisle.jobs.row_types.products import ExpiryCheckRow
 from aisle.jobs.view import WRONG, Msg, msg, raw
-
-Result = Turn[ExpiryState]
 
 
 class DueList(ListPage[ExpiryState, ExpiryCheckRow]):
@@ -27,6 +27,7 @@ class DueList(ListPage[ExpiryState, ExpiryCheckRow]):
         Column(msg("store_product.of_expiry"), lambda row: _day(row["expiry"]), is_optional=True),
         Column(msg("expiry.head_due"), lambda row: _day(row["due"])),
     )
+    key = itemgetter("product_number")
 
     def title(self, state: ExpiryState) -> Msg:
         return msg("expiry.title", count=state.total)
@@ -34,9 +35,6 @@ class DueList(ListPage[ExpiryState, ExpiryCheckRow]):
     def usual_columns(self, state: ExpiryState) -> tuple[Column[ExpiryCheckRow], ...]:
         """Return the columns to show; a handheld leaves the day of the check to the name."""
         return self.columns if state.options.is_desk else self.columns[:-1]
-
-    def key(self, row: ExpiryCheckRow) -> str:
-        return row["product_number"]
 
     def arguments(self, state: ExpiryState, context: Context) -> Args:
         return {"day": today_of(context).isoformat()}

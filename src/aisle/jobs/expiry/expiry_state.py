@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs.job import Context, Policy
+from aisle.jobs.job import Context, Policy, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.row_types.products import ExpiryCheckRow, StoreProductRow
-from aisle.jobs.store_time import day_in_store
+from aisle.jobs.store_time import today
 from aisle.jobs.view import Msg, msg
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.scan.gs1 import nearest_century
@@ -129,6 +129,9 @@ class ExpiryState(NamedTuple):
     """Products, and the dates of other people that were reported to stand in place of the one given here."""
 
 
+Result = Turn[ExpiryState]
+
+
 def parse_checked_product(row: StoreProductRow) -> CheckedProduct:
     """Parse a row of the query `store_product`."""
     locations = [each["location_code"] for each in row.get("locations") or () if each["quantity"] != 0]
@@ -147,7 +150,7 @@ def parse_checked_product(row: StoreProductRow) -> CheckedProduct:
 
 def today_of(context: Context) -> date:
     """Return the day of the store."""
-    return day_in_store(context.now) or date.fromisoformat(context.now[:10])
+    return today(context.now)
 
 
 def label_date(label: Match, context: Context) -> date:

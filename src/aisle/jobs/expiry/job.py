@@ -23,6 +23,7 @@ from aisle.jobs.expiry.expiry_state import (
     PRICE,
     ExpiryState,
     GivenDate,
+    Result,
     SentCheck,
     back_to_list,
     day_message,
@@ -44,7 +45,6 @@ from aisle.scan.grammar_and_meaning_types import MISSING_SEPARATOR, PRODUCT, Mat
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import StoreProductRow
 
-Result = Turn[ExpiryState]
 
 PAGES: dict[str, Page[ExpiryState]] = {LIST: DUE_LIST, DATE: DATE_PAGE, CONFIRM: CONFIRM_PAGE, PRICE: PRICE_PAGE}
 

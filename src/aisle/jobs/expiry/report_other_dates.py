@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs.expiry.expiry_state import CHECK, EXPIRY, ExpiryState, SentCheck, day_message, today_of
+from aisle.jobs.expiry.expiry_state import CHECK, EXPIRY, ExpiryState, Result, SentCheck, day_message, today_of
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.view import WRONG, Verdict, msg
 
@@ -36,7 +36,7 @@ def _is_other(sent: SentCheck, row: ExpiryCheckRow, today: str) -> bool:
     return row["expiry"] not in ("", dict(sent.after)[EXPIRY])
 
 
-def report_other_dates(state: ExpiryState, rows: tuple[ExpiryCheckRow, ...], context: Context) -> Turn[ExpiryState]:
+def report_other_dates(state: ExpiryState, rows: tuple[ExpiryCheckRow, ...], context: Context) -> Result:
     """Report the products whose date is not the one given here, each date once, the last one in words."""
     given, today = {sent.product: sent for sent in _last_dates(state, context)}, today_of(context).isoformat()
     others = [row for row in rows if (sent := given.get(row["product_number"])) and _is_other(sent, row, today)]

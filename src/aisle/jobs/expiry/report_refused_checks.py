@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aisle.jobs.expiry.expiry_state import ExpiryState, SentCheck
+from aisle.jobs.expiry.expiry_state import ExpiryState, Result, SentCheck
 from aisle.jobs.find_and_report_refusals import new_refusals, with_reported
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE
@@ -26,7 +26,7 @@ def query_refused(since: str) -> Query:
     return Query(REFUSED_QUERY, "refused_operations", {"operation": UPDATE, "since": since}, is_live=True)
 
 
-def report_refused(state: ExpiryState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[ExpiryState]:
+def report_refused(state: ExpiryState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report the checks of this person that were refused and not reported yet, the latest one in words."""
     fresh = new_refusals(state.reported_refusals, rows, context.user)
     found = [(row, sent) for row in fresh if (sent := _sent_check(state, row))]

@@ -19,6 +19,7 @@ from aisle.jobs.expiry.expiry_state import (
     MAX_UNDO,
     CheckedProduct,
     ExpiryState,
+    Result,
     SentCheck,
     back_to_list,
     day_message,
@@ -35,8 +36,6 @@ from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import StoreProductRow
-
-Result = Turn[ExpiryState]
 
 
 def send_check(

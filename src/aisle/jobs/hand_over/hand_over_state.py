@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
+from aisle.jobs.job import Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
@@ -123,6 +124,9 @@ class HandOverState(NamedTuple):
     reported_refusals: tuple[str, ...] = ()
     knows_phones: bool = True
     """False if the service returns no phone numbers, so that none can be searched."""
+
+
+Result = Turn[HandOverState]
 
 
 def parse_goods(row: OrderRow) -> tuple[LineGoods, ...]:

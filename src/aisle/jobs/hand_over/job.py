@@ -12,7 +12,7 @@ from aisle.jobs.find_and_report_refusals import (
     report_refused_hand_overs,
     with_reported,
 )
-from aisle.jobs.hand_over.hand_over_state import LIST, ORDER_STEP, HandOverState, goods_of_line, parse_goods
+from aisle.jobs.hand_over.hand_over_state import LIST, ORDER_STEP, HandOverState, Result, goods_of_line, parse_goods
 from aisle.jobs.hand_over.order_pages import (
     ORDER_PAGES,
     check_product,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.jobs.row_types.orders import OrderRow
 
-Result = Turn[HandOverState]
 
 PAGES: Mapping[str, Page[HandOverState]] = {LIST: READY_LIST, **ORDER_PAGES}
 

@@ -18,6 +18,7 @@ from aisle.jobs.hand_over.hand_over_state import (
     Checked,
     HandOverState,
     LineGoods,
+    Result,
     checked_quantity,
     close_order,
     goods_of_line,
@@ -37,7 +38,6 @@ from aisle.jobs.supervisor.order_rows import STATUS_NAMES
 from aisle.jobs.view import GOOD, INFO, Block, Line, Msg, Step, Verdict, msg, raw, undo_verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Accepts, Choice, Match, Quantity
 
-Result = Turn[HandOverState]
 Actions = tuple[Action[HandOverState], ...]
 
 ALL = LETTER_OF_CHOICE["other"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from aisle.jobs.hand_over.hand_over_state import HandOverState
+from operator import attrgetter
+
+from aisle.jobs.hand_over.hand_over_state import HandOverState, Result
 from aisle.jobs.hand_over.order_pages import ask_undo, open_order
-from aisle.jobs.job import Args, Context, Rows, Turn
+from aisle.jobs.job import Args, Context, Rows
 from aisle.jobs.list_page_base_class import Column, SearchPage
 from aisle.jobs.pages_and_page_job import Action
 from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import WRONG, Msg, Verdict, msg, raw
-
-Result = Turn[HandOverState]
 
 MIN_PHONE_DIGITS = 7
 """Digits from which a search may be a phone number."""
@@ -29,9 +29,9 @@ class ReadyList(SearchPage[HandOverState, BoardOrder]):
         Column(msg("head.customer"), lambda order: raw(order.customer)),
         Column(msg("head.pickup"), lambda order: order.due),
     )
-
-    def key(self, row: BoardOrder) -> str:
-        return row.number
+    no_match_id = "home.no_match"
+    no_rows_text = msg("list.empty")
+    key = attrgetter("number")
 
     def arguments(self, state: HandOverState, context: Context) -> Args:
         searched = ("open", "partial") if state.typed or state.search else ()
@@ -39,10 +39,6 @@ class ReadyList(SearchPage[HandOverState, BoardOrder]):
 
     def parse_rows(self, answer: Rows, context: Context) -> tuple[BoardOrder, ...]:
         return tuple(parse_order_row(row, context) for row in answer.rows)
-
-    def empty_text(self, state: HandOverState) -> Msg:
-        text = state.typed or state.search
-        return msg("home.no_match", text=text) if text else msg("list.empty")
 
     def actions(self, state: HandOverState) -> tuple[Action[HandOverState], ...]:
         return (Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.put_back)),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
@@ -34,7 +35,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT, Command, CursorKey, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.row_types.exceptions_clearance_and_today import AssignmentsRow
+    from aisle.jobs.row_types.exceptions_clearance_and_today import AssignmentLeftRow, AssignmentsRow
 
 
 class TaskRow(NamedTuple):
@@ -108,6 +109,7 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
         Column(msg("head.order"), lambda row: raw(row.task.order)),
         Column(msg("unconfirmed.head_user"), lambda row: raw(row.worker_name)),
     )
+    key = attrgetter("task.id")
 
     def title(self, state: ClearanceTasksState) -> Msg:
         return msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("home.clearance_tasks")
@@ -120,9 +122,6 @@ class TaskList(ListPage[ClearanceTasksState, TaskRow]):
     def actions(self, state: ClearanceTasksState) -> tuple[Action[ClearanceTasksState], ...]:
         """Return the undo of the last step, most often a move that was opened from the list and has closed."""
         return (Action(msg("hint.undo"), lambda state, _: Turn(state, (UndoLast(),)), "u", is_hinted=False),)
-
-    def key(self, row: TaskRow) -> str:
-        return row.task.id
 
     def query(self, state: ClearanceTasksState, context: Context) -> Query:
         args = {"tag": state.tag, **self.window_arguments(state, context)}
@@ -221,12 +220,36 @@ def parse_task(args: Args) -> ClearanceTask:
     return ClearanceTask(**{**args, "quantity": to_decimal(args["quantity"]), "line": int(args["line"])})
 
 
+def query_task(state: MoveState) -> tuple[Query, ...]:
+    """Return the query for what is left of the task; none without a task."""
+    return (Query("task", "assignment_left", {"id": state.task.id}),) if state.task else ()
+
+
+def follow_task(state: MoveState, rows: tuple[AssignmentLeftRow, ...]) -> MoveResult:
+    """Take what is left of the task, and report it if others have changed that; without rows it is unknown."""
+    task = state.task
+    if task is None or not rows or rows[0]["quantity"] == task.quantity:
+        return Turn(state)
+    task = task._replace(quantity=rows[0]["quantity"])
+    state = state._replace(task=task, order_lines=(task.stock_line,) if state.order_lines else ())
+    quantity, taken = amount_of(task, task.quantity), sum((part.quantity for part in state.in_hand), Decimal(0))
+    if taken > task.quantity:
+        return reply(state, INFO, "move.not_so_many", label=task.label, quantity=amount_of(task, taken), there=quantity)
+    if taken:
+        return Turn(state)
+    if not task.quantity:
+        return reply(state, INFO, "clearance_tasks.not_here", what=task.label)
+    return reply(state, INFO, "move.task_here", label=task.label, quantity=quantity, place=task.location)
+
+
 def scan_for_task(state: MoveState, match: Match) -> MoveResult:
     """Handle a scan with no goods in hand: first the location, then the product. A scan without an explicit quantity
     takes all that the task asks for."""
     task = state.task
     assert task is not None
     scanned = match.label or match.key
+    if not task.quantity:
+        return reply(state, WRONG, "clearance_tasks.not_here", what=task.label)
     if match.kind == LOCATION:
         if match.key.casefold() != task.location.casefold():
             return reply(state, WRONG, "move.task_location", what=scanned, place=task.location)

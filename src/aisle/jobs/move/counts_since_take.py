@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.count.count_state import LaterCount
 from aisle.jobs.job import Close, Context, Effect, Query, Turn, Write
 from aisle.jobs.move.goods_in_hand import find_goods
-from aisle.jobs.move.move_state_and_rows import Goods, MoveState, Take
+from aisle.jobs.move.move_state_and_rows import Goods, MoveState, Result, Take
 from aisle.jobs.name_goods_and_locations import amount_of
 from aisle.jobs.view import Msg, msg
 
@@ -59,7 +59,7 @@ def count_goods_in_hand(state: MoveState, location: str, context: Context) -> Mo
     )
 
 
-def report_goods_put_back(before: MoveState, turn: Turn[MoveState]) -> Turn[MoveState]:
+def report_goods_put_back(before: MoveState, turn: Result) -> Result:
     """Add to the verdict that somebody counted the location without the goods that are put back there."""
     detail = _counted_without(before, turn.state)
     if detail is None or any(isinstance(effect, Write) for effect in turn.effects):

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs import find_and_report_refusals, implausible_quantities, quantity_or_record
+from aisle.jobs import find_and_report_refusals, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -43,6 +43,7 @@ from aisle.jobs.move.move_state_and_rows import (
     Goods,
     MoveChoice,
     MoveState,
+    Result,
     UndoStep,
     at_source,
 )
@@ -105,10 +106,13 @@ def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRo
     return state._replace(in_hand=tuple(in_hand))
 
 
-def refresh(state: MoveState) -> Turn[MoveState]:
+def refresh(state: MoveState) -> Result:
     """Query refused movements and the goods at the source again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
-    effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
+    effects: list[Effect] = [
+        Query("refused_operations", "refused_operations", refusals),
+        *clearance_tasks.query_task(state),
+    ]
     if counted := counts_since_take.query_counts(state):
         effects.append(counted)  # its answer queries the stock
     elif state.location and not state.task:
@@ -120,7 +124,7 @@ def refresh(state: MoveState) -> Turn[MoveState]:
     return Turn(state, tuple(effects))
 
 
-def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
+def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report this person's refused movements; they and the takes of their goods can no longer be undone. An open
     question stays, because a number typed for it would otherwise set a quantity. Only one about an undo is dropped."""
     new_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
@@ -146,8 +150,6 @@ def _is_refused(step: UndoStep, bodies: list[Json], context: Context) -> bool:
     items = movement_write.movement_write(step.items, context.store, context.user).body
     return any(body and all(item in items for item in body) for body in bodies)
 
-
-Result = Turn[MoveState]
 
 MAX_LIKELY_MOVE = Decimal(999)
 """Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
@@ -255,7 +257,7 @@ class MoveJob(Job[MoveState]):
             case Changed("product" | "location") if state.in_hand:
                 turn = refresh(state)
                 return turn._replace(effects=(*turn.effects, Refresh("logs")))  # who counted, if it was a count
-            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order" | "log"):
+            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order" | "log" | "assignment"):
                 return refresh(state)
             case Back():
                 return _go_back(state)
@@ -288,7 +290,8 @@ def _handle_opened(args: Args, context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
     queries: tuple[Effect, ...] = (POOLS_QUERY, Query("locations", "locations", {"size": 1}))
     if args.get("task"):
-        return Turn(state._replace(task=clearance_tasks.parse_task(args["task"])), queries)
+        state = state._replace(task=clearance_tasks.parse_task(args["task"]))
+        return Turn(state, (*queries, *clearance_tasks.query_task(state)))
     if args.get("location_code"):
         turn = take_goods.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
@@ -321,6 +324,8 @@ def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int,
             state = counts_since_take.with_counts(state, rows)
             is_here = bool(state.location and not state.task)
             return Turn(state, (query_stock_here.query_location_again(state),) if is_here else ())
+        case "task":
+            return clearance_tasks.follow_task(state, rows)
         case "goods":
             return take_goods.handle_product(state, row)
         case "source":
@@ -434,8 +439,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, 
     is_guess = is_guess or quantity_or_record.are_goods_and_location(rows)
     if quantity_or_record.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_MOVE) and not is_guess):
         return _handle_scan(state, (found,), context)
-    named = matches[: quantity_or_record.MAX_RECORD_CHOICES]
-    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in named]
+    records = [MoveChoice(f"is_{each.kind}", each.key, label=each.label) for each in matches]
     choices = (MoveChoice("amount", part.product, value, part.line, unit=unit_of(part)), *records)
     pending = state.pending_scan if keeps_scan else None
     if not take_goods.is_number_asked(state):
@@ -559,7 +563,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         return _ask_before_record(state, state.pending_scan, choice)
     before, state = state, state._replace(choices=())
     match choice.kind:
-        case implausible_quantities.DROP_QUANTITY:
+        case quantity_or_record.DROP_QUANTITY:
             return take_goods.drop_quantity(before)
         case "amount" if part := take_goods.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)

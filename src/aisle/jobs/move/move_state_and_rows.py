@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.count.count_state import LaterCount
+from aisle.jobs.job import Turn
 from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.stock_pool_names import Pools
 from aisle.jobs.store_time import to_utc_text
@@ -271,6 +272,9 @@ class MoveState(NamedTuple):
         return tuple(
             current if current and index == self.current_index else each for index, each in enumerate(self.in_hand)
         )
+
+
+Result = Turn[MoveState]
 
 
 def at_source(state: MoveState, location: str = "") -> MoveState:

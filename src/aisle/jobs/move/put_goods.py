@@ -14,6 +14,7 @@ from aisle.jobs.move.move_state_and_rows import (
     MovementItem,
     MoveState,
     OrderNeed,
+    Result,
     parse_order_needs,
 )
 from aisle.jobs.move.take_goods import ask_exceeding, refuse_order
@@ -23,8 +24,6 @@ from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow
-
-Result = Turn[MoveState]
 
 
 def put_at_location(state: MoveState, location: str, context: Context) -> Result:

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs import implausible_quantities
-from aisle.jobs.implausible_quantities import DROP_QUANTITY
+from aisle.jobs import quantity_or_record
 from aisle.jobs.job import Effect, Query, Refresh, Turn, reply
 from aisle.jobs.move import goods_in_hand, query_stock_here
 from aisle.jobs.move.move_state_and_rows import (
@@ -17,6 +16,7 @@ from aisle.jobs.move.move_state_and_rows import (
     HeldGoods,
     MoveChoice,
     MoveState,
+    Result,
     StockLine,
     UndoStep,
     at_source,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow
     from aisle.jobs.row_types.products import ProductRow
 
-Result = Turn[MoveState]
 
 MAX_LOCATION_CHOICES = 7
 """Maximum number of numbered locations; any other location can be scanned."""
@@ -298,12 +297,12 @@ def set_quantity(
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
         return ask_exceeding(state, goods, quantity)
-    if not is_confirmed and implausible_quantities.is_implausible(
+    if not is_confirmed and quantity_or_record.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
         choices = (
             MoveChoice("amount", goods.product, quantity, goods.line, unit=unit_of(goods)),
-            MoveChoice(DROP_QUANTITY),
+            MoveChoice(quantity_or_record.DROP_QUANTITY),
         )
         match = Match(PRODUCT, goods.product, goods.label, quantity, True, goods.product)
         state_asked = state._replace(choices=choices, pending_scan=match)
@@ -485,7 +484,7 @@ def is_number_asked(state: MoveState) -> bool:
 
 def is_plausibility_asked(state: MoveState) -> bool:
     """Return True if the plausibility of a large quantity is in question."""
-    return any(choice.kind == DROP_QUANTITY for choice in state.choices)
+    return any(choice.kind == quantity_or_record.DROP_QUANTITY for choice in state.choices)
 
 
 def add_to_question(state: MoveState, match: Match) -> Result | None:
@@ -494,7 +493,7 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
     is_same = pending is not None and (match.kind, match.key) == (PRODUCT, pending.key)
     if part is None or not is_same or not is_plausibility_asked(state):
         return None
-    if not implausible_quantities.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
+    if not quantity_or_record.is_implausible(match.quantity, max(ZERO, part.available), state.large_quantity):
         return None
     return set_quantity(state, part, state.choices[0].quantity + match.quantity)
 

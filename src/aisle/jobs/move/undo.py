@@ -16,6 +16,7 @@ from aisle.jobs.move.move_state_and_rows import (
     MovementItem,
     MoveState,
     PoolQuantity,
+    Result,
     UndoStep,
     at_source,
     is_open_order,
@@ -28,7 +29,6 @@ from aisle.jobs.view import ASK, GOOD, WRONG, Verdict, msg, undo_verdict
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import CountsSinceRow
 
-Result = Turn[MoveState]
 
 COUNTED_QUERY = "counted_since"
 """Id of the query for counts since the move that is undone."""

@@ -231,16 +231,11 @@ def _quantity_text(state: MoveState, goods: Goods) -> Msg:
         return msg("move.quantity_from", what=_measured_text(goods, goods.quantity), place=goods.location)
     if goods.available < 0 or _is_from_elsewhere(state, goods):
         return _measured_text(goods, goods.quantity)
-    return msg("move.quantity_of", quantity=goods.quantity, books=measured(goods.available, _unit(goods)))
+    return msg("move.quantity_of", quantity=goods.quantity, books=measured(goods.available, unit_of(goods)))
 
 
 def _measured_text(goods: Goods, quantity: Decimal) -> Msg:
-    return msg("move.measure", quantity=quantity, unit=_unit(goods)) if _unit(goods) else number_message(quantity)
-
-
-def _unit(goods: Goods) -> str:
-    """Return the unit of weighed or measured products; empty for pieces."""
-    return goods.unit if goods.allows_decimals else ""
+    return msg("move.measure", quantity=quantity, unit=unit_of(goods)) if unit_of(goods) else number_message(quantity)
 
 
 def _prompt(state: MoveState, goods: Goods | None) -> Msg:

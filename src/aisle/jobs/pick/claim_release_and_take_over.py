@@ -14,8 +14,7 @@ from aisle.jobs.pick import (
 )
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_line import sum_own_in_hand
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
-from aisle.jobs.pick.take_out_order import without_order
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.store_time import store_day, time_message
 from aisle.jobs.sums_of_goods_and_progress import goods_text, order_goods
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
@@ -23,8 +22,6 @@ from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow
 
-
-Result = Turn[PickState]
 
 OPEN_CHOICES = ("take_over", "open_free")
 """Kinds of choices that open an order claimed by another picker, or released while the question was open."""
@@ -89,7 +86,7 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim, *, is_e
         return _leave_to_own_terminal(state, tote, claim_found)
     tote = tote._replace(claimed_since=claim_found.since, is_own_claim=False)
     updated = pick_state.with_tote(state, with_picker_elsewhere(tote, claim_found.name) if is_elsewhere else tote)
-    count = sum_own_in_hand(take for take in state.lines if take.order == tote.order)
+    count = sum_own_in_hand(line for line in state.lines if line.order == tote.order)
     text = msg("pick.taken_over", order=tote.order, who=claim_found.name, count=count)
     choices = (
         PickChoice("both", tote.order, claim_found.name),
@@ -108,7 +105,7 @@ def with_picker_elsewhere(tote: Tote, *names: str) -> Tote:
 
 def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> Result:
     verdict = Verdict(INFO, msg("pick.moved_to_terminal", order=tote.order, terminal=claim_found.terminal))
-    rest = without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
+    rest = goods_in_hand.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
     return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
 
 
@@ -157,4 +154,4 @@ def release_unpicked(state: PickState, store: str) -> tuple[Effect, ...]:
 
 
 def _is_started(state: PickState, order: str) -> bool:
-    return any(take.picked or take.is_closed for take in state.lines if take.order == order)
+    return any(line.picked or line.is_closed for line in state.lines if line.order == order)

@@ -20,8 +20,7 @@ def with_lines(state: PickState, lines: Iterable[PickLine]) -> PickState:
     state = state._replace(lines=_in_walk_order(state, lines), current_index=-1)
     if before is None:
         return go_to_next_stop(state)
-    line = (before.order, before.line)
-    same_index = next((index for index, take in enumerate(state.lines) if (take.order, take.line) == line), -1)
+    same_index = index_of_line(state, before)
     if same_index < 0 or state.lines[same_index].stop_key != before.stop_key:
         return go_to_next_stop(state, _index_after(state, before))
     state = state._replace(current_index=same_index)
@@ -33,13 +32,13 @@ def _in_walk_order(state: PickState, lines: Iterable[PickLine]) -> tuple[PickLin
     ranks = {tote.order: index for index, tote in enumerate(state.totes)}
     in_order = sort_stops(lines, {"": -1, **ranks})
     priority_stops = _priority_stops(state, in_order)
-    return tuple(sorted(in_order, key=lambda take: take.stop_key not in priority_stops)) if priority_stops else in_order
+    return tuple(sorted(in_order, key=lambda line: line.stop_key not in priority_stops)) if priority_stops else in_order
 
 
 def _priority_stops(state: PickState, lines: Iterable[PickLine]) -> frozenset[tuple[str, str, int, str]]:
     priority_orders = {tote.order for tote in state.totes if tote.is_priority}
     return (
-        frozenset(take.stop_key for take in lines if take.order in priority_orders and take.is_open)
+        frozenset(line.stop_key for line in lines if line.order in priority_orders and line.is_open)
         if priority_orders
         else frozenset()
     )
@@ -67,13 +66,19 @@ def go_to_next_stop(state: PickState, start: int = 0, *, first: bool = True) -> 
 
 def go_to_line(state: PickState, index: int) -> PickState:
     """Go to the stop of this line."""
-    take, was = state.lines[index], state.current_line
-    location = state.location if take.location and take.location.casefold() == state.location.casefold() else ""
-    is_same_stop = was is not None and was.stop_key == take.stop_key
+    line, was = state.lines[index], state.current_line
+    location = state.location if line.location and line.location.casefold() == state.location.casefold() else ""
+    is_same_stop = was is not None and was.stop_key == line.stop_key
     is_open, is_pack_asked = state.is_quantity_open and is_same_stop, state.is_pack_asked and is_same_stop
     first = next((each for each in lines_of_stop(state, index) if state.lines[each].is_open), index)
     state = state._replace(is_pack_asked=is_pack_asked)
     return state._replace(current_index=first, location=location, is_quantity_open=is_open, phase="picking")
+
+
+def index_of_line(state: PickState, line: PickLine) -> int:
+    """Return the index of this line of its order; -1 if the pick no longer has it."""
+    key = line.order, line.line
+    return next((index for index, each in enumerate(state.lines) if (each.order, each.line) == key), -1)
 
 
 def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:
@@ -81,8 +86,8 @@ def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:
     if not 0 <= index < len(state.lines):
         return ()
     product, stop = state.lines[index].product, state.lines[index].stop_key
-    of_product = ((each, take) for each, take in enumerate(state.lines) if take.product == product)
-    return tuple(each for each, take in of_product if take.stop_key == stop and not take.is_short)
+    of_product = ((each, line) for each, line in enumerate(state.lines) if line.product == product)
+    return tuple(each for each, line in of_product if line.stop_key == stop and not line.is_short)
 
 
 def current_stop_lines(state: PickState) -> list[PickLine]:
@@ -100,5 +105,5 @@ def sum_lines(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal, Decimal]:
     """Return the sums (picked, ordered, still to be picked) of these lines."""
     all_lines = list(lines)
     zero = Decimal(0)
-    picked, of = sum((take.picked for take in all_lines), zero), sum((take.ordered for take in all_lines), zero)
-    return picked, of, sum((take.remaining for take in all_lines if take.is_open), zero)
+    picked, of = sum((line.picked for line in all_lines), zero), sum((line.ordered for line in all_lines), zero)
+    return picked, of, sum((line.remaining for line in all_lines if line.is_open), zero)

@@ -12,7 +12,7 @@ from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolv
 from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_line import same_location
-from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, UndoStep
+from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, Result, UndoStep
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 from aisle.stored_messages import read_message
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.operation_body_types import LineExcess
 
-
-Result = Turn[PickState]
 
 EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
 """Ids of the queries for the excess of picks and for refused put-downs."""
@@ -56,14 +54,13 @@ def _query_refusals(
 
 
 def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Take goods back into hand whose put-down the service refused. Lines of the pick are corrected by their own rows;
-    goods put down for another picker are asked for again."""
-    mine, passed_on = {tote.order for tote in state.totes}, put_down_times(state)
+    """Take goods back into hand whose put-down by this user the service refused. Lines of the pick are corrected by
+    their own rows; goods put down for another picker are asked for again."""
+    orders = {*(tote.order for tote in state.totes), *put_down_times(state)}
     text = None
-    for row in rows:
+    for row in new_refusals(state.reported_refusals, rows, context.user):
         order, location = _parse_target(row)
-        is_own = order in mine or (order in passed_on and row["user"] == context.user)
-        if is_own and row["op_id"] not in state.reported_refusals:
+        if order in orders:
             reported = with_reported(state.reported_refusals, (row,))
             state = revert_put_down(state._replace(reported_refusals=reported), order, location)
             text = msg("pick.put_down_refused", order=order, place=location, why=read_message(str(row["why"])))
@@ -112,15 +109,14 @@ def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result
 
 def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
     """Subtract excess from the line's goods in hand, because it has a question of its own."""
-    line = goods.line
-    mine = line and (line.order, line.line)
-    takes = (
-        take._replace(own_picked=max(Decimal(0), take.own_picked - goods.quantity))
-        if (take.order, take.line) == mine
-        else take
-        for take in state.lines
+    mine = goods.line and (goods.line.order, goods.line.line)
+    lines = (
+        line._replace(own_picked=max(Decimal(0), line.own_picked - goods.quantity))
+        if (line.order, line.line) == mine
+        else line
+        for line in state.lines
     )
-    return state._replace(lines=tuple(takes))
+    return state._replace(lines=tuple(lines))
 
 
 def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
@@ -174,13 +170,13 @@ def is_location_of_excess(state: PickState, location: str) -> bool:
 def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
     excess = row.get("left") or {}
     order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(excess.get("left"))
-    take = next((t for t in state.lines if (t.order, t.line) == (order, excess.get("line_number"))), None)
-    if take is None or quantity <= 0:
+    line = next((t for t in state.lines if (t.order, t.line) == (order, excess.get("line_number"))), None)
+    if line is None or quantity <= 0:
         return []
     letter = pick_state.tote_letter(state, order)
-    location = take.sources_in_hand[0].location if take.sources_in_hand else take.location
+    location = line.sources_in_hand[0].location if line.sources_in_hand else line.location
     goods = GoodsToReturn(
-        letter, "left_over", take.product, take.label, quantity, location, str(row["op_id"]), line=take
+        letter, "left_over", line.product, line.label, quantity, location, str(row["op_id"]), line=line
     )
     return [(goods, excess)]
 

@@ -90,12 +90,12 @@ def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | Non
 
 
 def _lines_taking_same_goods(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines that take the same goods as this one, this one included."""
+    """Return the lines of the same goods as this one, this one included."""
     return [each for each in state.lines if _is_from_same(each, line)]
 
 
 def _is_from_same(other: PickLine, line: PickLine) -> bool:
-    """Return True if another line takes the same goods: product, location and, where pools count, the pool."""
+    """Return True if another line is of the same goods: product, location and, where pools count, the pool."""
     return (
         other.product == line.product
         and same_location(other.location, line.location)

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs import name_goods_and_locations
-from aisle.jobs.job import Close, Context, Turn, reply
+from aisle.jobs.job import Close, Context, Turn, Write, reply
 from aisle.jobs.pick import goods_in_hand, operations
-from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, UndoStep, add_undo_step
+from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickState, Result, UndoStep, add_undo_step
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderLineRow, OrderRow
-
-
-GoodsTurn = Turn[PickState]
 
 
 def goods_for_others(state: PickState) -> tuple[GoodsToReturn, ...]:
@@ -32,7 +29,7 @@ def is_location_for_others(state: PickState) -> bool:
     )
 
 
-def put_down_for_others(state: PickState, location: str, context: Context) -> GoodsTurn:
+def put_down_for_others(state: PickState, location: str, context: Context) -> Result:
     """Put goods of other pickers' orders down at a location, for those orders."""
     goods = goods_for_others(state)
     writes = operations.put_down_for_others(goods, location, context.store, context.user)
@@ -51,13 +48,18 @@ def returned_message(state: PickState) -> Msg:
     return msg("pick.put_down", order=_order_numbers(last.returned), place=last.location)
 
 
-def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
+def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put down for another picker."""
     writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
+    return take_back_into_hand(state, step, writes, step.location)
+
+
+def take_back_into_hand(state: PickState, step: UndoStep, writes: tuple[Write, ...], location: str | Msg) -> Result:
+    """Take back into hand what a step put down or back at a location."""
     amounts = [
         name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
     ]
-    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=step.location)
+    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 
@@ -82,7 +84,7 @@ def _order_numbers(goods: Iterable[GoodsToReturn]) -> str:
     return ", ".join(dict.fromkeys(back.order for back in goods))
 
 
-def hand_over_to_others(state: PickState) -> GoodsTurn:
+def hand_over_to_others(state: PickState) -> Result:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
     back."""
     goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
@@ -93,7 +95,7 @@ def hand_over_to_others(state: PickState) -> GoodsTurn:
     return Turn(state._replace(to_return=goods, choices=()), (), verdict)
 
 
-def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None) -> GoodsTurn:
+def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None) -> Result:
     """Update goods in hand after another picker reported them as put down, or reverted that report."""
     lines = {int(line["line_number"]): line for line in (row.get("lines") if row else None) or ()}
     goods = tuple(_update_goods(state, each, lines) if each.order == order else each for each in state.to_return)

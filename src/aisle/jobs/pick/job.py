@@ -49,7 +49,7 @@ from aisle.jobs.pick.goods_for_other_pickers import (
     returned_message,
 )
 from aisle.jobs.pick.pick_line import with_tolerance
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
@@ -74,10 +74,8 @@ from aisle.scan.grammar_and_meaning_types import (
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import RecordsByNumberRow
 
-ScanTurn = Turn[PickState]
 
-
-def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> ScanTurn:
+def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> Result:
     """Handle the first match that these orders can use; if none can be used, explain why for the first match."""
     if shown := excess_and_refused_put_downs.refuse_goods_to_return(state, matches):
         return shown
@@ -119,7 +117,7 @@ def _product_choice(match: Match) -> PickChoice:
 
 def _has_line_at(state: PickState, location: Match) -> bool:
     """Return True if a line of these orders is picked at the location."""
-    return any(take.location.casefold() == location.key.casefold() for take in state.lines)
+    return any(line.location.casefold() == location.key.casefold() for line in state.lines)
 
 
 def location_of(matches: tuple[Match, ...]) -> Match | None:
@@ -133,12 +131,12 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
     here = [m for m in products if state.current_line and m.key == state.current_line.product]
     if here:
         return here[:1]
-    on_lines = [m for m in products if any(take.product == m.key for take in state.lines)]
-    open_ = {take.product for take in state.lines if take.is_open}
+    on_lines = [m for m in products if any(line.product == m.key for line in state.lines)]
+    open_ = {line.product for line in state.lines if line.is_open}
     return [m for m in on_lines if m.key in open_] or on_lines[:1]
 
 
-def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
+def _scan_location(state: PickState, match: Match, context: Context) -> Result:
     is_excess_asked = excess_and_refused_put_downs.is_excess_asked(state) and not is_location_for_others(state)
     if state.phase == "done" and not is_excess_asked:
         return put_down_at_location.put_down_at(state, match, context)
@@ -153,22 +151,22 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     if location_questions.product_in_question(state):
         return location_questions.query_other_location(state, match)
     code = match.key.casefold()
-    here = [index for index, take in enumerate(state.lines) if take.is_open and take.location.casefold() == code]
+    here = [index for index, line in enumerate(state.lines) if line.is_open and line.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
         ready = current_and_next_stop.go_to_line(state._replace(location=match.key, choices=()), index)
         return reply(ready, GOOD, "pick.at_location", place=match.key, label=state.lines[index].label)
     if is_location_for_others(state):
         return put_down_at_location.put_down_at(state, match, context)
-    take = state.current_line
-    if take is None:
+    line = state.current_line
+    if line is None:
         return Turn(state)
-    if not take.location:
-        return reply(state._replace(choices=()), INFO, "pick.no_location", place=match.key, label=take.label)
+    if not line.location:
+        return reply(state._replace(choices=()), INFO, "pick.no_location", place=match.key, label=line.label)
     return location_questions.query_other_location(state, match)
 
 
-def _scan_order(state: PickState, match: Match) -> ScanTurn:
+def _scan_order(state: PickState, match: Match) -> Result:
     tote = pick_state.find_tote(state, match.key)
     if tote and not state.is_batch:
         return reply(state._replace(choices=()), INFO, "pick.this_order", order=state.order)
@@ -183,9 +181,6 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
 
 
-Result = Turn[PickState]
-
-
 class PickJob(Job[PickState]):
     """Job for picking one order, or several as a batch, from opening to the last line."""
 
@@ -195,9 +190,9 @@ class PickJob(Job[PickState]):
     resolves_ambiguity = True
 
     def accepts(self, state: PickState) -> Accepts:
-        take, choices = state.current_line, offered_choices.open_choices(state)
+        line, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
-            ("nsu" if take is not None and state.phase == "picking" else "u")
+            ("nsu" if line is not None and state.phase == "picking" else "u")
             + ("i" if view.has_comments(state) else "")
             + ("w" if state.is_postponed else "")
         )
@@ -233,7 +228,7 @@ class PickJob(Job[PickState]):
         return (goods.product, goods.label) if goods and offered_choices.is_quantity_open(state) else ("", "")
 
     def uses_product(self, state: PickState, product: str) -> bool:
-        return any(take.product == product for take in state.lines)
+        return any(line.product == product for line in state.lines)
 
     def quantity_taken(self, state: PickState, product: str) -> Decimal:
         return sum((line.picked for line in state.lines if line.product == product), Decimal(0))
@@ -282,7 +277,7 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
     is_started = (
         state.is_quantity_open
         or state.choices
-        or any(take.picked for take in current_and_next_stop.current_stop_lines(state))
+        or any(line.picked for line in current_and_next_stop.current_stop_lines(state))
     )
     if stop_keys[0] == stop_keys[1] and (is_started or not isinstance(event, Resumed)):
         return state
@@ -504,7 +499,7 @@ def _is_label(
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:
     """Return True if the match is a product of these orders; such a match needs no confirmation."""
-    return found.kind == PRODUCT and any(take.product == found.key for take in state.lines)
+    return found.kind == PRODUCT and any(line.product == found.key for line in state.lines)
 
 
 def _handle_input(state: PickState, event: Event, context: Context) -> Result:
@@ -560,7 +555,7 @@ def _go_back(state: PickState, context: Context) -> Result:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(view.leave_verdict(state)),))
         asked = state.choices[0]
-        is_short = any(take.is_short for take in state.lines if take.product == asked.product)
+        is_short = any(line.is_short for line in state.lines if line.product == asked.product)
         id_ = "pick.not_counted" if asked.kind == "count" and is_short else "session.dropped"
         is_asked_where = bool(location_questions.product_in_question(state))
         is_pack_asked = state.is_pack_asked and state.is_quantity_open and not is_asked_where
@@ -604,7 +599,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             close = Close(start=Start("pick", {"order_number": choice.key}))
             return Turn(state, (*claim_release_and_take_over.release_unpicked(state, context.store), close))
         case "count":
-            label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
+            label = next((line.label for line in state.lines if line.product == choice.product), choice.product)
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label}
             return Turn(state, (Start("count", count_args),))
         case "set":

@@ -13,13 +13,11 @@ from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
     goods_in_hand,
-    pick_state,
     set_and_restore_picked_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_pool_allowed, same_location
-from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
-from aisle.jobs.pick.rejected_scans_and_quantities import Result, query_store, reject_input
-from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, StoreLookup
+from aisle.jobs.pick.rejected_scans_and_quantities import query_store, reject_input
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
@@ -37,7 +35,7 @@ LocationPool = tuple[str, int]
 """Location and the stock pool that goods come from there; 0 if the pool is unknown."""
 
 
-def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Turn[PickState] | None:
+def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Result | None:
     """Ask where the goods were picked; return None if only one location is possible. `open_lines` are the indexes of
     the lines that the goods fill."""
     first = state.lines[open_lines[0]]
@@ -78,15 +76,15 @@ def offer_location(state: PickState, location: str, pool: int) -> PickState:
 
 def keep_scanned_location(before: PickState, state: PickState, event: Event) -> PickState:
     """Keep the offer of a scanned location until goods come, the stop changes, or its own location is scanned."""
-    held, take, now = scanned_locations(before), before.current_line, state.current_line
+    held, was, now = scanned_locations(before), before.current_line, state.current_line
     is_dropped = isinstance(event, Back) or (isinstance(event, Command) and event.letter == "u")
-    if not held or take is None or now is None or is_dropped or product_in_question(state):
+    if not held or was is None or now is None or is_dropped or product_in_question(state):
         return state
     is_at_stop = isinstance(event, Scan) and any(
-        each.kind == LOCATION and same_location(each.key, take.location) for each in event.matches
+        each.kind == LOCATION and same_location(each.key, was.location) for each in event.matches
     )
     is_picked = any(line.picked != old.picked for line, old in zip(state.lines, before.lines, strict=False))
-    if is_at_stop or is_picked or take.stop_key != now.stop_key or scanned_locations(state):
+    if is_at_stop or is_picked or was.stop_key != now.stop_key or scanned_locations(state):
         return state
     return state._replace(choices=(*state.choices, *held))
 
@@ -97,7 +95,7 @@ def keeps_question(state: PickState, match: Match) -> bool:
     return bool(product) and match.kind != LOCATION and (match.kind, match.key) != (PRODUCT, product)
 
 
-def repeat_location_question(state: PickState) -> Turn[PickState]:
+def repeat_location_question(state: PickState) -> Result:
     """Repeat the location question, because another input came."""
     label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
     return reply(state, WRONG, "pick.location_first", label=label)
@@ -116,7 +114,7 @@ def choice_with_location(state: PickState, location: str, pool: int) -> PickChoi
     return choice._replace(key=location, pool=pool)
 
 
-def ask_with_location(state: PickState, choice: PickChoice, now: str) -> Turn[PickState]:
+def ask_with_location(state: PickState, choice: PickChoice, now: str) -> Result:
     """Ask where the goods were picked, with this location without stock of them added to the choices."""
     others = tuple(each for each in state.choices if not same_location(each.key, choice.key))
     read = LabelRead((choice.key.casefold(),), now)
@@ -129,7 +127,7 @@ def is_read_again(state: PickState, choice: PickChoice, now: str) -> bool:
     return state.location_read.is_repeated(choice.key.casefold(), now)
 
 
-def ask_if_held(state: PickState, choice: PickChoice) -> Turn[PickState] | None:
+def ask_if_held(state: PickState, choice: PickChoice) -> Result | None:
     """Ask before goods are picked at a chosen location where they are held for another order; return None if none are,
     if the picker was told, or if the route leads there."""
     on_route = any(
@@ -140,7 +138,7 @@ def ask_if_held(state: PickState, choice: PickChoice) -> Turn[PickState] | None:
     return None if on_route or choice.is_held_known or not held else ask_held(state, choice, held)
 
 
-def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) -> Turn[PickState]:
+def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) -> Result:
     """Ask if goods are picked at a location where they are held for other orders. The other locations stay choices."""
     others = tuple(each for each in state.choices if not same_location(each.key, choice.key))
     count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
@@ -148,7 +146,7 @@ def ask_held(state: PickState, choice: PickChoice, held: Mapping[str, Decimal]) 
     return Turn(state._replace(choices=(*others, choice._replace(is_held_known=True))), (), Verdict(ASK, text))
 
 
-def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
+def set_total(state: PickState, value: Decimal) -> Result | None:
     """Keep the typed total in the choices while the location is asked for; return None if it is not asked for."""
     choices = _location_choices(state)
     if not choices:
@@ -171,10 +169,10 @@ def _location_choices(state: PickState) -> list[PickChoice]:
     the stop's location and the scanned one."""
     choices = [choice for choice in state.choices if choice.kind == PICKED_FROM]
     scanned = next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None)
-    take = state.current_line
-    if choices or scanned is None or take is None:
+    line = state.current_line
+    if choices or scanned is None or line is None:
         return choices
-    choice = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
+    choice = PickChoice(PICKED_FROM, line.location, line.label, line.pool, product=line.product)
     return [choice, choice._replace(key=scanned.key, pool=scanned.pool)]
 
 
@@ -218,17 +216,12 @@ def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
     at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
     if at_location:
         return current_and_next_stop.go_to_line(state, at_location[0])
-    index = lines[0]
-    stop = [each for each in current_and_next_stop.lines_of_stop(state, index) if state.lines[each].is_open]
-    line = state.lines[index].order, state.lines[index].line
-    takes = list(state.lines)
-    for each in stop:
-        takes[each] = takes[each]._replace(location=choice.key, pool=choice.pool or takes[each].pool, barred_pools=())
-    state = pick_state.add_undo_step(state._replace(choices=()), moved_stop_step(state.lines[each] for each in stop))
-    moved = current_and_next_stop.with_lines(state, takes)._replace(location=state.location)
-    return current_and_next_stop.go_to_line(
-        moved, next(at for at, take in enumerate(moved.lines) if (take.order, take.line) == line)
+    line = state.lines[lines[0]]
+    with_step, moved_lines = set_and_restore_picked_quantities.move_stop(
+        state._replace(choices=()), lines[0], lambda each: each.at_location(choice.key, choice.pool)
     )
+    moved = current_and_next_stop.with_lines(with_step, moved_lines)._replace(location=state.location)
+    return current_and_next_stop.go_to_line(moved, current_and_next_stop.index_of_line(moved, line))
 
 
 def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal:
@@ -243,14 +236,14 @@ def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal
 
 def _possible_locations(state: PickState, line: PickLine) -> list[LocationPool]:
     """Return the locations that the goods may come from: that on the screen first, then those of the walk."""
-    takes = [take for take in state.lines if take.product == line.product]
+    lines = [each for each in state.lines if each.product == line.product]
     stop = state.current_line
     candidates: list[LocationPool] = []
     scanned = [(choice.key, choice.pool) for choice in state.choices if choice.kind == CHANGE_LOCATION]
     if stop and stop.product == line.product:
         candidates = [(stop.location, stop.pool), *(scanned if stop.location else ())]
     elif stop and stop.location and (scanned or not same_location(stop.location, line.location)):
-        candidates = [location for take in takes if take.is_open for location in _locations_of_line(state, take)]
+        candidates = [location for each in lines if each.is_open for location in _locations_of_line(state, each)]
         scanned = [(location, _stocked_pool(line, location) or line.pool) for location, _ in scanned]
         candidates = [*_current_location(state, stop, line), *candidates, *scanned]
     offered = [
@@ -298,43 +291,43 @@ STOCK_THERE_QUERY = "stock_at_location"
 
 def query_other_location(state: PickState, match: Match) -> Result:
     """Query the stock at a location that is not the stop's; its pools decide if the stop may be picked there."""
-    take = state.current_line
-    assert take is not None
+    line = state.current_line
+    assert line is not None
     product = product_in_question(state)
-    turn = query_store(state, STOCK_THERE_QUERY, match, product_number=product or take.product, location_code=match.key)
+    turn = query_store(state, STOCK_THERE_QUERY, match, product_number=product or line.product, location_code=match.key)
     return turn._replace(state=turn.state._replace(choices=state.choices)) if product else turn
 
 
 def ask_change_location(state: PickState, row: StockAtLocationRow) -> Result:
     """Ask if the stop shall be picked at the scanned location; refuse if its pools are not allowed."""
-    take, location = state.current_line, state.lookup.key
-    if take is None:
+    line, location = state.current_line, state.lookup.key
+    if line is None:
         return Turn(state._replace(lookup=StoreLookup()))
     pool, wrong_pool = allowed_pool(state, row)
     state = state._replace(lookup=StoreLookup())
     if wrong_pool:
-        return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
+        return Turn(state._replace(choices=(PickChoice("look_up", line.product),)), (), Verdict(ASK, wrong_pool))
     choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
     held = parse_product_rows.held_by_order(row.get("held_goods") or (), {tote.order for tote in state.totes})
     if held:
         count, orders = sum(held.values(), Decimal(0)), ", ".join(held)
         return reject_input(
-            state, "pick.held_location", choice, scanned=location, label=take.label, count=count, orders=orders
+            state, "pick.held_location", choice, scanned=location, label=line.label, count=count, orders=orders
         )
-    return reject_input(state, "pick.wrong_location", choice, scanned=location, wanted=take.location, label=take.label)
+    return reject_input(state, "pick.wrong_location", choice, scanned=location, wanted=line.location, label=line.label)
 
 
 def allowed_pool(state: PickState, row: StockAtLocationRow) -> tuple[int, Msg | None]:
     """Return the pool of the goods at the queried location, or 0 and the reason why no pool is allowed."""
     product = product_in_question(state)
-    take = next((each for each in state.lines if each.product == product and each.is_open), state.current_line)
-    assert take is not None
+    line = next((each for each in state.lines if each.product == product and each.is_open), state.current_line)
+    assert line is not None
     stock = row.get("pools") or {}
     stocked = sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0)
-    if not is_pool_allowed(take.pools, stock):
+    if not is_pool_allowed(line.pools, stock):
         args = {
             "pool": pool_name(state.pools, *stocked),
-            "allowed": pool_name(state.pools, *take.pools),
+            "allowed": pool_name(state.pools, *line.pools),
         }
-        return 0, msg("pick.wrong_pool", place=state.lookup.key, label=take.label, **args)
-    return next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool), None
+        return 0, msg("pick.wrong_pool", place=state.lookup.key, label=line.label, **args)
+    return next((pool for pool in (line.pool, *line.pools) if pool in stocked), line.pool), None

@@ -26,16 +26,14 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
 )
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
-from aisle.jobs.pick.take_out_order import without_order
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
-ChangeTurn = Turn[PickState]
 
 REJECTED_REOPENED = "rejected_reopened"
 """Reason for putting goods back whose order was reopened with nothing picked."""
@@ -58,7 +56,7 @@ def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
     )
 
 
-def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> ChangeTurn:
+def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> Result:
     """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile. Orders
     without a free choice on the page are asked about later; those that cannot be added are named one by one."""
     new = [row for row in rows if _report_key(row) not in state.reported_refusals]
@@ -91,14 +89,14 @@ def _report_key(row: AssignedOrdersRow) -> str:
     return f"{ASSIGNED_QUERY}/{row['order_number']}/{row['at']}"
 
 
-def clear_assignment(turn: ChangeTurn, order: str, row: OrderRow) -> ChangeTurn:
+def clear_assignment(turn: Result, order: str, row: OrderRow) -> Result:
     """Clear the assignment note of an order that is now open here."""
     if not row.get("assigned_to"):
         return turn
     return turn._replace(effects=(LocalNote("assigned", order, ""), *turn.effects))
 
 
-def report_order_changes(before: Tote, turn: ChangeTurn, row: OrderRow) -> ChangeTurn:
+def report_order_changes(before: Tote, turn: Result, row: OrderRow) -> Result:
     """Report that an order of the pick has got or lost priority, or was released by a supervisor."""
     is_priority = bool(row.get("is_priority"))
     tote = pick_state.find_tote(turn.state, before.order)
@@ -116,7 +114,7 @@ def report_order_changes(before: Tote, turn: ChangeTurn, row: OrderRow) -> Chang
     return turn
 
 
-def report_reopened(state: PickState, order: str, row: OrderRow | None) -> ChangeTurn:
+def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Result:
     """Report that the rejection of an order that left the pick was reverted; its goods still have to be put back."""
     mine = [
         goods
@@ -130,7 +128,7 @@ def report_reopened(state: PickState, order: str, row: OrderRow | None) -> Chang
     return reply(state._replace(to_return=goods), INFO, "pick.reopened_order", order=order, count=count)
 
 
-def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
+def _raise_priority(turn: Result, tote: Tote, row: OrderRow) -> Result:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
     state = current_and_next_stop.with_lines(state, state.lines) if state.phase == "picking" else state
@@ -153,13 +151,13 @@ RedirectedLines = dict[str, list[tuple[str, str, int]]]
 """Content of that note by user: (line number, location, pool) of each line moved by that user."""
 
 
-def keep_redirections(turn: Turn[PickState], context: Context) -> Turn[PickState]:
+def keep_redirections(turn: Result, context: Context) -> Result:
     """Store the moved stops of orders that this picker leaves, so that they are restored on return."""
     if not any(isinstance(effect, Close) for effect in turn.effects):
         return turn
     notes = []
     for tote in turn.state.totes:
-        moved = [(str(take.line), take.location, take.pool) for take in _redirected_lines(turn.state, tote.order)]
+        moved = [(str(line.line), line.location, line.pool) for line in _redirected_lines(turn.state, tote.order)]
         if moved:
             notes.append(LocalNote(REDIRECTED, tote.order, named_tuple_json.to_text({context.user: moved})))
     return turn._replace(effects=(*notes, *turn.effects)) if notes else turn
@@ -171,11 +169,11 @@ def _redirected_lines(state: PickState, order: str) -> list[PickLine]:
     for step in state.history:
         for source in step.sources_before:
             first.setdefault((source.order, source.line), (source.location, source.pool))
-    lines = (take for take in state.lines if take.order == order and take.is_open)
+    lines = (line for line in state.lines if line.order == order and line.is_open)
     return [
-        take
-        for take in lines
-        if (take.location, take.pool) != first.get((order, take.line), (take.location, take.pool))
+        line
+        for line in lines
+        if (line.location, line.pool) != first.get((order, line.line), (line.location, line.pool))
     ]
 
 
@@ -188,24 +186,22 @@ def restore_redirections(
     moved_lines = named_tuple_json.from_text(RedirectedLines, text).get(context.user) if text else None
     if moved_lines is None:
         return state, fresh, ()
-    locations = {int(line): (location, pool) for line, location, pool in moved_lines}
-    takes = tuple(
-        move_line(take, *locations[take.line], fresh) if _is_redirected(take, locations) else take for take in fresh
+    locations = {int(number): (location, pool) for number, location, pool in moved_lines}
+    lines = tuple(
+        move_line(line, *locations[line.line], fresh) if _is_redirected(line, locations) else line for line in fresh
     )
     stops: dict[Any, list[PickLine]] = {}
-    for take in fresh:
-        if _is_redirected(take, locations):
-            stops.setdefault(take.stop_key, []).append(take)
-    for lines in stops.values():
-        state = pick_state.add_undo_step(state, moved_stop_step(lines))
-    return state, takes, (LocalNote(REDIRECTED, str(row["order_number"]), ""),)
+    for line in fresh:
+        if _is_redirected(line, locations):
+            stops.setdefault(line.stop_key, []).append(line)
+    for lines_before in stops.values():
+        state = pick_state.add_undo_step(state, moved_stop_step(lines_before))
+    return state, lines, (LocalNote(REDIRECTED, str(row["order_number"]), ""),)
 
 
 def _is_redirected(line: PickLine, locations: Mapping[int, tuple[str, int]]) -> bool:
     return line.is_open and line.line in locations and (line.location, line.pool) != locations[line.line]
 
-
-Result = Turn[PickState]
 
 ORDER_QUERY_PREFIX = "order/"
 """Prefix of the ids of order queries; the order number follows."""
@@ -315,13 +311,13 @@ def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
     """Return True if the order is picked and put down entirely and no question about it is open."""
     if not fresh or any(choice.key == fresh[0].order for choice in state.choices):
         return False
-    return not any(take.is_open or take.in_hand for take in fresh)
+    return not any(line.is_open or line.in_hand for line in fresh)
 
 
 def _waits_for_customer(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> bool:
     """Return True if the only order was opened with all of it picked and put down: only its customer is awaited."""
     is_opened = not tote.has_lines and not state.is_batch and state.phase == "wait"
-    return is_opened and _is_done(state, fresh) and any(take.picked for take in fresh)
+    return is_opened and _is_done(state, fresh) and any(line.picked for line in fresh)
 
 
 def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Result:
@@ -331,7 +327,7 @@ def _add_order(state: PickState, tote: Tote, fresh: tuple[PickLine, ...]) -> Res
         return start_when_ready(state._replace(lines=(*state.lines, *fresh)))
     joined = current_and_next_stop.with_lines(state, [*state.lines, *fresh])
     joined = joined._replace(choices=state.choices if _is_same_stop(state, joined) else ())
-    open_ = sum(take.is_open for take in fresh)
+    open_ = sum(line.is_open for line in fresh)
     return reply(joined, GOOD, "pick.joined", tote=tote.letter, order=tote.order, count=open_)
 
 
@@ -341,11 +337,11 @@ def start_when_ready(state: PickState) -> Result:
         return Turn(state)
     lines = state.lines
     start = current_and_next_stop.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
-    open_ = [take for take in start.lines if take.is_open]
+    open_ = [line for line in start.lines if line.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))
     elif state.is_batch:
-        stops, count = len({take.stop_key for take in open_}), len(state.totes)
+        stops, count = len({line.stop_key for line in open_}), len(state.totes)
         text = msg("pick.batch_opened", count=count, lines=len(open_), stops=stops)
         text = text if open_ else msg("pick.batch_already", count=count)
     elif open_:
@@ -361,19 +357,19 @@ def _merge_lines(
     """Merge lines that changed elsewhere; walking order, locations and the open question stay. Report nothing that may
     be this host's own change: a difference while an operation is pending and its correction, or a change that came with
     an own movement (`is_own`), which the overlay shows before it is sent."""
-    mine = {take.line: take for take in state.lines if take.order == tote.order}
+    mine = {line.line: line for line in state.lines if line.order == tote.order}
     merged = {
-        take.line: expected_and_held_stock.keep_read_stock(
-            state, _keep_location(take, mine.get(take.line), is_uncertain=is_uncertain), mine.get(take.line)
+        line.line: expected_and_held_stock.keep_read_stock(
+            state, _keep_location(line, mine.get(line.line), is_uncertain=is_uncertain), mine.get(line.line)
         )
-        for take in fresh
+        for line in fresh
     }
     if merged == mine:
         return Turn(pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and tote.is_uncertain)))
     differs = _order_values(merged) != _order_values(mine)
     is_reported = differs and not (is_uncertain or tote.is_uncertain or is_own)
     state = pick_state.with_tote(state, tote._replace(is_uncertain=is_uncertain and (differs or tote.is_uncertain)))
-    others = [take for take in state.lines if take.order != tote.order]
+    others = [line for line in state.lines if line.order != tote.order]
     state = _adjust_history(state, merged.values())
     renewed = current_and_next_stop.with_lines(state, [*others, *merged.values()])
     renewed = renewed._replace(choices=state.choices if _is_same_stop(state, renewed) else ())
@@ -436,7 +432,7 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
     """Remove an order from the pick; its goods in hand have to be put back, other orders continue. `reason` is a key of
     `LEAVE_TEXTS`."""
-    rest = without_order(state, tote.order, reason)
+    rest = goods_in_hand.without_order(state, tote.order, reason)
     text = _left_message(state, rest, tote, reason, other_picker)
     if not rest.totes and not rest.to_return:
         answer = {"rejected": tote.order} if reason.startswith("rejected") else None
@@ -463,7 +459,7 @@ def start_without_missing(state: PickState) -> Result:
 
 def _adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
     """Add the changes of other pickers to the history, so that undo reverts only own steps."""
-    picked_before = {(take.order, take.line): take.picked for take in state.lines}
+    picked_before = {(line.order, line.line): line.picked for line in state.lines}
     added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
     if not any(added.values()):
         return state

@@ -72,6 +72,6 @@ def _all_choices(state: PickState) -> tuple[PickChoice, ...]:
 def can_be_handed_over(state: PickState) -> bool:
     """Return True if the single order is picked and can be handed over. Its goods are put down, or the store keeps no
     locations."""
-    if state.phase != "done" or state.is_batch or len(state.totes) != 1 or not any(take.picked for take in state.lines):
+    if state.phase != "done" or state.is_batch or len(state.totes) != 1 or not any(line.picked for line in state.lines):
         return False
-    return not pieces_in_hand(state) or not any(take.location or take.put_down_at for take in state.lines)
+    return not pieces_in_hand(state) or not any(line.location or line.put_down_at for line in state.lines)

@@ -21,8 +21,8 @@ def update_lines(before: PickState, state: PickState, indexes: Iterable[int], st
     by the undo of that. Others report their own lines."""
     lines: dict[str, list[LineUpdate]] = {}
     for index in indexes:
-        take = state.lines[index]
-        lines.setdefault(take.order, []).append(_line_body(before.lines[index], take))
+        line = state.lines[index]
+        lines.setdefault(line.order, []).append(_line_body(before.lines[index], line))
     return tuple(
         _update_order(state, order, bodies, store, pick_state.is_order_picked(before, order))
         for order, bodies in lines.items()
@@ -108,11 +108,11 @@ def put_down_goods(
     """Put goods in hand down at a pick-up location, held by their order lines: of all totes, or of the selected one.
     Goods in another picker's hand are included only if `includes_others` is True. Return one operation for each order;
     none if nothing is in hand."""
-    lines = [take for take in state.lines if state.only_order in ("", take.order)]
+    lines = [line for line in state.lines if state.only_order in ("", line.order)]
     quantities = (
-        (take, take.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, take)) for take in lines
+        (line, line.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, line)) for line in lines
     )
-    put_down = tuple(PutDown(take.order, take.line, quantity) for take, quantity in quantities if quantity)
+    put_down = tuple(PutDown(line.order, line.line, quantity) for line, quantity in quantities if quantity)
     if not put_down:
         return state, ()
     writes = _movements(_lines_with_quantity(state, put_down), store, user, target={"location_code": location})
@@ -124,7 +124,7 @@ def put_down_goods(
 
 def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tuple[PickState, tuple[Write, ...]]:
     """Take back into hand what a step put down, as far as it is still there."""
-    moved = {(take.order, take.line): take.moved for take in state.lines}
+    moved = {(line.order, line.line): line.moved for line in state.lines}
     put_down = tuple(each for each in step.put_down if moved.get((each.order, each.line), 0) >= each.quantity)
     if not put_down:
         return state, ()
@@ -133,8 +133,8 @@ def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tu
 
 
 def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[tuple[PickLine, Decimal]]:
-    takes = {(take.order, take.line): take for take in state.lines}
-    return [(takes[each.order, each.line], each.quantity) for each in put_down]
+    lines = {(line.order, line.line): line for line in state.lines}
+    return [(lines[each.order, each.line], each.quantity) for each in put_down]
 
 
 def return_goods(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool = False) -> tuple[Write, ...]:
@@ -193,15 +193,15 @@ def _movements(
 ) -> tuple[Write, ...]:
     """Return movements of order lines between locations; a missing location means in hand."""
     items: dict[str, list[MovementEntry]] = {}
-    for take, quantity in quantities:
-        holder: MovementEnd = {"customer_order_number": take.order, "customer_order_line_number": take.line}
+    for line, quantity in quantities:
+        holder: MovementEnd = {"customer_order_number": line.order, "customer_order_line_number": line.line}
         item: MovementEntry = {
-            "product_number": take.product,
+            "product_number": line.product,
             "quantity": quantity,
             "from_location": {**holder, **source} if source else holder,
             "to_location": {**holder, **target} if target else holder,
         }
-        items.setdefault(take.order, []).append(item)
+        items.setdefault(line.order, []).append(item)
     return tuple(order_movement(order, found, store, user) for order, found in items.items())
 
 

@@ -12,11 +12,7 @@ from aisle.jobs.job import Context
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.claim_release_and_take_over import TAKEN_OVER_CHOICES, is_claimed_elsewhere, with_picker_elsewhere
 from aisle.jobs.pick.excess_and_refused_put_downs import is_excess_asked
-from aisle.jobs.pick.goods_for_other_pickers import GoodsTurn
-from aisle.jobs.pick.pick_state import (
-    PickState,
-    Tote,
-)
+from aisle.jobs.pick.pick_state import PickState, Result, Tote
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, goods_text
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderRow
 
 
-def track_others(before: PickState, turn: GoodsTurn, order: str, row: OrderRow, context: Context) -> GoodsTurn:
+def track_others(before: PickState, turn: Result, order: str, row: OrderRow, context: Context) -> Result:
     """Show who else has an order open, and report it when somebody opens or leaves it."""
     tote = pick_state.find_tote(turn.state, order)
     if tote is None or not tote.has_lines:
@@ -75,7 +71,7 @@ def _without_change_report(verdict: Verdict | None) -> Verdict | None:
     return None if verdict and verdict.text.id == "pick.changed" else verdict
 
 
-def _open_shared(turn: GoodsTurn, tote: Tote, claim_found: Claim | None, row: OrderRow) -> tuple[GoodsTurn, Msg | None]:
+def _open_shared(turn: Result, tote: Tote, claim_found: Claim | None, row: OrderRow) -> tuple[Result, Msg | None]:
     """Return the turn of an opened order, whose goods are this picker's unless another picker may have them."""
     is_claimed = claim_found is not None and not claim_found.is_own and row.get("is_claim_active") is not False
     tote = tote._replace(is_shared=is_claimed and is_claimed_elsewhere(row))
@@ -90,15 +86,15 @@ def _known_pickers(tote: Tote) -> tuple[str, ...]:
 
 def _with_pickers_seen(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Tote:
     """Return the tote with the pickers on other hosts whose goods in hand a certain read shows."""
-    own = {take.line: take.own_picked for take in state.lines if take.order == tote.order and take.has_stock}
-    in_hand = {take.line: take.in_hand for take in state.lines if take.order == tote.order}
-    if row.get("unsure") or tote.is_uncertain or not any(in_hand[line] > own[line] for line in own):
+    own = {line.line: line.own_picked for line in state.lines if line.order == tote.order and line.has_stock}
+    in_hand = {line.line: line.in_hand for line in state.lines if line.order == tote.order}
+    if row.get("unsure") or tote.is_uncertain or not any(in_hand[number] > own[number] for number in own):
         return tote
-    lines = [line for line in row["lines"] if in_hand.get(line["line_number"], 0) > own.get(line["line_number"], 0)]
+    rows = [each for each in row["lines"] if in_hand.get(each["line_number"], 0) > own.get(each["line_number"], 0)]
     names = {
-        str(line.get("picked_name") or "")
-        for line in lines
-        if not line.get("picked_username") or line["picked_username"] != context.user
+        str(each.get("picked_name") or "")
+        for each in rows
+        if not each.get("picked_username") or each["picked_username"] != context.user
     }
     names = names - {""} or (set() if tote.pickers_elsewhere else names)
     return with_picker_elsewhere(tote, *sorted(names))
@@ -115,7 +111,7 @@ def _others_message(state: PickState, order: str, claim_found: Claim | None, row
     return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
 
 
-def _with_others_message(turn: GoodsTurn, message: Msg | None) -> GoodsTurn:
+def _with_others_message(turn: Result, message: Msg | None) -> Result:
     """Add the message to the turn's verdict; a question stays alone."""
     if message is None or (turn.verdict and turn.verdict.kind == ASK):
         return turn

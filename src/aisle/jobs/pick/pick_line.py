@@ -143,6 +143,10 @@ class PickLine(NamedTuple):
         mine = max(Decimal(0), self.own_picked + picked - self.picked) if own else min(self.own_picked, line.in_hand)
         return line._replace(own_picked=mine)
 
+    def at_location(self, location: str, pool: int) -> PickLine:
+        """Return the line at another location with its place in the walk; pool 0 leaves its pool."""
+        return self._replace(location=location, pool=pool or self.pool, barred_pools=())
+
     @property
     def sources_in_hand(self) -> tuple[PickedFrom, ...]:
         """Sources of the goods that this picker has in hand; goods picked first were put down first."""
@@ -200,54 +204,54 @@ def parse_lines(
 
 def with_tolerance(lines: tuple[PickLine, ...], percent: Decimal) -> tuple[PickLine, ...]:
     """Return the lines with the quantity that weighed ones may lack; the same lines if nothing changes."""
-    allowed = [take.ordered * percent / 100 if take.allows_decimals else take.tolerance for take in lines]
-    if allowed == [take.tolerance for take in lines]:
+    allowed = [line.ordered * percent / 100 if line.allows_decimals else line.tolerance for line in lines]
+    if allowed == [line.tolerance for line in lines]:
         return lines
-    return tuple(take._replace(tolerance=most) for take, most in zip(lines, allowed, strict=True))
+    return tuple(line._replace(tolerance=most) for line, most in zip(lines, allowed, strict=True))
 
 
 def is_nothing_picked(lines: Collection[PickLine]) -> bool:
     """Return True if every line is closed and nothing was picked."""
-    return bool(lines) and all(take.is_closed and not take.picked for take in lines)
+    return bool(lines) and all(line.is_closed and not line.picked for line in lines)
 
 
 def count_pieces(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal]:
     """Return the sums (picked, ordered) of lines in pieces; a measured line counts as one."""
     counted = [
-        (Decimal(bool(take.picked) and not take.is_open), Decimal(1))
-        if take.allows_decimals
-        else (take.picked, take.ordered)
-        for take in lines
+        (Decimal(bool(line.picked) and not line.is_open), Decimal(1))
+        if line.allows_decimals
+        else (line.picked, line.ordered)
+        for line in lines
     ]
     return sum((picked for picked, _ in counted), Decimal(0)), sum((of for _, of in counted), Decimal(0))
 
 
 def goods_of_lines(lines: Collection[PickLine]) -> tuple[GoodsSum, GoodsSum]:
     """Return the goods (picked, ordered) of lines."""
-    units = [(take, take.unit if take.allows_decimals else None) for take in lines]
-    return sum_goods((take.picked, unit) for take, unit in units), sum_goods(
-        (take.ordered, unit) for take, unit in units
+    units = [(line, line.unit if line.allows_decimals else None) for line in lines]
+    return sum_goods((line.picked, unit) for line, unit in units), sum_goods(
+        (line.ordered, unit) for line, unit in units
     )
 
 
 def sum_line_goods(quantities: Iterable[tuple[PickLine, Decimal]]) -> GoodsSum:
     """Return the sum of line quantities, pieces and measures apart."""
-    return sum_goods((quantity, take.unit if take.allows_decimals else None) for take, quantity in quantities)
+    return sum_goods((quantity, line.unit if line.allows_decimals else None) for line, quantity in quantities)
 
 
 def sum_in_hand(lines: Iterable[PickLine]) -> Decimal:
     """Return the number of pieces picked and not put down; a measured line counts as one."""
-    return sum_pieces((take, take.in_hand) for take in lines)
+    return sum_pieces((line, line.in_hand) for line in lines)
 
 
 def sum_own_in_hand(lines: Iterable[PickLine]) -> Decimal:
     """Return the number of pieces in this picker's hand; a measured line counts as one."""
-    return sum_pieces((take, take.own_in_hand) for take in lines)
+    return sum_pieces((line, line.own_in_hand) for line in lines)
 
 
 def sum_pieces(quantities: Iterable[tuple[PickLine, Decimal]]) -> Decimal:
     """Return the sum of line quantities in pieces; a measured line counts as one."""
-    counted = (Decimal(bool(quantity)) if take.allows_decimals else quantity for take, quantity in quantities)
+    counted = (Decimal(bool(quantity)) if line.allows_decimals else quantity for line, quantity in quantities)
     return sum(counted, Decimal(0))
 
 
@@ -261,22 +265,27 @@ def sort_stops(lines: Iterable[PickLine], ranks: Mapping[str, int]) -> tuple[Pic
     all_lines = tuple(lines)
     location_keys: dict[str, WalkKey] = {}
     stops: dict[Any, tuple[WalkKey, int, int]] = {}
-    for take in all_lines:
-        walk_key = take.walk_order, take.location_order, natural_key(take.location)
-        first = walk_key, ranks.get(take.order, 0), take.line
-        location_keys[take.location_key] = min(location_keys.get(take.location_key, walk_key), walk_key)
-        stops[take.stop_key] = min(stops.get(take.stop_key, first), first)
+    for line in all_lines:
+        walk_key = line.walk_order, line.location_order, natural_key(line.location)
+        first = walk_key, ranks.get(line.order, 0), line.line
+        location_keys[line.location_key] = min(location_keys.get(line.location_key, walk_key), walk_key)
+        stops[line.stop_key] = min(stops.get(line.stop_key, first), first)
 
-    def key(take: PickLine) -> tuple[Any, ...]:
-        line = ranks.get(take.order, 0), take.line
-        return location_keys[take.location_key], take.location.casefold(), stops[take.stop_key], take.stop_key, line
+    def key(line: PickLine) -> tuple[Any, ...]:
+        return (
+            location_keys[line.location_key],
+            line.location.casefold(),
+            stops[line.stop_key],
+            line.stop_key,
+            ranks.get(line.order, 0),
+            line.line,
+        )
 
     return tuple(sorted(all_lines, key=key))
 
 
 def move_line(line: PickLine, location: str, pool: int, known: Iterable[PickLine]) -> PickLine:
     """Return the line at another location, with the walking order of the nearest known location code."""
-    moved = line._replace(location=location, pool=pool or line.pool, barred_pools=())
     here = natural_key(location)
     neighbours = sorted(
         (natural_key(each.location), each.walk_order, each.location_order) for each in known if each.location
@@ -284,7 +293,7 @@ def move_line(line: PickLine, location: str, pool: int, known: Iterable[PickLine
     before = [(walk, location_order) for code, walk, location_order in neighbours if code <= here]
     after = [(walk, location_order) for code, walk, location_order in neighbours if code > here]
     walk, location_order = before[-1] if before else after[0] if after else (NO_WALK_ORDER, NO_WALK_ORDER)
-    return moved._replace(walk_order=walk, location_order=location_order)
+    return line.at_location(location, pool)._replace(walk_order=walk, location_order=location_order)
 
 
 def _parse_line(row: OrderLineRow, order: str) -> PickLine:
@@ -293,7 +302,7 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
     pools = tuple(dict.fromkeys((pool, *further) if pool and further else further))
     location = _choose_location(row, pools)
     walk = to_decimal(row.get("store_walking_order"))
-    take = PickLine(
+    line = PickLine(
         line=int(row["line_number"]),
         product=str(row.get("product_number") or ""),
         label=str(row.get("description") or row.get("product_number") or ""),
@@ -326,7 +335,7 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             for held in row.get("held_goods") or ()
         ),
     )
-    return take.with_picked(picked, own=False)._replace(
+    return line.with_picked(picked, own=False)._replace(
         stock_when_read=_parse_stock(row), pool_stock_when_read=_parse_pool_stock(row), picked_when_read=picked
     )
 

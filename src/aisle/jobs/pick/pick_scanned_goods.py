@@ -18,7 +18,7 @@ from aisle.jobs.pick import (
     rejected_scans_and_quantities,
     set_and_restore_picked_quantities,
 )
-from aisle.jobs.pick.pick_state import PickChoice, PickState
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
@@ -26,8 +26,6 @@ from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import StockAtLocationRow
-
-Result = Turn[PickState]
 
 
 def pick_product(state: PickState, match: Match, context: Context) -> Result:
@@ -166,7 +164,7 @@ def _picked_message(
     done, of, _ = current_and_next_stop.sum_lines(after.lines[index] for index in stop)
     label = after.lines[max(changes)].label
     if not after.is_batch and after.is_done:
-        lacking = sum(take.is_short for take in after.lines)
+        lacking = sum(line.is_short for line in after.lines)
         return (
             msg("pick.picked_with_shortage", order=after.order, count=lacking)
             if lacking
@@ -200,7 +198,7 @@ def _picked_message(
             "pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added)
         )
     if after.is_done:
-        lacking = sum(take.is_short for take in after.lines)
+        lacking = sum(line.is_short for line in after.lines)
         id_ = "pick.batch_picked_with_shortage" if lacking else "pick.batch_all_picked"
         return msg(id_, count=len(after.totes), what=text, **({"lacking": lacking} if lacking else {}))
     letters = " ".join(pick_state.tote_letter(after, order) for order in full)
@@ -221,6 +219,6 @@ def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
         state, {index: state.lines[index].picked for index in indexes}
     )
     turn = pick_product(current_and_next_stop.go_to_line(reopened, indexes[0]), match, context)
-    changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
+    changed = [index for index, line in enumerate(reopened.lines) if turn.state.lines[index].picked != line.picked]
     writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
     return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

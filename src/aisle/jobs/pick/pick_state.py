@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
-from aisle.jobs.job import Args, format_number
+from aisle.jobs.job import Args, Turn, format_number
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.jobs.repeated_label_reads import LabelRead
@@ -231,14 +231,14 @@ class PickState(NamedTuple):
     @property
     def is_done(self) -> bool:
         """True when no line is open."""
-        return bool(self.lines) and not any(take.is_open for take in self.lines)
+        return bool(self.lines) and not any(line.is_open for line in self.lines)
 
     @property
     def needs_location(self) -> bool:
         """True while the stop's location has to be verified by a scan."""
-        take = self.current_line
+        line = self.current_line
         return bool(
-            self.verifies_locations and take and take.location and take.location.casefold() != self.location.casefold()
+            self.verifies_locations and line and line.location and line.location.casefold() != self.location.casefold()
         )
 
     @property
@@ -252,6 +252,8 @@ class PickState(NamedTuple):
             return "pick.done"
         return "pick.location" if self.needs_location else "pick.product"
 
+
+Result = Turn[PickState]
 
 # Totes
 
@@ -337,8 +339,8 @@ def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal
 
 def is_order_picked(state: PickState, order: str) -> bool:
     """Return True if every line of an order is picked or closed."""
-    lines = [take for take in state.lines if take.order == order]
-    return bool(lines) and not any(take.is_open for take in lines)
+    lines = [line for line in state.lines if line.order == order]
+    return bool(lines) and not any(line.is_open for line in lines)
 
 
 # Steps

@@ -20,19 +20,19 @@ from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
     PickChoice,
     PickState,
+    Result,
     StoreLookup,
     Tote,
     UndoStep,
     add_undo_step,
 )
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
-from aisle.jobs.view import GOOD, INFO, Verdict, msg, undo_verdict
+from aisle.jobs.view import GOOD, INFO, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import LocationUseRow, PickupLocationsRow
 
-Result = Turn[PickState]
 
 PICKUPS_QUERY = "pickup_locations"
 """Named read of the pick-up locations, and id of its query."""
@@ -60,7 +60,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
     sources = (
-        *(take.location for take in state.lines),
+        *(line.location for line in state.lines),
         *(goods.location for goods in goods_for_other_pickers.goods_for_others(state)),
     )
     if location.casefold() in map(str.casefold, sources):
@@ -206,12 +206,8 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     if step.location:
         return goods_for_other_pickers.undo_put_down_for_others(state, step, context)
     writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
-    amounts = [
-        name_goods_and_locations.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned
-    ]
     source = name_goods_and_locations.list_locations(goods.location for goods in step.returned)
-    text = name_goods_and_locations.goods_message("pick.put_down_undone", amounts, place=source)
-    return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
+    return goods_for_other_pickers.take_back_into_hand(state, step, writes, source)
 
 
 def mark_not_put_down(before: PickState, turn: Result, context: Context) -> Result:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import quantity_or_record, store_time
 from aisle.jobs.job import Effect, Query, Turn, reply
 from aisle.jobs.pick import current_and_next_stop, goods_in_hand, pick_state, set_and_restore_picked_quantities
-from aisle.jobs.pick.pick_state import PickChoice, PickState, StoreLookup
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, StoreLookup
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Match
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import LabelledProduct, UnexpectedProductRow
 
-Result = Turn[PickState]
 FOREIGN_QUERY = "unexpected_product"
 LOCATION_QUERY = "location_use"
 NUMBER_QUERY = "records_by_number"
@@ -49,32 +48,32 @@ def reject_more_than_rest(state: PickState, quantity: Decimal, lines: Sequence[i
 def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Result | None:
     """Reject a total above the ordered quantity, or a pack of more than is still needed; None if it is not too many.
     `ways` are the other possible meanings of the input."""
-    take = state.current_line
-    if take is None:
+    line = state.current_line
+    if line is None:
         return None
     if state.is_pack_asked:
-        lines = set_and_restore_picked_quantities.fillable_lines(state, take.product)
+        lines = set_and_restore_picked_quantities.fillable_lines(state, line.product)
         _, _, needed = current_and_next_stop.sum_lines(state.lines[index] for index in lines)
-        more = PickChoice("take_rest", take.product, typed=value)
+        more = PickChoice("take_rest", line.product, typed=value)
         return reject_more_than_rest(state, value, lines, more, *ways) if value > needed else None
     stop_lines = current_and_next_stop.current_stop_lines(state)
     _, of, _ = current_and_next_stop.sum_lines(stop_lines)
     others = goods_in_hand.sum_of_others(state, stop_lines)
     if value + others <= of:
         return None
-    rest = PickChoice("take_rest", take.product, typed=value)
+    rest = PickChoice("take_rest", line.product, typed=value)
     if others:
-        args: dict[str, str | Decimal] = {"label": take.label, "others": others, "of": of}
+        args: dict[str, str | Decimal] = {"label": line.label, "others": others, "of": of}
         return reject_input(state, "pick.total_with_others", rest, *ways, quantity=value, **args)
     stop = current_and_next_stop.lines_of_stop(state, state.current_index)
     elsewhere = any(
         index not in stop and state.lines[index].is_open
-        for index in set_and_restore_picked_quantities.lines_with_product(state, take.product)
+        for index in set_and_restore_picked_quantities.lines_with_product(state, line.product)
     )
-    if elsewhere and take.location:
-        args = {"label": take.label, "rest": of, "place": take.location}
+    if elsewhere and line.location:
+        args = {"label": line.label, "rest": of, "place": line.location}
         return reject_input(state, "pick.more_than_needed_here", rest, *ways, quantity=value, **args)
-    return reject_input(state, "pick.total_more_than_ordered", rest, *ways, label=take.label, quantity=value, of=of)
+    return reject_input(state, "pick.total_more_than_ordered", rest, *ways, label=line.label, quantity=value, of=of)
 
 
 def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
@@ -107,7 +106,7 @@ def query_store(state: PickState, kind: str, match: Match, **args: Any) -> Resul
 def query_foreign_product(state: PickState, match: Match) -> Result:
     """Query the data of a product that is on none of these orders."""
     orders = [tote.order for tote in state.totes]
-    products = list(dict.fromkeys(take.product for take in state.lines if take.is_open))
+    products = list(dict.fromkeys(line.product for line in state.lines if line.is_open))
     return query_store(state, FOREIGN_QUERY, match, product_number=match.key, orders=orders, products=products)
 
 

@@ -6,7 +6,7 @@ screen: `current_and_next_stop`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from aisle.jobs.pick.current_and_next_stop import lines_of_stop
@@ -26,7 +26,7 @@ def lines_with_product(state: PickState, product: str) -> list[int]:
     """Return the indexes of the lines with this product: first those of the stop, then at its location, then others."""
     here = (state.location or (state.current_line.location if state.current_line else "")).casefold()
     stop = set(lines_of_stop(state, state.current_index))
-    found = [index for index, take in enumerate(state.lines) if take.product == product]
+    found = [index for index, line in enumerate(state.lines) if line.product == product]
     return sorted(found, key=lambda index: (index not in stop, state.lines[index].location.casefold() != here, index))
 
 
@@ -59,9 +59,9 @@ def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> 
     left = value - sum((state.lines[index].moved for index in indexes), Decimal(0))
     changes: dict[int, Decimal] = {}
     for index in indexes:
-        take = state.lines[index]
-        kept = take.moved + quantity_of_others(state, take)
-        part = max(Decimal(0), min(left, take.ordered - kept))
+        line = state.lines[index]
+        kept = line.moved + quantity_of_others(state, line)
+        part = max(Decimal(0), min(left, line.ordered - kept))
         changes[index] = kept + part
         left -= part
     return {index: picked for index, picked in changes.items() if picked != state.lines[index].picked}
@@ -70,22 +70,22 @@ def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> 
 def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: bool = False) -> PickState:
     """Set the picked quantities of these lines, optionally closing them; add the step to the history. A weighed line
     that lacks no more than its tolerance is closed too."""
-    takes = list(state.lines)
+    lines = list(state.lines)
     before = []
     for index, picked in changes.items():
-        take = takes[index]
-        before.append(LineBefore(take.order, take.line, take.picked, take.is_closed))
-        take = take.with_picked(picked)
-        takes[index] = take._replace(is_closed=take.is_within_tolerance or (is_closed and picked < take.ordered))
-    state = state._replace(lines=tuple(takes), choices=(), is_pack_asked=False)
+        line = lines[index]
+        before.append(LineBefore(line.order, line.line, line.picked, line.is_closed))
+        line = line.with_picked(picked)
+        lines[index] = line._replace(is_closed=line.is_within_tolerance or (is_closed and picked < line.ordered))
+    state = state._replace(lines=tuple(lines), choices=(), is_pack_asked=False)
     return add_undo_step(state, UndoStep(tuple(before)))
 
 
 def move_put_down(state: PickState, put_down: Iterable[PutDown], sign: int, location: str) -> PickState:
     """Record that goods were put down at a location, or with sign -1 that they are in hand again."""
     more = {(each.order, each.line): each.quantity * sign for each in put_down}
-    takes = (_move_line(take, more.get((take.order, take.line), Decimal(0)), location) for take in state.lines)
-    return state._replace(lines=tuple(takes))
+    lines = (_move_line(line, more.get((line.order, line.line), Decimal(0)), location) for line in state.lines)
+    return state._replace(lines=tuple(lines))
 
 
 def _move_line(line: PickLine, more: Decimal, location: str) -> PickLine:
@@ -100,11 +100,18 @@ def put_down_locations(state: PickState, order: str = "") -> tuple[str, ...]:
     """Return the locations where the goods of an order, or of all orders, were put down."""
     locations = (
         location
-        for take in state.lines
-        if order in ("", take.order) and take.moved > 0
-        for location in take.put_down_at
+        for line in state.lines
+        if order in ("", line.order) and line.moved > 0
+        for location in line.put_down_at
     )
     return tuple(dict.fromkeys(locations))
+
+
+def move_stop(state: PickState, index: int, move: Callable[[PickLine], PickLine]) -> tuple[PickState, list[PickLine]]:
+    """Return the pick with the undo step for moving the open lines of a stop, and all lines after the move."""
+    stop = [each for each in lines_of_stop(state, index) if state.lines[each].is_open]
+    lines = [move(line) if each in stop else line for each, line in enumerate(state.lines)]
+    return add_undo_step(state, moved_stop_step(state.lines[each] for each in stop)), lines
 
 
 def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:
@@ -121,27 +128,27 @@ def restore_sources(state: PickState, step: UndoStep) -> tuple[list[PickLine], P
     """Move the step's open lines back to their earlier locations. Return all lines and the first one moved; None if
     none of them is still open."""
     sources = {(each.order, each.line): each for each in step.sources_before}
-    takes, first = list(state.lines), None
-    for index, take in enumerate(takes):
-        source = sources.get((take.order, take.line))
-        if source and take.is_open:
-            moved = take._replace(location=source.location, pool=source.pool, barred_pools=source.barred_pools)
-            takes[index] = moved._replace(walk_order=source.walk_order, location_order=source.location_order)
-            first = first or takes[index]
-    return takes, first
+    lines, first = list(state.lines), None
+    for index, line in enumerate(lines):
+        source = sources.get((line.order, line.line))
+        if source and line.is_open:
+            moved = line._replace(location=source.location, pool=source.pool, barred_pools=source.barred_pools)
+            lines[index] = moved._replace(walk_order=source.walk_order, location_order=source.location_order)
+            first = first or lines[index]
+    return lines, first
 
 
 def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple[PickState, tuple[int, ...]]:
     """Restore lines to their state before a step; return the new state and the indexes of the lines changed. Lines that
     have left the pick or are put down do not change."""
-    takes = list(state.lines)
+    lines = list(state.lines)
     touched = []
     by_line = {(each.order, each.line): each for each in lines_before}
-    for index, take in enumerate(takes):
-        was = by_line.get((take.order, take.line))
-        picked = min(was.picked, take.ordered) if was else take.picked
-        if was is None or picked < take.moved or (picked, was.is_closed) == (take.picked, take.is_closed):
+    for index, line in enumerate(lines):
+        was = by_line.get((line.order, line.line))
+        picked = min(was.picked, line.ordered) if was else line.picked
+        if was is None or picked < line.moved or (picked, was.is_closed) == (line.picked, line.is_closed):
             continue
-        takes[index] = take.with_picked(picked)._replace(is_closed=was.is_closed and picked < take.ordered)
+        lines[index] = line.with_picked(picked)._replace(is_closed=was.is_closed and picked < line.ordered)
         touched.append(index)
-    return state._replace(lines=tuple(takes), choices=()), tuple(touched)
+    return state._replace(lines=tuple(lines), choices=()), tuple(touched)

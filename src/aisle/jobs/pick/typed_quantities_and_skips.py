@@ -11,7 +11,6 @@ from aisle.jobs.pick import (
     current_and_next_stop,
     goods_in_hand,
     location_questions,
-    pick_state,
     put_down_at_location,
     rejected_scans_and_quantities,
     set_and_restore_picked_quantities,
@@ -19,13 +18,10 @@ from aisle.jobs.pick import (
 )
 from aisle.jobs.pick.pick_line import PickLine
 from aisle.jobs.pick.pick_scanned_goods import pick_product, report_picked
-from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
-from aisle.jobs.pick.set_and_restore_picked_quantities import moved_stop_step
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
-
-Result = Turn[PickState]
 
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:
@@ -97,25 +93,25 @@ def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result
 
 def _set_checked_quantity(state: PickState, value: Decimal, context: Context) -> Result:
     """Set this picker's total of the stop, filling its totes in order; ask first if that would empty one of several."""
-    take = state.current_line
-    if take is None:
+    line = state.current_line
+    if line is None:
         return Turn(state)
     if state.is_pack_asked:
-        return _add_pack(state, take, value, context)
+        return _add_pack(state, line, value, context)
     indexes = current_and_next_stop.lines_of_stop(state, state.current_index)
     lines = [state.lines[index] for index in indexes]
     _, of, _ = current_and_next_stop.sum_lines(lines)
-    moved = sum((line.moved for line in lines), Decimal(0))
+    moved = sum((each.moved for each in lines), Decimal(0))
     if value < moved:
-        return reject_input(state, "pick.moved", label=take.label, quantity=moved)
+        return reject_input(state, "pick.moved", label=line.label, quantity=moved)
     done, _, rest = current_and_next_stop.sum_lines(lines)
     done -= goods_in_hand.sum_of_others(state, lines)
-    if value < done and len({line.order for line in lines}) > 1:
-        choices = [PickChoice("set", take.product, quantity=value)]
+    if value < done and len({each.order for each in lines}) > 1:
+        choices = [PickChoice("set", line.product, quantity=value)]
         if value and value <= rest:
-            choices.append(PickChoice("set", take.product, quantity=done + value))
+            choices.append(PickChoice("set", line.product, quantity=done + value))
         return reject_input(
-            state, "pick.fewer_than_picked", *choices, label=take.label, quantity=value, done=done, of=of
+            state, "pick.fewer_than_picked", *choices, label=line.label, quantity=value, done=done, of=of
         )
     return set_quantity(state, value, context)
 
@@ -155,27 +151,19 @@ def pick_rest(state: PickState, product_number: str, context: Context) -> Result
 
 def change_location(state: PickState, location: str, pool: int) -> Result:
     """Pick the stop from another location, keeping its position in the walk."""
-    take = state.current_line
-    if take is None:
+    line = state.current_line
+    if line is None:
         return Turn(state)
-    stop = set(current_and_next_stop.lines_of_stop(state, state.current_index))
-    takes = [
-        each._replace(location=location, pool=pool or each.pool, barred_pools=())
-        if index in stop and each.is_open
-        else each
-        for index, each in enumerate(state.lines)
-    ]
-    first_open = next(index for index in sorted(stop) if takes[index].is_open)
-    moved = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
-    at_stop = pick_state.add_undo_step(
-        state._replace(lines=tuple(takes), current_index=first_open, location=location), moved_stop_step(moved)
+    moved, lines = set_and_restore_picked_quantities.move_stop(
+        state, state.current_index, lambda each: each.at_location(location, pool)
     )
+    at_stop = moved._replace(lines=tuple(lines), location=location)
     return reply(
-        current_and_next_stop.with_lines(at_stop, takes),
+        current_and_next_stop.with_lines(at_stop, lines),
         GOOD,
         "pick.location_changed",
         place=location,
-        label=take.label,
+        label=line.label,
     )
 
 

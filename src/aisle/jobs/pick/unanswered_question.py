@@ -5,14 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
-from aisle.jobs.job import Close, Event, Query, Turn, reply
+from aisle.jobs.job import Close, Event, Query, reply
 from aisle.jobs.pick.location_questions import (
     CHANGE_LOCATION,
     PICKED_FROM,
     product_in_question,
     repeat_location_question,
 )
-from aisle.jobs.pick.pick_state import PickChoice, PickState
+from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Command, Match, Quantity, Scan, UnknownCode
 
@@ -56,7 +56,7 @@ def remove_answered(state: PickState, choice: PickChoice) -> PickState:
     return state._replace(take_over_choices=(*others, *unanswered, *((PickChoice("later"),) if unanswered else ())))
 
 
-def ask_postponed(state: PickState) -> Turn[PickState]:
+def ask_postponed(state: PickState) -> Result:
     """Ask the postponed question again; a number now answers it."""
     state_asked = state._replace(is_postponed=False, is_quantity_open=False, choices=())
     return reply(state_asked, ASK, "pick.question_repeated", order=state.take_over_choices[0].key)
@@ -103,7 +103,7 @@ def note_untaken(state: PickState, event: Event) -> PickState:
     return state if is_answer else state._replace(untaken=number_in_question(state))
 
 
-def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
+def report_untaken(turn: Result) -> Result:
     """Add to the verdict that a number is not taken, unless it is still in question."""
     state, verdict = turn.state, turn.verdict
     if not state.untaken or (verdict is None and any(isinstance(effect, Query) for effect in turn.effects)):
@@ -114,7 +114,7 @@ def report_untaken(turn: Turn[PickState]) -> Turn[PickState]:
     return turn._replace(verdict=verdict.wrap("session.number_not_applied", why=msg("number", value=number)))
 
 
-def report_dropped(before: PickState, turn: Turn[PickState]) -> Turn[PickState]:
+def report_dropped(before: PickState, turn: Result) -> Result:
     """Add to the verdict on a change by others that it has dropped the open question."""
     is_left = any(isinstance(effect, Close) for effect in turn.effects)
     if is_left or not before.choices or turn.state.choices:
@@ -142,12 +142,12 @@ def products_of_goods_question(state: PickState) -> set[str]:
     return products | ({state.current_line.product} if state.is_pack_asked and state.current_line else set())
 
 
-def reject_other_scan(state: PickState, match: Match) -> Turn[PickState]:
+def reject_other_scan(state: PickState, match: Match) -> Result:
     """Reject a scan, because the question about the goods scanned before would be lost."""
     return reply(state, WRONG, "count.answer_first", what=quantity_or_record.name_of(match))
 
 
-def repeat_goods_question(state: PickState) -> Turn[PickState]:
+def repeat_goods_question(state: PickState) -> Result:
     """Refuse a command, because scanned goods would be lost, and keep the question about them."""
     if product_in_question(state):
         return repeat_location_question(state)

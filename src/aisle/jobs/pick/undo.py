@@ -9,7 +9,7 @@ from aisle.jobs.count import undo_sent_count
 from aisle.jobs.job import Context, Turn, Write
 from aisle.jobs.name_goods_and_locations import GoodsAmount, at_location, goods_message, unit_of
 from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, operations, pick_state, put_down_at_location
-from aisle.jobs.pick.pick_state import PickState, UndoStep
+from aisle.jobs.pick.pick_state import PickState, Result, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.set_and_restore_picked_quantities import restore_lines, restore_sources
 from aisle.jobs.view import Msg, msg, undo_verdict
@@ -17,8 +17,6 @@ from aisle.jobs.view import Msg, msg, undo_verdict
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import MyEntriesRow
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
-
-Result = Turn[PickState]
 
 
 def undo_step(state: PickState, context: Context) -> Result:
@@ -62,16 +60,14 @@ def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
-    takes, first = restore_sources(state, step)
+    lines, first = restore_sources(state, step)
     if first is None:
         return None
     restored = current_and_next_stop.with_lines(
-        state._replace(is_quantity_open=False, choices=(), location="", only_order=""), takes
+        state._replace(is_quantity_open=False, choices=(), location="", only_order=""), lines
     )
-    line = first.order, first.line
-    at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
     return Turn(
-        current_and_next_stop.go_to_line(restored, at),
+        current_and_next_stop.go_to_line(restored, current_and_next_stop.index_of_line(restored, first)),
         (),
         undo_verdict(msg("pick.move_stop_undone", label=first.label, place=first.location)),
     )
@@ -84,7 +80,7 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
     restored = restored._replace(choices=(), only_order="")
     text = goods_message("pick.put_down_undone", _goods_in_hand_again(state, restored), place=step.location)
     if state.is_batch:
-        orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]
+        orders = [line.order for line, now in zip(state.lines, restored.lines, strict=True) if line.moved != now.moved]
         text = msg("pair", name=_tote_letters(state, orders), value=text)
     return Turn(restored, writes, undo_verdict(text))
 
@@ -92,9 +88,9 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
 def _goods_in_hand_again(before: PickState, after: PickState) -> list[GoodsAmount]:
     pairs = zip(before.lines, after.lines, strict=True)
     return [
-        GoodsAmount(take.product, take.label, take.moved - now.moved, unit_of(take))
-        for take, now in pairs
-        if take.moved != now.moved
+        GoodsAmount(line.product, line.label, line.moved - now.moved, unit_of(line))
+        for line, now in pairs
+        if line.moved != now.moved
     ]
 
 
@@ -102,16 +98,16 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     restored, touched = restore_lines(state, step.lines_before)
     if not touched:
         return None
-    take, named = restored.lines[touched[-1]], _lines_added_up(state, step)
+    line, named = restored.lines[touched[-1]], _lines_added_up(state, step)
     was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
     where = at_location(_undone_location(state, restored, touched[-1]))
-    text = msg("pick.undone", label=take.label, was=was, now=now, where=where)
+    text = msg("pick.undone", label=line.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
-        text = msg("pick.short", label=take.label, done=done, of=of)
+        text = msg("pick.short", label=line.label, done=done, of=of)
     elif was == now:
-        text = msg("pick.reopened", label=take.label)
+        text = msg("pick.reopened", label=line.label)
     if state.is_batch:
         text = msg("pair", name=_tote_letters(restored, (restored.lines[index].order for index in named)), value=text)
     writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
@@ -152,16 +148,15 @@ def _undone_location(state: PickState, restored: PickState, index: int) -> str |
 
 def _leave_held_goods(state: PickState) -> PickState:
     """Move the stop back from a location where all goods are held for other orders: no page sends a picker to them."""
-    step, take = state.history[-1] if state.history else None, state.current_line
-    if step is None or take is None or not expected_and_held_stock.is_all_held(state, take):
+    step, line = state.history[-1] if state.history else None, state.current_line
+    if step is None or line is None or not expected_and_held_stock.is_all_held(state, line):
         return state
-    takes, first = restore_sources(state, step)
+    lines, first = restore_sources(state, step)
     moved = {(each.order, each.line) for each in step.sources_before}
-    if first is None or (take.order, take.line) not in moved:
+    if first is None or (line.order, line.line) not in moved:
         return state
-    restored = current_and_next_stop.with_lines(state._replace(history=state.history[:-1], location=""), takes)
-    at = next(index for index, each in enumerate(restored.lines) if (each.order, each.line) == (take.order, take.line))
-    return current_and_next_stop.go_to_line(restored, at)
+    restored = current_and_next_stop.with_lines(state._replace(history=state.history[:-1], location=""), lines)
+    return current_and_next_stop.go_to_line(restored, current_and_next_stop.index_of_line(restored, line))
 
 
 def _tote_letters(state: PickState, orders: Any) -> str:

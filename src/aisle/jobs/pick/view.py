@@ -197,7 +197,7 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     done, of, rest = current_and_next_stop.sum_lines(stop)
     unit = unit_of(stop[0])
     if state.is_batch:
-        totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
+        totes = pick_state.quantities_by_tote(state, ((line.order, line.remaining) for line in stop if line.is_open))
         if done and not unit:
             return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
         return msg("pick.quantity_totes", rest=msg("beside", one=rest, other=unit) if unit else rest, totes=totes)
@@ -205,13 +205,13 @@ def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
 
 
 def _quantity_bar(state: PickState, stop: Sequence[PickLine]) -> tuple[Msg, Msg]:
-    """Return what to take here and what is taken, for the row of the quantity on a handheld."""
+    """Return what to pick here and what is picked, for the row of the quantity on a handheld."""
     done, of, rest = current_and_next_stop.sum_lines(stop)
     unit = unit_of(stop[0])
     taken = msg("pick.bar_taken", done=measured(done, unit))
     if not state.is_batch:
         return msg("pick.bar_take", of=measured(of, unit)), taken
-    totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
+    totes = pick_state.quantities_by_tote(state, ((line.order, line.remaining) for line in stop if line.is_open))
     return msg("pick.bar_take_totes", rest=rest, totes=totes), taken
 
 
@@ -251,13 +251,13 @@ def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
     ends after `MAX_UPCOMING` stops."""
     here = state.current_line.stop_key if state.current_line else None
     rests: dict[tuple[str, str, int, str], list[PickLine]] = {}
-    for take in (*state.lines[state.current_index + 1 :], *state.lines[: max(0, state.current_index)]):
-        if not take.is_open or (stop := take.stop_key) == here:
+    for line in (*state.lines[state.current_index + 1 :], *state.lines[: max(0, state.current_index)]):
+        if not line.is_open or (stop := line.stop_key) == here:
             continue
         if stop not in rests and len(rests) == MAX_UPCOMING:
             break
-        rests.setdefault(stop, []).append(take)
-    return tuple(_upcoming_stop(state, takes) for takes in rests.values())
+        rests.setdefault(stop, []).append(line)
+    return tuple(_upcoming_stop(state, lines) for lines in rests.values())
 
 
 def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
@@ -266,7 +266,7 @@ def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
     label = f"{first.label} ({pool})" if pool else first.label
     if not state.is_batch:
         return UpcomingStop(first.location, label, rest)
-    letters = " ".join(dict.fromkeys(pick_state.tote_letter(state, take.order) for take in lines))
+    letters = " ".join(dict.fromkeys(pick_state.tote_letter(state, line.order) for line in lines))
     return UpcomingStop(first.location, f"{letters}: {label}", rest)
 
 
@@ -347,7 +347,7 @@ def _done_lines(state: PickState) -> list[Line]:
     quantity, total = map(goods_text, goods_of_lines(state.lines))
     in_hand = goods_in_hand.has_goods_to_put_down(state)
     notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
-    full = sum(not take.is_short for take in state.lines)
+    full = sum(not line.is_short for line in state.lines)
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
@@ -404,7 +404,7 @@ def leave_verdict(state: PickState) -> Verdict:
         return Verdict(INFO, msg("pick.left_batch") if state.is_batch else msg("pick.left", order=state.order))
     if is_nothing_picked(state.lines):
         return Verdict(INFO, _nothing_picked(state))
-    placed = any(take.location for take in state.lines)  # otherwise the store keeps no locations
+    placed = any(line.location for line in state.lines)  # otherwise the store keeps no locations
     pieces = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
     if pieces and state.is_batch:
         totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import find_and_report_refusals, implausible_quantities, list_cursor_and_search, quantity_or_record
+from aisle.jobs import find_and_report_refusals, list_cursor_and_search, quantity_or_record
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -411,7 +411,7 @@ def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRo
         return _handle_scan(state, matches[:1], context)
     records = [
         ReceiveChoice(f"is_{each.kind}", each.key, label=each.key if each.kind == ORDER else each.label or each.key)
-        for each in matches[: quantity_or_record.MAX_RECORD_CHOICES]
+        for each in matches
     ]
     choices = (ReceiveChoice("amount", quantity=value), *records)
     state_asked = state._replace(choices=choices, phase="goods")
@@ -459,7 +459,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return handle_scans_and_quantities.apply_choice(state, choice, context)
-        case implausible_quantities.DROP_QUANTITY:
+        case quantity_or_record.DROP_QUANTITY:
             return handle_scans_and_quantities.drop_goods(before)
         case "find":
             return Turn(state, (Start("look_up", {"search": choice.key}),))

@@ -46,6 +46,8 @@ class DeliveryLine(NamedTuple):
     """True if the delivery does not give a quantity."""
     is_earlier_receipt_unknown: bool = False
     """True if the quantity received earlier is unknown."""
+    may_lack: Decimal = ZERO
+    """Part of a measured quantity that may be missing from a complete line."""
 
     @property
     def is_unknown(self) -> bool:
@@ -60,7 +62,7 @@ class DeliveryLine(NamedTuple):
     @property
     def is_open(self) -> bool:
         """True if something is still to come; without an announced quantity, if nothing has come."""
-        return self.received <= 0 if self.is_announced_unknown else self.missing > 0
+        return self.received <= 0 if self.is_announced_unknown else self.missing > self.may_lack
 
     @property
     def remaining(self) -> Decimal | None:
@@ -229,7 +231,7 @@ Result = Turn[ReceiveState]
 def partly_received_note(state: ReceiveState, user: str) -> LocalNote:
     """Return the note that marks a partly received delivery on the home page, or clears the mark."""
     has_received = any(line.received for line in state.lines)
-    is_complete = not any(line.missing for line in state.lines)
+    is_complete = not any(line.missing > line.may_lack for line in state.lines)
     return LocalNote(PARTLY_RECEIVED, state.delivery_number, user if has_received and not is_complete else "")
 
 
@@ -268,6 +270,7 @@ def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
         str(row.get("unit") or ""),
         row.get("quantity") is None,
         bool(row.get("is_quantity_unknown")),
+        row.get("may_lack", ZERO),
     )
 
 
@@ -350,6 +353,8 @@ class Difference(NamedTuple):
     """True if the announced quantity is unknown; it then differs if nothing was received."""
     is_received_unknown: bool = False
     """True if the quantity received earlier is unknown."""
+    is_open: bool = False
+    """True if one of its lines lacks more than it may."""
 
     @property
     def differs(self) -> bool:
@@ -359,7 +364,7 @@ class Difference(NamedTuple):
     @property
     def is_short(self) -> bool:
         """True if less was received than announced."""
-        return self.received <= 0 if self.is_announced_unknown else self.received < self.announced
+        return self.received <= 0 if self.is_announced_unknown else self.is_open and self.received < self.announced
 
     @property
     def is_over(self) -> bool:
@@ -370,6 +375,7 @@ class Difference(NamedTuple):
 def differences(state: ReceiveState) -> tuple[Difference, ...]:
     """Return the products that differ, goods in hand included: first surplus and goods not announced."""
     by_product: dict[str, Difference] = {}
+    open_products = {line.product for line in lines_with_hand(state) if line.is_open}
     for line in state.lines:
         entry = by_product.get(line.product) or Difference(line.product, line.label, ZERO, ZERO)
         by_product[line.product] = entry._replace(
@@ -377,6 +383,7 @@ def differences(state: ReceiveState) -> tuple[Difference, ...]:
             received=entry.received + line.received,
             is_announced_unknown=entry.is_announced_unknown or line.is_announced_unknown,
             is_received_unknown=entry.is_received_unknown or line.is_unknown,
+            is_open=line.product in open_products,
         )
     item = state.in_hand
     if item:

@@ -298,8 +298,8 @@ def _line_row(index: int, line: DeliveryLine) -> Row:
     share = (
         Decimal(-1)
         if line.is_unknown
-        else min(Decimal(1), line.received / line.announced)
-        if line.announced > 0
+        else line.received / line.announced
+        if line.announced > 0 and line.is_open
         else Decimal(int(not line.is_open))
     )
     cells = (raw(line.label), line_progress(line), code_text(line.container))

@@ -40,6 +40,8 @@ class ReceivedLine(TypedDict):
     received: Decimal
     is_quantity_unknown: NotRequired[bool]
     """True if the service does not tell the received quantity."""
+    may_lack: NotRequired[Decimal]
+    """Part of a measured quantity that may be missing from a complete line."""
 
 
 class DeliveryLineRow(ReceivedLine):

@@ -134,6 +134,12 @@ class AssignmentsRow(TypedDict):
     taken_user: str
 
 
+class AssignmentLeftRow(TypedDict):
+    """What is left of one assignment."""
+
+    quantity: Decimal
+
+
 class TodayRow(TypedDict):
     """Figures of the day. Times are seconds since 1970, 0 for none."""
 

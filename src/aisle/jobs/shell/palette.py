@@ -30,7 +30,7 @@ from aisle.jobs.row_types.products import RecordRow
 from aisle.jobs.shell import sign_in
 from aisle.jobs.shell.home_orders_and_menu import MENU_JOBS as MENU_JOBS
 from aisle.jobs.shell.home_orders_and_menu import MENU_TEXTS, MORE_MENU, STORE_MENU
-from aisle.jobs.view import ASK, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
+from aisle.jobs.view import ASK, BACK, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import (
     DELIVERY,
     LOCATION,
@@ -189,15 +189,18 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        return list_cursor_and_search.list_view(
-            state,
-            self.name,
-            msg("palette.title"),
-            msg("palette.prompt"),
-            (msg("palette.head"), msg("scanner_test.kind_key")),
-            tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
+        return ListView(
+            name=self.name,
+            title=msg("palette.title"),
+            prompt=msg("palette.prompt"),
+            column_heads=(msg("palette.head"), msg("scanner_test.kind_key")),
+            rows=tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
+            first=state.first,
+            total=state.total,
+            cursor=state.cursor,
+            numbered_rows=0 if state.typed else list_cursor_and_search.numbered_rows(state),
             empty=msg("palette.empty"),
-            numbered=0 if state.typed else None,
+            key_hints=(*list_cursor_and_search.page_hints(state), BACK),
         )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Args, Close, Context, Effect, Json, Query, Refresh, Rows, Start, Turn, money_message
-from aisle.jobs.list_cursor_and_search import ListOptions, not_found_message, product_prompt
+from aisle.jobs.list_cursor_and_search import ListOptions, product_prompt
 from aisle.jobs.list_page_base_class import Column, ListFilter, SearchPage, next_of
 from aisle.jobs.look_up_product import code_rows
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob, refuse
@@ -124,6 +125,7 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         Column(msg("head.brand"), lambda row: raw(row["brand_description"]), sort="brand_description"),
         Column(msg("stores.head_what"), _product_kind),
     )
+    key = itemgetter("product_number")
 
     def title(self, state: ProductsState) -> Msg:
         return list_title(state)
@@ -132,13 +134,10 @@ class ProductList(SearchPage[ProductsState, CatalogueRow]):
         return product_prompt(state)
 
     def empty_text(self, state: ProductsState) -> Msg:
-        if text := state.typed or state.search:
-            return not_found_message("look_up.no_match", text, state.may_have_more)
+        if state.typed or state.search:
+            return super().empty_text(state)
         is_filtered = state.category or state.supplier or state.subset != "all"
         return msg("products.none_such" if is_filtered else "stores.loading")
-
-    def key(self, row: CatalogueRow) -> str:
-        return row["product_number"]
 
     def arguments(self, state: ProductsState, context: Context) -> Args:
         if state.only_products:
@@ -206,16 +205,11 @@ class FacetList(SearchPage[ProductsState, FacetsRow]):
         Column(msg("products.title_all"), lambda row: msg("number", value=row["count"])),
         Column(msg("products.head_code"), lambda row: raw(row["code"])),
     )
+    no_rows_text = msg("list.empty")
+    key = itemgetter("code")
 
     def title(self, state: ProductsState) -> Msg:
         return msg("products.title_categories" if state.facet_kind == "category" else "products.title_suppliers")
-
-    def empty_text(self, state: ProductsState) -> Msg:
-        text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("list.empty")
-
-    def key(self, row: FacetsRow) -> str:
-        return row["code"]
 
     def arguments(self, state: ProductsState, context: Context) -> Args:
         return {"kind": state.facet_kind}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, Rows, Start, Turn
@@ -111,13 +112,11 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
     prompt_text = msg("deliveries.prompt")
     follows_typing = True
     has_two_line_rows = True
+    no_rows_text = msg("list.empty")
+    key = attrgetter("number")
 
     def title(self, state: DeliveriesState) -> Msg:
         return list_title(state)
-
-    def empty_text(self, state: DeliveriesState) -> Msg:
-        text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def all_columns(self, state: DeliveriesState) -> tuple[Column[ListedDelivery], ...]:
         *columns, when = DELIVERY_COLUMNS
@@ -133,9 +132,6 @@ class DeliveryList(ListPage[DeliveriesState, ListedDelivery]):
         return tuple(
             ListFilter(_title(subset, kind), {"subset": subset, "receipt_kind": kind}) for subset, kind in subsets
         )
-
-    def key(self, row: ListedDelivery) -> str:
-        return row.number
 
     def query(self, state: DeliveriesState, context: Context) -> Query:
         args = self.window_arguments(state, context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from aisle.jobs import list_cursor_and_search, list_page_base_class
@@ -116,6 +118,8 @@ def open_kind(state: ExceptionsState, kind: str, context: Context) -> Result:
 class ExceptionList(ListPage[ExceptionsState, Any]):
     """List of the exceptions of one kind."""
 
+    key: Callable[[Any], str] = itemgetter("key")
+
     def title(self, state: ExceptionsState) -> Msg:
         return msg(KIND_NAMES[state.kind])
 
@@ -132,9 +136,6 @@ class ExceptionList(ListPage[ExceptionsState, Any]):
 
     def _is_known(self, state: ExceptionsState) -> bool:
         return state.is_loaded and not is_unknown(state, state.kind)
-
-    def key(self, row: Any) -> str:
-        return str(row["key"])
 
     def filters(self, state: ExceptionsState) -> tuple[ListFilter, ...]:
         return tuple(ListFilter(msg(KIND_NAMES[kind]), {"kind": kind}) for kind in EXCEPTION_KINDS)
@@ -174,9 +175,7 @@ class StuckOrderList(ExceptionList):
     prompt_text = msg("unconfirmed.choose")
     columns = tuple(column._replace(sort=_STUCK_SORTS.get(column.sort, "")) for column in STUCK_COLUMNS)
     has_progress_bars = True
-
-    def key(self, row: BoardOrder) -> str:
-        return row.number
+    key = attrgetter("number")
 
     def row(self, state: ExceptionsState, row: BoardOrder, cells: tuple[Msg, ...]) -> Row:
         return Row(row.number, cells, row.progress)

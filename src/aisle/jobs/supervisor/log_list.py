@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
+from operator import itemgetter
 from typing import NamedTuple
 
 from aisle.decimal_of_row import to_decimal
@@ -315,6 +316,7 @@ class LogList(ListPage[LogState, LogRow]):
     query_name = "log"
     indexed_sorts = ("at",)
     follows_typing = True
+    key = itemgetter("key")
 
     def title(self, state: LogState) -> Msg:
         return filter_text(state)
@@ -352,9 +354,6 @@ class LogList(ListPage[LogState, LogRow]):
 
     def may_have_more(self, state: LogState) -> bool:
         return state.is_loading_older
-
-    def key(self, row: LogRow) -> str:
-        return row["key"]
 
     def arguments(self, state: LogState, context: Context) -> Args:
         return query_arguments(state.filter, context.now)

@@ -6,6 +6,7 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from aisle.jobs import list_cursor_and_search, list_page_base_class, report_lost_assignments
@@ -107,6 +108,7 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
     columns = BOARD_COLUMNS
     follows_typing = True
     has_progress_bars = True
+    key = attrgetter("number")
 
     def title(self, state: OrdersState) -> Msg:
         """Return the filter, the search and the number of marked orders, and of new ones above the window."""
@@ -131,9 +133,6 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         if text := state.typed or state.search:
             return msg("orders.no_match", text=text)
         return msg("orders.none_finished" if state.filter.state == "finished" else "orders.none")
-
-    def key(self, row: BoardOrder) -> str:
-        return row.number
 
     def page_size(self, context: Context) -> int:
         """Return the number of rows to query, without those that the pane takes below the list."""

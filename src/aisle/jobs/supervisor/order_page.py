@@ -527,13 +527,8 @@ class OrderJob(PageJob[OrderState]):
         )
 
     def query_again(self, state: OrderState, context: Context) -> Result:
-        return Turn(
-            state,
-            (
-                *self.queries(state, context),
-                *report_lost_assignments.query_claims(state.claims_for_others),
-            ),
-        )
+        claims = report_lost_assignments.query_claims(state.claims_for_others)
+        return Turn(state, (*self.queries(state, context), *claims))
 
     def handle_closed(self, state: OrderState, event: Closed, context: Context) -> Result:
         if event.job == "order_actions":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal
 
 from aisle.decimal_of_row import to_decimal
@@ -77,10 +76,12 @@ def parse_codes(text: str) -> list[str] | None:
 
 
 def parse_day(text: str, now: str) -> str:
-    """Parse a typed day into `yyyy-MM-dd`; empty if it is invalid. Without a year it is the next such day."""
-    from aisle.jobs.typed_dates import parse_date  # a start does not need it
+    """Parse a typed day, or a label with dates alone, into `yyyy-MM-dd`; empty if it is invalid. Without a year it is
+    the next such day."""
+    from aisle.jobs.typed_dates import parse_date, parse_label_date  # a start does not need it
 
-    day = parse_date(text, store_time.day_in_store(now) or date.fromisoformat(now[:10]))
+    today = store_time.today(now)
+    day = parse_label_date(text, today) or parse_date(text, today)
     return day.isoformat() if day else ""
 
 

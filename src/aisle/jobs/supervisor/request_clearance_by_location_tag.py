@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.barcode_numbers import has_valid_check_digit
@@ -118,11 +119,10 @@ def _denial(state: ClearanceState) -> Msg | None:
 class ClearanceList(ListPage[ClearanceState, R]):
     """List of all tags or categories. Its windows are parts of one answer; words name what is not listed."""
 
+    key = attrgetter("key")
+
     def empty_text(self, state: ClearanceState) -> Msg:
         return _denial(state) or self.no_rows_text
-
-    def key(self, row: R) -> str:
-        return row.key
 
     def accepts(self, state: ClearanceState) -> Accepts:
         return super().accepts(state)._replace(search=True)

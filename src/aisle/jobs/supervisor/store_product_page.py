@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, Event, Json, Query, Start, Turn
-from aisle.jobs.look_up_product import delivery_rows, estimate, need_text, with_age
+from aisle.jobs.look_up_product import delivery_rows, estimate, order_block, with_age
 from aisle.jobs.pages_and_page_job import Action, DetailPage, refuse
 from aisle.jobs.parse_product_rows import ExpectedDelivery
 from aisle.jobs.row_types.log import LogRow
@@ -316,15 +316,7 @@ FIRST_PAGE = ProductPage()
 
 def side_pane(product: StoreProduct, orders: Sequence[OrdersWithProductRow], log: Sequence[LogRow]) -> SidePane:
     """Return the pane of a product."""
-    return SidePane(sales_chart(product.series), (_order_block(orders), _log_block(log)))
-
-
-def _order_block(orders: Sequence[OrdersWithProductRow]) -> Block:
-    rows = tuple(
-        (raw(row["order_number"]), need_text(row), raw(row["customer_name"]), msg("moment", at=row["pickup_date"]))
-        for row in orders
-    )
-    return Block(msg("look_up.orders", count=len(orders)), rows)
+    return SidePane(sales_chart(product.series), (order_block(orders), _log_block(log)))
 
 
 def _log_block(log: Sequence[LogRow]) -> Block:

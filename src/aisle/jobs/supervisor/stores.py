@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import Args, Close, Context, Effect, Query, Refresh, Rows, SwitchStore, Turn, reply
@@ -94,6 +95,7 @@ class StoreList(SearchPage[StoresState, StoresRow]):
         Column(msg("stores.head_what"), _store_kind),
         Column(msg("stores.head_area"), lambda row: raw(row["area"])),
     )
+    key = itemgetter("store_number")
 
     def title(self, state: StoresState) -> Msg:
         if state.is_switching and state.subset == "all":
@@ -104,11 +106,7 @@ class StoreList(SearchPage[StoresState, StoresRow]):
         return msg("stores.prompt_change" if state.is_switching else "stores.prompt")
 
     def empty_text(self, state: StoresState) -> Msg:
-        text = state.typed or state.search
-        return msg("look_up.no_match", text=text) if text else SUBSETS[state.subset].empty
-
-    def key(self, row: StoresRow) -> str:
-        return row["store_number"]
+        return super().empty_text(state) if state.typed or state.search else SUBSETS[state.subset].empty
 
     def arguments(self, state: StoresState, context: Context) -> Args:
         return {"show": state.subset}

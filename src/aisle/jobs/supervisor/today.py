@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from aisle.jobs import list_cursor_and_search, store_time
@@ -476,6 +477,7 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
     title_text = msg("today.to_terminals")
     prompt_text = msg("order.prompt_read")
     no_rows_text = msg("list.empty")
+    key = itemgetter("terminal")
 
     def all_columns(self, state: TodayState) -> tuple[Column[TodayTerminalsRow], ...]:
         return (
@@ -489,9 +491,6 @@ class TerminalList(ListPage[TodayState, TodayTerminalsRow]):
             Column(msg("today.head_last"), lambda row: _age_text(row["last"], state.now), sort="last"),
             Column(msg("today.head_since"), lambda row: msg("moment", at=_iso_time(row["since"])), sort="since"),
         )
-
-    def key(self, row: TodayTerminalsRow) -> str:
-        return row["terminal"]
 
     def numbered_rows(self, state: TodayState) -> int:
         return 0

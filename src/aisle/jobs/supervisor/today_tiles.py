@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from aisle.jobs.job import Context, Query, Rows, Start, money_message
+from aisle.jobs.job import Args, Context, Query, Rows, Start, money_message
 from aisle.jobs.store_time import due_on_day_message, store_day
 from aisle.jobs.supervisor.log_list import change_message, entry_label
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, OrderFilter, query_arguments
@@ -40,33 +40,40 @@ class TileSource(NamedTuple):
     """True if only a desk shows it: a handheld has no room for it, and its home page has the same."""
 
 
-def _orders_query(view: str) -> Callable[[str, Context], Query]:
-    args = {**query_arguments(_FILTERS[view]), "search": "", "first": 0, "size": 1}
-    return lambda id_, context: Query(id_, "order_board", {**args, "now": context.now}, is_live=True)
+def _query(name: str, arguments: Callable[[Context], Args]) -> Callable[[str, Context], Query]:
+    return lambda id_, context: Query(id_, name, arguments(context), is_live=True)
+
+
+def _query_first(
+    name: str, arguments: Callable[[Context], Args] = lambda context: {}
+) -> Callable[[str, Context], Query]:
+    """Return the query for the first row of a list."""
+    return _query(name, lambda context: {**arguments(context), "first": 0, "size": 1})
+
+
+def _query_orders(view: str) -> Callable[[str, Context], Query]:
+    args = {**query_arguments(_FILTERS[view]), "search": ""}
+    return _query_first("order_board", lambda context: {**args, "now": context.now})
 
 
 def _open_orders(view: str) -> Start:
     return Start("orders", {"filter": dict(_FILTERS[view]._asdict())})
 
 
-def _late_orders(answer: Rows, context: Context) -> TileFigure:
-    notes = (msg("tile.order_due", order=order.number, due=order.due) for order in _orders(answer, context))
-    return TileFigure(answer.total, next(notes, raw("")))
+def _note_of_first(note: Callable[[Any, Context], Msg]) -> Callable[[Rows, Context], TileFigure]:
+    """Return the figure of a list: its total, and a note on its first row."""
+    return lambda answer, context: TileFigure(answer.total, note(answer.rows[0], context) if answer.rows else raw(""))
 
 
-def _stuck_orders(answer: Rows, context: Context) -> TileFigure:
-    return TileFigure(answer.total, next(map(_stuck_note, _orders(answer, context)), raw("")))
+def _note_of_first_order(note: Callable[[BoardOrder], Msg]) -> Callable[[Rows, Context], TileFigure]:
+    return _note_of_first(lambda row, context: note(parse_order_row(row, context)))
 
 
-def _idle_orders(answer: Rows, context: Context) -> TileFigure:
-    """Return orders that nobody has, and how long the first one is idle."""
-    notes = (
-        msg("tile.order_silent", order=order.number, seconds=str(order.idle_s))
-        if order.idle_s >= 0
-        else raw(order.number)
-        for order in _orders(answer, context)
-    )
-    return TileFigure(answer.total, next(notes, raw("")))
+def _idle_note(order: BoardOrder) -> Msg:
+    """Return an order that nobody has, and how long it is idle if that is known."""
+    if order.idle_s < 0:
+        return raw(order.number)
+    return msg("tile.order_silent", order=order.number, seconds=str(order.idle_s))
 
 
 def _stuck_note(order: BoardOrder) -> Msg:
@@ -75,46 +82,13 @@ def _stuck_note(order: BoardOrder) -> Msg:
     return msg("tile.order_idle", order=order.number, who=order.claimed_by, seconds=str(order.idle_s))
 
 
-def _order_and_customer(answer: Rows, context: Context) -> TileFigure:
-    notes = (msg("tile.order_of", order=order.number, who=order.customer) for order in _orders(answer, context))
-    return TileFigure(answer.total, next(notes, raw("")))
-
-
-def _orders(answer: Rows, context: Context) -> list[BoardOrder]:
-    return [parse_order_row(row, context) for row in answer.rows]
-
-
 def _differences(answer: Rows, context: Context) -> TileFigure:
     row = answer.rows[0]
     return TileFigure(row["differences"], msg("exceptions.value", value=money_message(row["value"])))
 
 
-def _negative_stock(answer: Rows, context: Context) -> TileFigure:
-    notes = (msg("tile.quantity_of", what=row["label"], quantity=known_number(row["quantity"])) for row in answer.rows)
-    return TileFigure(answer.total, next(notes, raw("")))
-
-
 def _late_deliveries(answer: Rows, context: Context) -> TileFigure:
     return TileFigure(answer.total, raw(", ".join(str(row["order_number"]) for row in answer.rows)))
-
-
-def _excess_receipts(answer: Rows, context: Context) -> TileFigure:
-    notes = (msg("tile.order_of", order=str(row["order_number"]), who=str(row["description"])) for row in answer.rows)
-    return TileFigure(answer.total, next(notes, raw("")))
-
-
-def _entries_to_review(answer: Rows, context: Context) -> TileFigure:
-    notes = (msg("tile.quantity_of", what=entry_label(row), quantity=change_message(row)) for row in answer.rows)
-    return TileFigure(answer.total, next(notes, raw("")))
-
-
-def _expiry_checks(answer: Rows, context: Context) -> TileFigure:
-    """Return how many products are to be checked, with the first one in walking order and its day."""
-    notes = (
-        msg("tile.order_due", order=row["product_name"], due=due_on_day_message(row["due"], context.now))
-        for row in answer.rows
-    )
-    return TileFigure(answer.total, next(notes, raw("")))
 
 
 def _picked_orders(answer: Rows, context: Context) -> TileFigure:
@@ -126,40 +100,45 @@ def _picked_orders(answer: Rows, context: Context) -> TileFigure:
 
 
 SOURCES: dict[str, TileSource] = {
-    "late": TileSource(msg("exceptions.late"), "late", _orders_query("late"), _late_orders, _open_orders("late")),
+    "late": TileSource(
+        msg("exceptions.late"),
+        "late",
+        _query_orders("late"),
+        _note_of_first_order(lambda order: msg("tile.order_due", order=order.number, due=order.due)),
+        _open_orders("late"),
+    ),
     "stuck": TileSource(
         msg("exceptions.stuck"),
         "warning",
-        lambda id_, context: Query(
-            id_,
-            "stuck",
-            {"now": context.now, "minutes": context.policy.stuck_minutes, "first": 0, "size": 1},
-            is_live=True,
-        ),
-        _stuck_orders,
+        _query_first("stuck", lambda context: {"now": context.now, "minutes": context.policy.stuck_minutes}),
+        _note_of_first_order(_stuck_note),
         Start("exceptions", {"kind": "stuck"}),
     ),
     "unclaimed": TileSource(
-        msg("tile.unclaimed"), "warning", _orders_query("unclaimed"), _idle_orders, _open_orders("unclaimed")
+        msg("tile.unclaimed"),
+        "warning",
+        _query_orders("unclaimed"),
+        _note_of_first_order(_idle_note),
+        _open_orders("unclaimed"),
     ),
     "short": TileSource(
-        msg("tile.short"), "warning", _orders_query("short"), _order_and_customer, _open_orders("short")
+        msg("tile.short"),
+        "warning",
+        _query_orders("short"),
+        _note_of_first_order(lambda order: msg("tile.order_of", order=order.number, who=order.customer)),
+        _open_orders("short"),
     ),
     "ready": TileSource(
         msg("tile.ready"),
         "ready",
-        lambda id_, context: Query(
-            id_, "picked_orders", {"now": context.now, "pickup_days": context.policy.pickup_days}, is_live=True
-        ),
+        _query("picked_orders", lambda context: {"now": context.now, "pickup_days": context.policy.pickup_days}),
         _picked_orders,
         _open_orders("picked"),
     ),
     "differences": TileSource(
         msg("tile.differences"),
         "warning",
-        lambda id_, context: Query(
-            id_, "exceptions", {"now": context.now, "minutes": context.policy.stuck_minutes}, is_live=True
-        ),
+        _query("exceptions", lambda context: {"now": context.now, "minutes": context.policy.stuck_minutes}),
         _differences,
         Start("exceptions", {"kind": "differences"}),
         "logs",
@@ -167,19 +146,25 @@ SOURCES: dict[str, TileSource] = {
     "negative_stock": TileSource(
         msg("exceptions.negative_stock"),
         "late",
-        lambda id_, context: Query(id_, "negative_stock", {"first": 0, "size": 1}, is_live=True),
-        _negative_stock,
+        _query_first("negative_stock"),
+        _note_of_first(
+            lambda row, _: msg("tile.quantity_of", what=row["label"], quantity=known_number(row["quantity"]))
+        ),
         Start("exceptions", {"kind": "negative_stock"}),
         "products",
     ),
     "deliveries": TileSource(
         msg("tile.late_deliveries"),
         "warning",
-        lambda id_, context: Query(
-            id_,
+        _query(
             "deliveries",
-            {"state": "late", "now": context.now, "search": "", "first": 0, "size": MAX_NAMED_DELIVERIES},
-            is_live=True,
+            lambda context: {
+                "state": "late",
+                "now": context.now,
+                "search": "",
+                "first": 0,
+                "size": MAX_NAMED_DELIVERIES,
+            },
         ),
         _late_deliveries,
         Start("deliveries", {"subset": "late"}),
@@ -188,26 +173,28 @@ SOURCES: dict[str, TileSource] = {
     "excess_receipts": TileSource(
         msg("exceptions.excess_receipts"),
         "warning",
-        lambda id_, context: Query(id_, "excess_receipts", {"first": 0, "size": 1}, is_live=True),
-        _excess_receipts,
+        _query_first("excess_receipts"),
+        _note_of_first(lambda row, _: msg("tile.order_of", order=row["order_number"], who=row["description"])),
         Start("exceptions", {"kind": "excess_receipts"}),
         "deliveries",
     ),
     "entries_to_review": TileSource(
         msg("exceptions.entries_to_review"),
         "warning",
-        lambda id_, context: Query(id_, "entries_to_review", {"first": 0, "size": 1}, is_live=True),
-        _entries_to_review,
+        _query_first("entries_to_review"),
+        _note_of_first(lambda row, _: msg("tile.quantity_of", what=entry_label(row), quantity=change_message(row))),
         Start("exceptions", {"kind": "entries_to_review"}),
         "logs",
     ),
     "expiry_checks": TileSource(
         msg("home.expiry"),
         "warning",
-        lambda id_, context: Query(
-            id_, "expiry_checks", {"day": store_day(context.now), "first": 0, "size": 1}, is_live=True
+        _query_first("expiry_checks", lambda context: {"day": store_day(context.now)}),
+        _note_of_first(
+            lambda row, context: msg(
+                "tile.order_due", order=row["product_name"], due=due_on_day_message(row["due"], context.now)
+            )
         ),
-        _expiry_checks,
         Start("expiry", {}),
         "products",
         is_for_desk=True,

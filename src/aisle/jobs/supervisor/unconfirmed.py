@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from aisle.jobs.job import (
@@ -137,12 +138,10 @@ class UnconfirmedList(ListPage[UnconfirmedState, UnconfirmedRow]):
         Column(msg("unconfirmed.head_user"), _user_text, sort="user"),
         Column(msg("head.time"), lambda row: msg("moment", at=row["at"]), sort="at"),
     )
+    key = itemgetter("op_id")
 
     def prompt(self, state: UnconfirmedState) -> Msg:
         return msg("unconfirmed.prompt" if state.total else "unconfirmed.prompt_none")
-
-    def key(self, row: UnconfirmedRow) -> str:
-        return row["op_id"]
 
     def arguments(self, state: UnconfirmedState, context: Context) -> Args:
         return {"outcome": state.outcome}

@@ -204,8 +204,6 @@ class Ledger:
         self._last_counts_unread: set[str] = set()
         """Products whose free stock was read, but not yet their last counts."""
         self._new_counts: dict[tuple[str, str, int], str] = {}
-        self._counts_taken_back: list[tuple[object, ...]] = []
-        """Rows for `LAST_COUNT_TAKE_BACK`."""
         self._changed_products: dict[str, None] = {}
         self._late_changes: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._absorbed: defaultdict[AbsorbedKey, int] = defaultdict(int)
@@ -326,7 +324,8 @@ class Ledger:
         """Record a count of free stock. Earlier changes that arrive later are absorbed."""
         key = (product, location, pool)
         self._new_counts[key] = max(self._new_counts.get(key, ""), self.occurred_on)
-        self.update_product(products_sql.STORE_PRODUCT_COUNTED_SET, product, self.occurred_on)
+        last = self._product_updates[products_sql.STORE_PRODUCT_COUNTED_SET].get(product) or ""
+        self.update_product(products_sql.STORE_PRODUCT_COUNTED_SET, product, max(last, self.occurred_on))
         if product in self._last_counts:
             self._set_last_count(*key, self.occurred_on)
 
@@ -348,10 +347,14 @@ class Ledger:
         A count of the whole store that stands absorbs in turn what precedes it. The product was last counted when any
         count of it that stands was made.
         """
-        self._counts_taken_back.append((before, self.store, product, location, pool, counted_on))
+        await self.write_pending()
+        await self.ctx.tx.run(sql.LAST_COUNT_TAKE_BACK, before, self.store, product, location, pool, counted_on)
         counts = self._last_counts[product]
         counts[(location, pool)] = before
-        self.update_product(products_sql.STORE_PRODUCT_COUNTED_SET, product, max(counts.values()) or None)
+        self._product_updates[products_sql.STORE_PRODUCT_COUNTED_SET].pop(product, None)
+        last = max(counts.values()) or None
+        await self.ctx.tx.run(products_sql.STORE_PRODUCT_COUNT_TAKE_BACK, self.store, product, last)
+        self.ctx.mark_changed(self.store, "product", product)
         args = (self.store, product, location, pool, before, counted_on)
         for occurred_on, absorbed in await self.ctx.tx.all(sql.ABSORBED_BETWEEN, *args):
             await self._absorb(product, location, pool, absorbed, occurred_on)
@@ -415,9 +418,7 @@ class Ledger:
             (sql.LAST_COUNT_SET, (self.store, *stock_key, counted_on))
             for stock_key, counted_on in self._new_counts.items()
         ]
-        statements += [(sql.LAST_COUNT_TAKE_BACK, row) for row in self._counts_taken_back]
         self._new_counts, self._stored_quantities = {}, {}
-        self._counts_taken_back.clear()
         self._legs.clear()
         return statements + self.origins.pending_statements()
 

@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 
 from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_fragments import to_json
+from aisle.service.domain.json_fragments import parse_json_object, to_json
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import Refusal, conflict, unprocessable
@@ -76,7 +76,7 @@ class OrderLine:
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
         """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`, whose columns are in the order of the fields."""
         closed, warehouse, pool, pools, *texts, item, rejected = row[7:]
-        flags, json_values = (bool(closed), bool(warehouse)), (json.loads(pools), json.loads(item))
+        flags, json_values = (bool(closed), bool(warehouse)), (json.loads(pools), parse_json_object(item))
         fields = [*row[:7], *flags, pool, json_values[0], *texts, json_values[1], bool(rejected)]
         found = cls(order_number, *fields)
         found.stored_state = found.state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,7 +13,7 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, pick_members, rename_members, to_json
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, pick_members, rename_members, to_json
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
@@ -79,7 +78,7 @@ class Order:
             OrderLine.from_row(number, line) for line in await ctx.tx.all(sql.LINES_OF_ORDER, store_number, number)
         ]
         active, claimed, picked, rejected = (bool(flag) for flag in row[1:5])
-        return cls(number, active, claimed, picked, rejected, row[5], row[6], json.loads(row[8]), row[9], lines)
+        return cls(number, active, claimed, picked, rejected, row[5], row[6], parse_json_object(row[8]), row[9], lines)
 
     def find_line(self, line_number: int) -> OrderLine | None:
         """Return the line with this number, or None."""

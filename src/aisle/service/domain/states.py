@@ -32,7 +32,7 @@ TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
         "open": frozenset({"partial", "picked", "rejected", "finished"}),
         "partial": frozenset({"open", "picked", "rejected", "finished"}),
         "picked": frozenset({"open", "partial", "rejected", "finished"}),
-        "rejected": frozenset({"open", "finished"}),
+        "rejected": frozenset({"open", "picked", "finished"}),
         "finished": frozenset(),
     },
     # While its order is open; afterwards it does not change.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import starmap
 from typing import Literal
 
 from aisle.contract.request_bodies import ExactNumber
@@ -62,6 +63,8 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     if order is None:
         raise not_found(f"There is no order {body['order_number']}.")
     check_version(ctx, order)
+    if body.get("is_rejected", order.is_rejected) != order.is_rejected:
+        require_role(ctx, "supervisor", "integration", "admin")
     line_bodies = body.get("order_lines", [])
     lines = [_get_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(line_bodies)]
     pairs = list(zip(lines, line_bodies, strict=True))
@@ -178,22 +181,29 @@ def _get_line(order: Order, raw: ExtendedLineUpdate, field: str) -> OrderLine:
 
 def _check_finished_unchanged(order: Order, body: ExtendedOrderUpdate, pairs: Iterable[LinePair]) -> None:
     """Raise Refusal (409) if the update changes a finished order. A repetition of its state is accepted."""
-    is_changed = (
-        body.get("is_active", False)
-        or body.get("is_picked", order.is_picked) != order.is_picked
-        or body.get("is_rejected", order.is_rejected) != order.is_rejected
-    )
-    for line, raw in pairs:
-        picked = _quantity_or_default(raw, "picked_quantity", line.picked_quantity)
-        if "base_picked_quantity" in raw:
-            picked += line.picked_quantity - _quantity_or_default(raw, "base_picked_quantity", picked)
-        is_changed = (
-            is_changed
-            or picked != line.picked_quantity
-            or _quantity_or_default(raw, "quantity", line.quantity) != line.quantity
-        )
-    if is_changed:
+    state = {"is_active": False, "is_picked": order.is_picked, "is_rejected": order.is_rejected}
+    stored = {**dict.fromkeys(REASON_FIELDS, ""), **order.item, **state}
+    if _differs(pick_members(body, (*state, *REASON_FIELDS)), stored) or any(starmap(_is_line_changed, pairs)):
         raise conflict(f"Order {order.number} is finished.", "orders.order_number")
+
+
+def _is_line_changed(line: OrderLine, raw: ExtendedLineUpdate) -> bool:
+    """Return True if an update changes a line. Location and pool of a picked quantity are the origin of its goods."""
+    picked = _quantity_or_default(raw, "picked_quantity", line.picked_quantity)
+    if "base_picked_quantity" in raw:
+        picked += line.picked_quantity - _quantity_or_default(raw, "base_picked_quantity", picked)
+    quantity = _quantity_or_default(raw, "quantity", line.quantity)
+    if (picked, quantity) != (line.picked_quantity, line.quantity):
+        return True
+    plan = {"preferred_location_code": line.preferred_location_code, "stock_pool": line.stock_pool}
+    state = {"is_picked": line.is_picked, "is_picked_from_warehouse": line.from_warehouse}
+    names = (*state, *(() if "picked_quantity" in raw else plan), *(REASON_FIELDS if line.is_short else ()))
+    sent = pick_members(raw, names) | changed_line_fields(raw, "orders.order_lines")
+    return _differs(sent, {**dict.fromkeys(REASON_FIELDS, ""), **line.item, **plan, **state})
+
+
+def _differs(sent: Mapping[str, object], stored: Mapping[str, object]) -> bool:
+    return any(stored.get(name) != value for name, value in sent.items())
 
 
 async def _check_finisher(ctx: Context, order: Order, body: ExtendedOrderUpdate) -> None:
@@ -219,8 +229,6 @@ async def _apply_changes(
     """Apply the changes. Return the picked quantities that did not fit, or wait with their lines."""
     ctx = ledger.ctx
     rejected = body.get("is_rejected", order.is_rejected)
-    if rejected != order.is_rejected:
-        require_role(ctx, "supervisor", "integration", "admin")
     if order.is_rejected and not rejected:
         order.is_rejected = False
         order.item = {name: value for name, value in order.item.items() if name not in REASON_FIELDS}

@@ -152,9 +152,9 @@ class _RecountWrites:
         self.ctx.mark_changed(store.number, "recount", str(store.wire_id(seq)))
 
     async def save(self) -> None:
-        """Write the new and the ended recounts."""
-        await self.ctx.tx.run_many(sql.RECOUNT_ADD, self.new_rows)
+        """Write the ended recounts, then the new ones: only one is open for a product and location."""
         await self.ctx.tx.run_many(sql.RECOUNT_END, self.ended_rows)
+        await self.ctx.tx.run_many(sql.RECOUNT_ADD, self.new_rows)
 
 
 async def list_recounts(ctx: Context, call: OperationCall) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.database_interface import ConstraintViolated
 from aisle.service.db.statements import changes_and_writes as writes_sql
@@ -10,6 +12,8 @@ from aisle.service.handlers.changes_lost_writes_and_audit import token_key, unkn
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, key_store, named_stores
 from aisle.service.operation_context import CHAIN, Context, OperationCall
 
+_LEG_KEY = re.compile(r"\bleg[._]")
+"""Name of the ledger's key in the message of a violated constraint."""
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -75,7 +79,7 @@ async def _run_handler(
             ctx.defer(writes_sql.RESPONSE_ADD, [_stored_response(scope, request, OperationResult(200, body), ctx.now)])
         await ctx.write_deferred()
     except ConstraintViolated as problem:
-        if request.headers.idempotency_key is None:
+        if request.headers.idempotency_key is None or not _LEG_KEY.search(str(problem).partition("\n")[0]):
             raise
         # The stored answer is purged, but the ledger knows the key, so that the write still happens once.
         raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem

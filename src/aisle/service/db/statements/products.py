@@ -52,7 +52,11 @@ STORE_PRODUCT_SET = upsert_statement(
 STORE_PRODUCT_STOCK_CHANGED_SET = """
     UPDATE store_product SET stock_modified_on = $3, stock_modified_day = substr($3, 1, 10)
     WHERE store_number = $1 AND product_number = $2"""
-STORE_PRODUCT_COUNTED_SET = "UPDATE store_product SET counted_on = $3 WHERE store_number = $1 AND product_number = $2"
+STORE_PRODUCT_COUNTED_SET = """
+    UPDATE store_product SET counted_on = CASE WHEN counted_on > $3 THEN counted_on ELSE $3 END
+    WHERE store_number = $1 AND product_number = $2"""
+STORE_PRODUCT_COUNT_TAKE_BACK = """
+    UPDATE store_product SET counted_on = $3 WHERE store_number = $1 AND product_number = $2"""
 STORE_PRODUCT_LOSS_BY_SET = "UPDATE store_product SET loss_by = $3 WHERE store_number = $1 AND product_number = $2"
 STORE_PRODUCT_RECEIPT_BY_SET = (
     "UPDATE store_product SET receipt_by = $3 WHERE store_number = $1 AND product_number = $2"
