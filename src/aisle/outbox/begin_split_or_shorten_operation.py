@@ -24,7 +24,7 @@ from aisle.outbox.operation_record import (
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_states import CLOSE, QUEUED, REFUSE, SEND, SPLIT
+from aisle.outbox.operation_states import CLOSE, QUEUED, SEND, SPLIT
 from aisle.outbox.operation_table import MOVE_DEPENDENCY, OperationRows, encode_evidence
 from aisle.stored_messages import NO_MESSAGE, StoredMessage
 
@@ -156,7 +156,4 @@ class OperationsToSend(OperationRows):
 
     def _refuse_entries(self, op: Operation, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
         write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
-        part_id = new_id(self._random)
-        self._insert(part_id, intent_of_operation(op, write), author_of_operation(op), op.created_at)
-        self._apply_event(part_id, REFUSE, why=reason)
-        self._apply_event(part_id, CLOSE)
+        self._apply_event(self._insert_refused(op, write, reason), CLOSE)

@@ -12,7 +12,7 @@ import apsw
 from aisle.decimal_of_row import MAX_DIGITS, to_decimal
 from aisle.jobs.job import Write
 from aisle.named_tuple_json import from_text, to_text
-from aisle.outbox.operation_record import Operation, RandomBytes, new_id
+from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import REFUSED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 from aisle.stored_messages import StoredMessage, store_message
@@ -35,21 +35,8 @@ REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
 
 _FIELDS = (*REQUIRED_FIELDS, EXCESS, "picked_username", "picked_name", "quantity", "moved_quantity")
 
-_INSERT_REFUSED = """
-INSERT INTO operation (
-  op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state, last_error,
-  answer, created_at, occurred_at, job_id, event_seq, schema_version
-) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, '{}', ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
 
-
-def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[LineExcess], random: RandomBytes) -> None:
-    """Insert one refused operation for each line, inside the caller's transaction."""
-    for line in lines:
-        insert_refused(db, op, _order_line(line), excess_reason_of(line), to_text(dict(line)), random)
-
-
-def _order_line(line: LineExcess) -> LineUpdate:
+def line_of_excess(line: LineExcess) -> LineUpdate:
     """Return the update that the service did not carry out."""
     picked = to_decimal(line[PICKED])
     order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
@@ -59,38 +46,17 @@ def _order_line(line: LineExcess) -> LineUpdate:
 def reduce_excess(db: apsw.Connection, op: Operation, left: Decimal) -> None:
     """Reduce excess to what is left of it, inside the caller's transaction."""
     line: LineExcess = from_text(Any, op.answer) | {EXCESS: left}
-    order = {**op.body["orders"], "order_lines": [_order_line(line)]}
+    order = {**op.body["orders"], "order_lines": [line_of_excess(line)]}
     db.execute(
         "UPDATE operation SET body = ?, answer = ?, last_error = ? WHERE op_id = ?",
         (to_text({"orders": order}), to_text(dict(line)), excess_reason_of(line), op.op_id),
     )
 
 
-def insert_refused(
-    db: apsw.Connection, op: Operation, order_line: LineUpdate, reason: StoredMessage, answer: str, random: RandomBytes
-) -> None:
-    """Insert a refused operation with one line of the order of another operation."""
-    number = op.body["orders"]["order_number"]
-    row = (
-        new_id(random),
-        op.store,
-        op.principal,
-        op.app_user,
-        op.terminal,
-        op.operation,
-        to_text(op.lanes),
-        to_text(dict(op.path)),
-        to_text({"orders": {"order_number": number, "order_lines": [order_line]}}),
-        REFUSED,
-        reason,
-        answer,
-        op.created_at,
-        op.occurred_at,
-        op.job_id,
-        op.event_seq,
-        op.schema_version,
-    )
-    db.execute(_INSERT_REFUSED, row)
+def write_of_line(op: Operation, order_line: LineUpdate) -> Write:
+    """Return a write with one line of the order of an operation."""
+    order = {"order_number": op.body["orders"]["order_number"], "order_lines": [order_line]}
+    return Write(op.operation, op.lanes, op.path, {}, {"orders": order})
 
 
 def is_excess(op: Operation) -> bool:

@@ -8,7 +8,7 @@ from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import RESEND, Json, Resolve
 from aisle.named_tuple_json import to_text
 from aisle.outbox.effect_of_resolution import RESOLUTIONS, missing_lines
-from aisle.outbox.excess import EXCESS, keep_excess
+from aisle.outbox.excess import EXCESS
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import ASK_PERSON, CONFIRM, CONFIRMED, FIND_ABSENT, LOSE_ANSWER, QUEUED, RETRY
 from aisle.outbox.operation_table import OperationRows, encode_evidence
@@ -200,5 +200,5 @@ class OperationsInDoubt(OperationRows):
         else:
             self._apply_event(op.op_id, event, closed_by=user, why=store_text(resolution.note))
         if event == CONFIRM:
-            keep_excess(self._db, op, op.evidence.get(EXCESS, ()), self._random)
+            self._keep_excess(op, op.evidence.get(EXCESS, ()))
         return True

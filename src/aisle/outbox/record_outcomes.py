@@ -16,16 +16,17 @@ from aisle.outbox.excess import (
     EXCESS,
     added_excess,
     excess_query,
-    keep_excess,
     merge_answers,
     parse_carried_lines,
+    write_of_line,
 )
 from aisle.outbox.operation_record import Operation, author_of_operation, intent_of_operation, new_id
 from aisle.outbox.operation_states import CONFIRM, REFUSE, RETRY
 from aisle.outbox.operation_table import encode_evidence
-from aisle.outbox.replay_after_restore import keep_superseded, parse_superseded_lines
+from aisle.outbox.replay_after_restore import parse_superseded_lines, superseded_line
 from aisle.outbox.reversals_of_refused import changes_of
 from aisle.outbox.store_withdrawn_reversals import WithdrawnReversals
+from aisle.outbox.stored_reasons import superseded_reason
 from aisle.stored_messages import NO_MESSAGE, StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
@@ -56,9 +57,10 @@ class OperationOutcomes(WithdrawnReversals):
             lines = excess or op.evidence.get(EXCESS, ())
             if is_repeated:  # the excess reported the first time is settled
                 lines = added_excess(known_answer, excess)
-            keep_excess(self._db, op, self._withdraw_excess(op, lines), self._random)
+            self._keep_excess(op, self._withdraw_excess(op, lines))
             for line in superseded:
-                keep_superseded(self._db, op, line, self._random)
+                write = write_of_line(op, superseded_line(op, line))
+                self._insert_refused(op, write, superseded_reason(line["line_number"]))
             if carried:
                 self._query_excess_later(op, carried)
 

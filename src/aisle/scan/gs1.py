@@ -219,26 +219,10 @@ def nearest_century(day: date, today: date) -> date:
 
 
 _UNIT_BY_IDENTIFIER: Final = {
-    "310": "kg",
-    "311": "m",
-    "314": "m2",
-    "315": "l",
-    "316": "m3",
-    "320": "lb",
-    "321": "in",
-    "322": "ft",
-    "323": "yd",
-    "350": "in2",
-    "351": "ft2",
-    "352": "yd2",
-    "356": "ozt",
-    "357": "oz",
-    "360": "qt",
-    "361": "gal",
-    "364": "in3",
-    "365": "ft3",
-    "366": "yd3",
-}
+    "310": "kg", "311": "m", "314": "m2", "315": "l", "316": "m3", "320": "lb", "321": "in", "322": "ft", "323": "yd",
+    "350": "in2", "351": "ft2", "352": "yd2", "356": "ozt", "357": "oz", "360": "qt", "361": "gal", "364": "in3",
+    "365": "ft3", "366": "yd3",
+}  # fmt: skip
 """Units of net weight, length, area and volume, by which goods are sold.
 
 Gross weights, widths, depths and all measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are

@@ -341,26 +341,19 @@ class InputHandler(SessionPart):
     def _apply_resolved(self, line: Line, label: str) -> tuple[Line, Meaning]:
         """Apply a line by its meaning; return both for the trace, without a secret."""
         is_secret = self._page.is_secret(line.text)
-        meaning = self._resolver.resolve(line.text)
-        if not self._resolver.is_number_above_job(line.text) and self._help_pages.close_for(meaning):
-            meaning = self._resolver.resolve(line.text)
-        if self._is_date_after_refused_scan(meaning):
-            meaning = UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
-        if self._scanned_or_typed.is_scanned_number_label(line, meaning) or self._scanned_or_typed.is_scanned_code(
-            line, meaning
-        ):
-            meaning = UnknownCode(line.text.strip(" "))
+        meaning = self._resolve(line)
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
         label_meaning = self._short_codes.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
             self._refuse_label_beside_number(line, label_meaning)
             return line, label_meaning
-        confirmed = None if label_meaning else self._confirmed_number(line)
+        confirmed, record = None if label_meaning else self._confirmed_number(line), None
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
-            meaning = self._short_codes.scanned_record(line, meaning) or meaning
+            record, is_sure = self._short_codes.record_of_number(line, meaning)
+            meaning = Scan((record,)) if record and is_sure else meaning
         if confirmed or self._resolver.is_scanned_number(line.text, meaning):
             self._batch.refused_scan.forget()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
@@ -374,20 +367,44 @@ class InputHandler(SessionPart):
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif isinstance(meaning, Quantity) and (record := self._short_codes.record_at_question(line, meaning)):
-            meaning = Scan((record,))
+        elif isinstance(meaning, Quantity) and (other := self._short_codes.record_at_question(line, meaning)):
+            meaning = Scan((other,))
             self._refuse_until_answered(line, meaning)
-        elif not confirmed and isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
+        elif confirmed or not self._ask_or_refuse_fast_number(line, meaning, record):
+            self._apply_to_page(line, meaning, label, is_secret=is_secret)
+        if is_secret and not isinstance(meaning, Back):
+            return line._replace(text=""), UnknownCode("")
+        return line, meaning
+
+    def _resolve(self, line: Line) -> Meaning:
+        """Return the meaning of a line, after help pages that hide the job which it is for are closed."""
+        meaning = self._resolver.resolve(line.text)
+        if not self._resolver.is_number_above_job(line.text) and self._help_pages.close_for(meaning):
+            meaning = self._resolver.resolve(line.text)
+        if self._is_date_after_refused_scan(meaning):
+            return UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
+        is_label = self._scanned_or_typed.is_scanned_number_label(line, meaning)
+        is_code = is_label or self._scanned_or_typed.is_scanned_code(line, meaning)
+        return UnknownCode(line.text.strip(" ")) if is_code else meaning
+
+    def _ask_or_refuse_fast_number(self, line: Line, meaning: Meaning, record: Match | None) -> bool:
+        """Ask about a number that came too fast for a person, or refuse one that is a choice; False for another line.
+
+        `record`: what in the store has this number.
+        """
+        if isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
-        elif (
-            not confirmed
-            and isinstance(meaning, Quantity)
-            and (record := self._short_codes.record_or_value(line, meaning))
-        ):
+        elif isinstance(meaning, Quantity) and record:
             self._ask_for_number(line, meaning, record)
-        elif not confirmed and self._scanned_or_typed.is_fast_choice(line, meaning):
+        elif self._scanned_or_typed.is_fast_choice(line, meaning):
             self._refuse_line(line, "input.type_choice")
-        elif self._scanned_or_typed.is_scanned_answer(line, meaning):
+        else:
+            return False
+        return True
+
+    def _apply_to_page(self, line: Line, meaning: Meaning, label: str, *, is_secret: bool) -> None:
+        """Apply a line to the page on the screen, unless it is an answer that has to be typed, or not known yet."""
+        if self._scanned_or_typed.is_scanned_answer(line, meaning):
             is_confirmed = self._page.accepts().typed_only
             self._refuse_line(line, "input.scan_not_accepted" if is_confirmed else "input.type_choice")
         elif self._scanned_or_typed.is_unknown_yet(line, meaning):
@@ -401,9 +418,6 @@ class InputHandler(SessionPart):
             self._meanings.record(UnknownCode(line.text) if is_code else meaning)
             if label and isinstance(meaning, Back):
                 self._explain_label(label)
-        if is_secret and not isinstance(meaning, Back):
-            return line._replace(text=""), UnknownCode("")
-        return line, meaning
 
     def _is_date_after_refused_scan(self, meaning: Meaning) -> bool:
         """Return whether a typed date may be meant for the scan that was refused before it; it is asked once."""

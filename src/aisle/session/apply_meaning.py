@@ -160,7 +160,7 @@ class MeaningHandler(SessionPart):
             meaning = question.apply_choice(meaning)
         if question.measured_scan and isinstance(meaning, Back):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
-        elif not self._ask_for_rejected_scan(question, meaning, raw):
+        elif not self._ask_for_refused_scan(question, meaning, raw):
             jobs, opens_only = self._page.stack.jobs, self._reactions.opens_only
             meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
             meaning = ask_measured_quantity.ask_if_count_hidden(
@@ -203,7 +203,7 @@ class MeaningHandler(SessionPart):
             return True
         return False
 
-    def _ask_for_rejected_scan(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
+    def _ask_for_refused_scan(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
         if isinstance(meaning, Choice):
             asked = self._batch.refused_scan.ask_for_choice(raw.strip(" "), self._page.stack.jobs)

@@ -122,7 +122,7 @@ class EventRunner:
         if operation is None:
             self._verdicts.show(Verdict(INFO, msg("pick.nothing_to_undo")))
         elif index := self._page.stack.index_below_pages(operation.job_id):
-            self.apply(self._page.stack.close_above(index, self._context.current()))
+            self.apply(self._page.stack.run(self._context.current()).close_above(index))
             self.feed(Command("u", is_own_step=True))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
@@ -261,6 +261,9 @@ class SessionPart:
     _verdicts: Verdicts
     _pin_check: PinCheck
     _event_runner: EventRunner
+
+    def __post_init__(self) -> None:
+        """Prepare the state of this part alone."""
 
 
 def _record_number(lanes: str) -> str:

@@ -221,7 +221,7 @@ class JobStack:
             below = self._feed_below(event, context)
             if below:
                 return below
-        return _EventRun(self, context).feed(len(self.jobs) - 1, event)
+        return EventRun(self, context).feed(len(self.jobs) - 1, event)
 
     def index_below(self, names: Collection[str]) -> int:
         """Return the index of the job below those on top that have these names."""
@@ -244,19 +244,11 @@ class JobStack:
 
     def open(self, start: Start, context: Context) -> JobResult:
         """Open a job on top of the one on the screen."""
-        return _EventRun(self, context).start(start)
+        return EventRun(self, context).start(start)
 
-    def open_instead(self, start: Start, closed: Collection[str], context: Context) -> JobResult:
-        """Open a job in place of those on top whose names are among `closed`."""
-        return _EventRun(self, context).start_instead(start, closed)
-
-    def open_tab(self, start: Start, context: Context) -> JobResult:
-        """Open the page of a tab above the page on the screen, to which it leads back."""
-        return _EventRun(self, context).start_tab(start)
-
-    def close_above(self, index: int, context: Context) -> JobResult:
-        """Close all jobs above the one at this index, which then queries again."""
-        return _EventRun(self, context).close_above(index)
+    def run(self, context: Context) -> "EventRun":
+        """Return the run of an event that opens or closes jobs."""
+        return EventRun(self, context)
 
     def _feed_below(self, scan: Scan, context: Context) -> JobResult | None:
         """Close the detours on top if the job below them accepts the scan, or asks something; return None otherwise.
@@ -268,7 +260,7 @@ class JobStack:
             return None
         trial = JobStack(self.answer_query, self.make_id)
         trial.jobs = list(self.jobs)
-        result = _EventRun(trial, context).feed_below(depth, scan)
+        result = EventRun(trial, context).feed_below(depth, scan)
         if result.verdict is None or (result.verdict.kind != GOOD and not _has_choices(self.jobs[depth])):
             return None
         self.jobs[:] = trial.jobs
@@ -281,7 +273,7 @@ class JobStack:
 
     def notify(self, changes: Iterable[Changed], context: Context) -> JobResult:
         """Run changes of the cache through the job on the screen; report refusals to home if no job above does."""
-        run = _EventRun(self, context)
+        run = EventRun(self, context)
         for change in changes:
             if change.topic == "outbox" and self._is_refusal_for_home():
                 run.feed(0, Changed("refusal", ""))
@@ -289,7 +281,7 @@ class JobStack:
         return run.result
 
 
-class _EventRun:
+class EventRun:
     """Run of one event and all that follows from it."""
 
     def __init__(self, stack: JobStack, context: Context) -> None:
@@ -317,13 +309,16 @@ class _EventRun:
         return self.start(start)
 
     def start_tab(self, start: Start) -> JobResult:
-        """Close questions and help on top, and the same tab with the pages above it if it is open; start the tab."""
+        """Start the page of a tab, which leads back to the page on the screen.
+
+        Questions and help on top are closed, and the same tab with the pages above it if it is open.
+        """
         self._close_to_depth(self.stack.index_below(_WITHOUT_WAY_BACK))
         self._close_down_to(start.job)
         return self.start(start)
 
     def close_above(self, index: int) -> JobResult:
-        """Close jobs without an event for those that are closed too."""
+        """Close all jobs above the one at this index, which then queries again."""
         self._close_to_depth(index, is_told=True)
         return self._run_queue()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from aisle import named_tuple_json
@@ -36,6 +37,7 @@ class KeptPage(NamedTuple):
     """Text of the state; empty for a job with work."""
 
 
+@dataclass(eq=False)
 class KeptPages(SessionPart):
     """Pages of the person who is signed in."""
 

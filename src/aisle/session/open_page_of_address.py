@@ -36,7 +36,7 @@ class Addresses(SessionPart):
         self._verdicts.current = None
         below = self._depth_of(address)
         if below is not None:
-            self._event_runner.apply(self._page.stack.close_above(below, self._context.current()))
+            self._event_runner.apply(self._page.stack.run(self._context.current()).close_above(below))
         elif address.page:
             self._open_instead(address)
         else:
@@ -58,7 +58,7 @@ class Addresses(SessionPart):
         record: Args = {argument: address.record}
         is_own_job = job == address.page
         arguments = record if address.record and is_own_job else _list_arguments(address)
-        result = self._page.stack.open_instead(Start(address.page, arguments), WITHOUT_WORK, context)
+        result = self._page.stack.run(context).start_instead(Start(address.page, arguments), WITHOUT_WORK)
         self._event_runner.apply(result)
         if address.record and job and not is_own_job:
             self._event_runner.open(Start(job, record))

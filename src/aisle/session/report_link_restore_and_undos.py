@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.log import UnusedCountsRow
 
 
+@dataclass(eq=False)
 class LinkReports(SessionPart):
     """Reports of the link, a restore and undos, each once the screen is free for it."""
 

@@ -117,26 +117,17 @@ class ShortCodes:
             return None
         return RefusedInput(LOCATION_OR_TYPED, text)
 
-    def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
-        """Return the scan of the record whose number came at the pace of a scanner where a value is typed.
+    def record_of_number(self, line: Line, quantity: Quantity) -> tuple[Match | None, bool]:
+        """Return the record whose number came about as fast as by a scanner where a value is typed, and whether a
+        scanner sent it for sure.
 
-        Return None in jobs that ask about numbers of the store themselves.
+        A busy host or a wireless scanner delays the characters. Some jobs ask about numbers of the store themselves.
         """
-        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or self._page.question.is_asked or not is_fast(line):
-            return None
-        match = find_number(self._store.reader, quantity, self._page.preferred_kinds())
-        return Scan((match,)) if match else None
-
-    def record_or_value(self, line: Line, quantity: Quantity) -> Match | None:
-        """Return the record whose number a value is that came a little slower than by a scanner.
-
-        A busy host or a wireless scanner delays the characters. Some jobs ask about such numbers themselves.
-        """
-        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or not line.scan_number:
-            return None
-        if pause_of_number(line) >= MAX_LABEL_PAUSE_S:
-            return None
-        return find_number(self._store.reader, quantity, self._page.preferred_kinds())
+        is_sure = is_fast(line) and not self._page.question.is_asked
+        may_be_scanned = is_sure or (line.scan_number and pause_of_number(line) < MAX_LABEL_PAUSE_S)
+        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or not may_be_scanned:
+            return None, False
+        return find_number(self._store.reader, quantity, self._page.preferred_kinds()), is_sure
 
     def record_at_question(self, line: Line, quantity: Quantity) -> Match | None:
         """Return the record whose number came at the pace of a scanner while another number is in question."""

@@ -86,7 +86,7 @@ class Tabs(SessionPart):
             return
         self._verdicts.current = None
         work = self._page.stack.open_work()
-        self._event_runner.apply(self._page.stack.open_tab(Start(name, {}), self._context.current()))
+        self._event_runner.apply(self._page.stack.run(self._context.current()).start_tab(Start(name, {})))
         if work:
             self._verdicts.show(Verdict(INFO, msg("tab.work_stays", what=work)))
 
