@@ -290,6 +290,31 @@ def test_losses_of_a_filter_are_summed_in_pieces_and_money(
     assert (first["difference"], first["value"]) == (-3, Decimal("-4.5"))
 
 
+@pytest.mark.parametrize(
+    ("fields", "value"),
+    [
+        ({}, "15.00"),
+        ({"price": 3}, "30.00"),
+        ({"price": 3, "store_products_price": 2.5}, "25.00"),
+        ({"price": 3, "store_products_price": 0}, "30.00"),
+        ({"price": 0}, "15.00"),
+    ],
+)
+def test_list_sum_and_difference_value_an_entry_at_one_price(
+    reads: CacheReader, aisle_home: Path, fields: Row, value: str
+) -> None:
+    """P1 costs 1.50 today."""
+    cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.write_products([{**service_rows.product("P1", "Crème fraîche"), "price": 1.5}])
+    counted = {"reason_code": 1, "reason_code_description": "Damaged", "counted_quantity": 2, "expected_quantity": 12}
+    cache.write_logs([entry(20, "P1", -10, "2026-11-21T09:00:00Z", **counted, **fields)], "2026-01-01")
+    since = {"since": "2026-11-21T00:00:00Z"}
+    assert reads.query("log", since)[0][0]["value"] == -Decimal(value)
+    assert reads.query("log_sums", since)[0][0]["value"] == Decimal(value)
+    assert reads.query("differences", {})[0][0]["value"] == -Decimal(value)
+    assert reads.query("exceptions", {"now": NOW, "minutes": 9, "pickup_days": 9})[0][0]["value"] == Decimal(value)
+
+
 def test_losses_without_a_price_are_told(reads: CacheReader) -> None:
     ((row,), _) = reads.query("log_sums", {"since": "2026-11-01T00:00:00Z"})
     assert (row["lost"], row["value"], row["unpriced"]) == (5, 0, 5)

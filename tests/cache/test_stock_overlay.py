@@ -158,6 +158,8 @@ def test_counts_replace_and_losses_add(outbox: OperationQueue, reads: CacheReade
     enqueue(outbox, logs(True, product_number="P2", counted_quantity=Decimal(6)))
     rows, _ = reads.query("product", {"product_number": "P2"})
     assert rows[0]["most_likely_quantity"] == 6
+    found, _ = reads.query("search", {"search": "product"})
+    assert {row["product_number"]: row["most_likely_quantity"] for row in found} == {"P1": 7, "P2": 6}
 
 
 def test_an_operation_that_was_read_back_is_not_laid_over_again(

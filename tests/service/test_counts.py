@@ -1,12 +1,13 @@
 """Counts and other log entries: what the books become, what is recorded, and when messages come late."""
 
+from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
-from tests.service.world import LOGS, World, line_end
+from tests.service.world import API, LOGS, World, line_end
 
 
 async def test_a_count_at_a_place_leaves_what_is_held_there(world: World) -> None:
@@ -224,6 +225,26 @@ async def test_late_count_leaves_the_date_of_a_later_one(world: World, together:
         await world.post(LOGS, {"storeproductlog": entries}, query={"is_counted_quantity": True})
     [entry] = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
     assert entry["last_counted_datetime"] == later
+
+
+async def test_write_happens_when_it_is_done_and_not_when_it_was_begun(world: World) -> None:
+    read: list[str] = []
+
+    async def slow_body() -> AsyncIterator[bytes]:
+        yield b'{"storeproductlog": '
+        world.now += 20
+        await world.move("P1", 4, "A1", "A2")
+        world.now += 20
+        read.append((await world.get("/storeproducts/stock"))["server_time"])
+        world.now += 20
+        yield b'[{"product_number": "P1", "location_code": "A1", "counted_quantity": 9}]}'
+
+    await world.count("P1", "A1", stock_pool_1=10)
+    answer = await world.client.post(API + LOGS, content=slow_body())
+    assert answer.status_code == 200, answer.text
+    assert world.books() == {("P1", "A1", 1): 9, ("P1", "A2", 1): 4}
+    [entry] = await world.rows("/storeproducts/stock", last_stock_modified_datetime=read[0])
+    assert entry["last_counted_datetime"] == format_timestamp(world.now)
 
 
 async def test_a_late_loss_is_absorbed_by_a_count_of_the_whole_store(world: World) -> None:

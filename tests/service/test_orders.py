@@ -124,6 +124,22 @@ async def test_flush_releases_what_was_held_and_leaves_other_stores_alone(world:
     assert await world.rows(ORDERS, order_number="O1", is_active=False) == []
 
 
+async def test_order_loaded_again_by_flush_is_of_no_earlier_shipment(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=9)
+    orders = [{"order_number": "O1", "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 4}]}]
+    line = {"product_number": "P1", "quantity": 1, "customer_order_number": "O1", "customer_order_line_number": 1}
+    line["customer_order_shipment_number"] = "SHIP"
+    delivery = {"order_number": "D1", "no_of_containers": 1, "supplier_name": "S", "order_lines": [line]}
+    await world.post(ORDERS, {"orders": orders})
+    await world.post("/stores/S1/orders/deliveries", {"orders": [delivery]})
+    found = []
+    for flush in (False, True):
+        await world.post(ORDERS, {"orders": orders}, query={"flush": flush})
+        await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))
+        found.append(await world.rows("/stores/S1/locations/DESK/products", customer_order_shipment_number="SHIP"))
+    assert [len(rows) for rows in found] == [1, 0]
+
+
 async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=9)
     await world.order("O1", {"product_number": "P1", "quantity": 4})

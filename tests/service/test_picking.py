@@ -221,6 +221,33 @@ async def test_warehouse_lines_move_no_stock_here_until_their_goods_arrive(world
     assert (await world.line("O1"))["delivery_qty"] == 3
 
 
+@pytest.mark.parametrize("way", ["receipt", "count", "movement"])
+async def test_goods_that_arrive_for_a_warehouse_line_are_those_picked_there(world: World, way: str) -> None:
+    await world.log(product_number="P1", location_code="A1", quantity=4)
+    await world.order("O1", {"product_number": "P1", "quantity": 3, "is_picked_from_warehouse": True})
+    await world.pick("O1", 1, "P1", 3)
+    named: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
+
+    async def come(quantity: int, status: int = 200) -> None:
+        match way:
+            case "receipt":
+                entry = {"product_number": "P1", "location_code": "DESK", "quantity": quantity, **named}
+                await world.log(query={"is_from_receipt": True}, **entry)
+            case "count":
+                held = world.books().get(("P1", "DESK", 1, "O1", 1), 0)
+                await world.count("P1", "DESK", status, stock_pool_1=int(held) + quantity, **named)
+            case _:
+                await world.move("P1", quantity, "A1", line_end("O1", 1, "DESK"), status)
+
+    for quantity, held in ((2, 2), (1, 3)):
+        await come(quantity)
+        assert world.books()[("P1", "DESK", 1, "O1", 1)] == held
+        line = await world.line("O1")
+        assert (line["picked_quantity"], line["moved_quantity"], line["is_picked"]) == (3, held, True)
+    await come(1, 409)
+    assert world.books()[("P1", "DESK", 1, "O1", 1)] == 3
+
+
 async def test_in_each_pool_what_lies_at_no_place_comes_after_the_places(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=1)
     await world.count("P1", "BACK", stock_pool_2=5)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import World
 
 STOCK = "/storeproducts/stock"
@@ -226,6 +227,20 @@ async def test_a_product_of_an_open_order_or_delivery_is_not_deleted(world: Worl
     assert (await world.see("O1"))["lines"][0]["product_number"] == "P1"
     [seen] = await world.rows("/orders/deliveries", order_number="D1")
     assert seen["order_lines"][0]["product_number"] == "P2"
+
+
+@pytest.mark.parametrize(("days", "expected_in", "status"), [(89, 0, 409), (91, 0, 200), (91, 2, 409)])
+async def test_what_did_not_come_for_long_is_not_expected(
+    world: World, days: int, expected_in: int, status: int
+) -> None:
+    line = {"product_number": "P2", "quantity": 2}
+    body: dict[str, Any] = {"order_number": "D1", "no_of_containers": 1, "order_lines": [line]}
+    body["datetime_expected"] = format_timestamp(world.now + expected_in * 86400)
+    await world.post("/stores/S1/orders/deliveries", {"orders": [body]})
+    await world.log(query={"is_from_receipt": True}, product_number="P2", quantity=1, reference="D1")
+    await world.log(product_number="P2", quantity=-1)
+    world.now += days * 86400
+    await delete(world, "P2", status=status)
 
 
 async def test_a_deleted_product_is_nowhere_until_it_is_made_again(world: World) -> None:

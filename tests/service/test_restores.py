@@ -209,6 +209,15 @@ async def test_a_replay_that_says_nothing_is_refused(world: World, goods: Said, 
     assert answer.status_code == 400
 
 
+@pytest.mark.parametrize("number", [7, 10**11])
+async def test_replay_names_any_line_that_an_order_may_have(world: World, number: int) -> None:
+    await world.order("O2", {"product_number": "P1", "quantity": 2, "line_number": number})
+    said = {"line_number": number, "product_number": "P1", "base_picked_quantity": 0, "picked_quantity": 3}
+    headers = {"Idempotency-Key": f'"{named("x")}"', "Aisle-Replay": f"{number}:1"}
+    await world.put(ORDERS, {"orders": {"order_number": "O2", "order_lines": [said]}}, headers=headers)
+    assert (await world.line("O2", number))["picked_quantity"] == 2
+
+
 async def picks(goods: Said) -> tuple[list[list[str]], Copy]:
     """What three hosts picked of one line, as it came about; the last of them found no room for one."""
     copy = copied(goods.world)

@@ -204,7 +204,10 @@ def _missing(frame: Frame, size: tuple[int, int]) -> set[str]:
     view = frame.view
     pages = [_printed(page, size) for page in _pages(frame, size)]
     quiet: set[str] = set()
-    if isinstance(view, DetailView | Chart) and len(pages) == 1:
+    is_whole = isinstance(view, DetailView | Chart) and len(pages) == 1
+    if isinstance(view, ListView) and view.has_two_line_rows:
+        is_whole = view.total == visible_row_count(frame, *size, 0, is_ascii=True)
+    if is_whole:
         quiet = {hint.letter for hint in view.key_hints if hint.text.id in PAGING_TEXT_IDS and not hint.is_always_shown}
     numbers = set().union(*pages)
     return {

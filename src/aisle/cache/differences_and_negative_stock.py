@@ -1,4 +1,4 @@
-"""What is wrong in a row of the service: the difference of a count, and locations with negative stock."""
+"""Rules for one row of the service: difference of a count, price of a log entry, locations with negative stock."""
 
 from __future__ import annotations
 
@@ -23,9 +23,15 @@ def difference_of_count(entry: RawRow, user: str) -> Decimal | None:
     return difference
 
 
+_PRICE_FIELDS = ("store_products_price", "price")
+
+ENTRY_PRICE_SQL = f"coalesce({', '.join(f'nullif(l.raw ->> {each!r}, 0)' for each in _PRICE_FIELDS)})"
+"""Price stated by the log entry `l` (see `entry_price`)."""
+
+
 def entry_price(entry: RawRow) -> Any:
-    """Return the price stated by an entry; None if it has none."""
-    return next((entry[each] for each in ("store_products_price", "price") if entry.get(each)), None)
+    """Return the price stated by a log entry: the store's own, else the chain's; None if it has none, or 0."""
+    return next((entry[each] for each in _PRICE_FIELDS if entry.get(each)), None)
 
 
 def negative_stock(entry: RawRow) -> list[tuple[str, Decimal]]:

@@ -27,12 +27,11 @@ from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
 from aisle.cache.recount_queries import open_recounts
-from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.uncollected_order_queries import uncollected_orders
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
 from aisle.cache.unread_lists import LOG_LIST, unread_lists
 from aisle.decimal_of_row import to_decimal
-from aisle.host.database import fetch, fetch_one
+from aisle.host.database import fetch
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
@@ -112,9 +111,6 @@ def _find_over_picked(cache: apsw.Connection) -> Iterator[OverPickedProduct]:
 _NEGATIVE_STOCK = """
 SELECT product_number, name, location_code, quantity FROM negative_stock
 """
-_STOCK_OF_PRODUCT = """
-SELECT s.raw, s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?
-"""
 _INCONSISTENT_LINES = """
 FROM line l INDEXED BY line_inconsistent JOIN orders o ON o.order_number = l.order_number
 LEFT JOIN product p ON p.product_number = l.product_number WHERE l.is_inconsistent AND o.state < 2
@@ -165,12 +161,11 @@ def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeSto
 def _is_corrected(context: QueryContext, row: NegativeStockRow) -> bool:
     """Return True if a location has no negative stock any more once the operations that wait are done."""
     number = row["product_number"]
-    pending = context.pending_products.get(number, ()) if row["kind"] == "below" else ()
-    found = fetch_one(context.cache, _STOCK_OF_PRODUCT, number) if pending else None
-    if found is None:
+    if row["kind"] != "below" or number not in context.pending_products:
         return False
-    stock = apply_to_stock(parse_row(found[0]), number, pending, found[1])
-    return row["location_code"] not in dict(negative_locations(stock))
+    return all(
+        row["location_code"] not in dict(negative_locations(stock)) for _, stock in context.overlaid_stock([number])
+    )
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.cache.list_window import QueryResult, window_bounds
-from aisle.cache.parse_stored_row import Row, parse_row
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.people_and_rights_queries import announces_features
 from aisle.cache.pools_and_locations_of_rows import stock_locations
+from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topics_of_list, whole_topics
-from aisle.cache.stock_overlay import apply_to_stock
 from aisle.decimal_of_row import to_decimal_or_none
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
-from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import UPDATE_STORE_PRODUCTS
 from aisle.store_product_settings import entry_day, expiry_check_day
 
@@ -35,11 +34,6 @@ SELECT p.product_number, p.name, x.location_code FROM (
   SELECT id FROM stock INDEXED BY stock_expiry_check WHERE expiry_check <> '' AND expiry_check <= ?
 ) s JOIN product p ON p.id = s.id
 LEFT JOIN stock_location x ON x.id = s.id AND x.has_goods AND x.location_code <> ''
-"""
-
-_WITH_STOCK = """
-SELECT p.product_number, p.name, s.raw, s.read_began FROM json_each(?) e
-JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER BY e.key
 """
 
 
@@ -137,10 +131,9 @@ def _entries_with_pending_checks(context: QueryContext) -> dict[str, tuple[str, 
 def _overlaid_entries(context: QueryContext, numbers: Iterable[str]) -> Iterator[tuple[str, str, Row]]:
     """Yield number, name and stock entry of these products, with what is under way applied."""
     asked = list(numbers)
-    context.pending_products.preload(asked)
-    for number, name, raw, began in fetch(context.cache, _WITH_STOCK, to_text(asked)) if asked else ():
-        entry = apply_to_stock(parse_row(raw), number, context.pending_products.get(number, ()), began)
-        yield str(number), str(name or entry.get("product_description") or number), entry
+    names = product_names(context.cache, asked)
+    for number, entry in context.overlaid_stock(asked):
+        yield number, names.get(number) or str(entry.get("product_description") or number), entry
 
 
 def _rows_of(context: QueryContext, numbers: list[str]) -> Iterator[ExpiryCheckRow]:

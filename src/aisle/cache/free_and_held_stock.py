@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aisle.cache.overlaid_order import closed_orders
-from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.parse_stored_row import Row
 from aisle.cache.pending_operations import orders_of_operation
-from aisle.cache.pools_and_locations_of_rows import stock_locations
+from aisle.cache.pools_and_locations_of_rows import location_entries, stock_locations
 from aisle.cache.query_context import QueryContext
-from aisle.cache.stock_overlay import PendingByProduct, apply_to_held, apply_to_stock
+from aisle.cache.stock_overlay import apply_to_held
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.named_tuple_json import to_text
@@ -92,15 +92,6 @@ def free_locations(locations: Iterable[LocationStockRow], held: HeldByLocation) 
     return free
 
 
-_STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
-JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
-"""
-
-_LOCATIONS_MARK = '"store_locations"'
-"""Text in every stock entry that names locations."""
-
-
 def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) -> None:
     """Add `stock` and `stock_by_pool` to each line, in place: quantity of its product by location, and by pool there.
 
@@ -109,12 +100,7 @@ def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) ->
     lines = [line for order in orders for line in order["lines"]]
     from_store = [line for line in lines if not _is_from_warehouse(line)]
     numbers = sorted({str(line["product_number"]) for line in from_store})
-    stock = fetch(context.cache, _STOCK_OF_PRODUCTS, to_text(numbers)) if numbers else []
-    found = {
-        number: _locations_with_stock(number, raw, began, context.pending_products)
-        for number, raw, began in stock
-        if _LOCATIONS_MARK in raw
-    }
+    found = {number: _locations_with_stock(entry) for number, entry in context.overlaid_stock(numbers)}
     held = held_by_location(
         context, {number: location_codes(locations) for number, locations in found.items() if locations}
     )
@@ -157,11 +143,7 @@ def _is_from_warehouse(line: OrderLineRow) -> bool:
     return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
 
 
-def _locations_with_stock(
-    number: str, raw: str, read_began: float | None, pending: PendingByProduct
-) -> list[LocationStockRow] | None:
-    """Return the locations of a product; None if an entry has no code, because it may be any location."""
-    entry = parse_row(raw)
-    if not all(location.get("store_location_code") for location in entry.get("store_locations") or ()):
-        return None
-    return stock_locations(apply_to_stock(entry, number, pending.get(number, ()), read_began))
+def _locations_with_stock(entry: Row) -> list[LocationStockRow] | None:
+    """Return the locations of a product; None if unknown: an entry without a code may be any location."""
+    is_known = "store_locations" in entry and all(each.get("store_location_code") for each in location_entries(entry))
+    return stock_locations(entry) if is_known else None

@@ -26,7 +26,7 @@ from aisle.cache.pools_and_locations_of_rows import (
 )
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_list, topics_of_rows, whole_topics
-from aisle.cache.stock_overlay import apply_to_stock, products_touched_at
+from aisle.cache.stock_overlay import products_touched_at
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import format_topic
@@ -84,8 +84,8 @@ FROM (
 """  # noqa: S608 - columns of our own
 """Stock at a location without these products. The subquery keeps the skipped ones from being read further."""
 
-_STOCK_WITH_OVERLAY = f"""
-SELECT {_PRODUCT_COLUMNS}, s.raw, s.read_began FROM json_each(?) e
+_PRODUCTS_WITH_STOCK = f"""
+SELECT {_PRODUCT_COLUMNS} FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """  # noqa: S608 - the same
 
@@ -220,10 +220,9 @@ class _StockHere:
 
     def __init__(self, context: QueryContext, codes: Sequence[str], only: str = "") -> None:
         self._cache = cache = context.cache
-        self._pending = context.pending_products
         self._cached: dict[str, dict[str, tuple[bool, float | None]]] = {code: {} for code in codes}
         """Cached stock of these products by location: (has stock, quantity)."""
-        named = [*self._pending.possible_keys(), *([only] if only else [])]
+        named = [*context.pending_products.possible_keys(), *([only] if only else [])]
         for code, number, has_goods, quantity in (
             fetch(cache, _CACHED_QUANTITIES, to_text(named), to_text(list(codes))) if named else ()
         ):
@@ -235,10 +234,9 @@ class _StockHere:
         self._overlaid: dict[str, list[ProductHere]] = {code: [] for code in codes}
         """Computed products with stock, by location."""
         numbers = sorted(set().union(*computed.values()))
-        self._pending.preload(numbers)
-        for *product, stock, began in fetch(cache, _STOCK_WITH_OVERLAY, to_text(numbers)) if numbers else ():
-            number = str(product[0])
-            overlaid = apply_to_stock(parse_row(stock), number, self._pending.get(number, ()), began)
+        products = {row[0]: row for row in fetch(cache, _PRODUCTS_WITH_STOCK, to_text(numbers))} if numbers else {}
+        for number, overlaid in context.overlaid_stock(numbers):
+            product = products[number]
             for code in codes:
                 if number in computed[code]:
                     here = stock_at(overlaid, code)
@@ -329,11 +327,6 @@ _PRODUCTS_AT_LOCATION = """
 SELECT p.product_number FROM stock_location x JOIN product p ON p.id = x.id WHERE x.location_code = ? ORDER BY x.id
 """
 
-_STOCK_BY_NAME = """
-SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
-JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER BY p.name, p.product_number
-"""
-
 
 @declare_query("location_use", "location_code", whole_topics())
 def location_use(context: QueryContext, args: Args) -> QueryResult[LocationUseRow]:
@@ -372,18 +365,12 @@ def _holds_goods_of_orders(context: QueryContext, code: str, numbers: Sequence[s
 
 
 def _stock_of_products_at(context: QueryContext, code: str, numbers: Sequence[str]) -> Iterator[StockAtLocation]:
-    """Yield the stock of these products at a location, by name; each is computed when its turn comes."""
-    pending = context.pending_products
-    for number, raw, began in fetch(context.cache, _STOCK_BY_NAME, to_text(list(numbers))) if numbers else ():
-        found = stock_at(apply_to_stock(parse_row(raw), number, pending.get(number, ()), began), code)
+    """Yield the stock of these products at a location; each is computed when its turn comes."""
+    for _, entry in context.overlaid_stock(numbers):
+        found = stock_at(entry, code)
         if found.quantity is None or found.quantity or found.pools:
             yield found
 
-
-_STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e JOIN product p ON p.product_number = e.value
-JOIN stock s ON s.id = p.id
-"""
 
 _PREFERRED_LOCATIONS = """
 SELECT l.product_number, l.raw ->> 'preferred_location_code', count(*) FROM json_each(?) e
@@ -398,11 +385,10 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
 
     After them come the locations that order lines prefer, the most frequent first.
     """
-    cache, pending = context.cache, context.pending_products
+    cache, numbers = context.cache, [str(each) for each in args["product_numbers"]]
     found: list[LocationsOfProductsRow] = []
-    numbers = to_text([str(each) for each in args["product_numbers"]])
-    for number, raw, began in fetch(cache, _STOCK_OF_PRODUCTS, numbers):
-        locations = stock_locations(apply_to_stock(parse_row(raw), number, pending.get(number, ()), began))
+    for number, entry in context.overlaid_stock(numbers):
+        locations = stock_locations(entry)
         found += [
             {
                 "product_number": number,
@@ -416,7 +402,9 @@ def locations_of_products(context: QueryContext, args: Args) -> QueryResult[Loca
         ]
     rows = sort_by_walk_order(found, load_walk_orders(cache, {location["location_code"] for location in found}))
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)
-    rows += _preferred_locations(cache, numbers, {(row["product_number"], row["location_code"]) for row in rows})
+    rows += _preferred_locations(
+        cache, to_text(numbers), {(row["product_number"], row["location_code"]) for row in rows}
+    )
     return rows, len(rows)
 
 
@@ -425,9 +413,8 @@ def held_goods_of_product(context: QueryContext, args: Args) -> QueryResult[Held
     """Return the goods of a product that are held at its locations for order lines, at most `MAX_HELD_ROWS`."""
     number = str(args["product_number"])
     rows: list[HeldAtLocationRow] = []
-    for _, raw, began in fetch(context.cache, _STOCK_OF_PRODUCTS, to_text([number])):
-        pending = context.pending_products.get(number, ())
-        locations = stock_locations(apply_to_stock(parse_row(raw), number, pending, began))
+    for _, entry in context.overlaid_stock([number]):
+        locations = stock_locations(entry)
         held = held_by_location(context, {number: location_codes(locations)})[number]
         rows += [{"location_code": code, **row} for code, found in held.items() for row in found]
     return rows[:MAX_HELD_ROWS], len(rows)

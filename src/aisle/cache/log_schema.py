@@ -16,7 +16,7 @@ UNDO_MARK = f'"{UNDO_PREFIX}'
 """Text in every entry that undoes another one."""
 
 LATE_SOURCE = "late"
-"""Source of an entry by which our own service takes back what came after a later count."""
+"""Source of the entry by which our own service takes back what it got after a later count."""
 
 IS_LISTED_SQL = f"""(instr(raw, '{COUNT_MARK}') OR instr(raw, '{REASON_MARK}') OR instr(raw, '{UNDO_MARK}'))"""
 """Condition for entries that may be a count, a loss or a correction; all others contain none of these texts."""

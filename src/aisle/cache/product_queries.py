@@ -22,7 +22,6 @@ from aisle.cache.pools_and_locations_of_rows import (
 )
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
-from aisle.cache.stock_overlay import apply_to_stock
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
@@ -123,8 +122,12 @@ WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 
 @declare_query("search", "search first size", topics_of_rows("product", "product_number"))
 def query_products(context: QueryContext, args: Args) -> WindowRows[SearchRow]:
-    """Return the products that match the words of `search` (see `search_products`)."""
-    return search_products(context.cache, args)
+    """Return the products that match the words of `search` (see `search_products`), with pending changes of stock."""
+    found = search_products(context.cache, args)
+    hits = {row["product_number"]: row for row in found.rows if row["most_likely_quantity"] is not None}
+    for number, entry in context.overlaid_stock(filter(context.pending_products.may_contain, hits)):
+        hits[number]["most_likely_quantity"] = to_decimal(entry.get("most_likely_quantity"))
+    return found
 
 
 def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]:
@@ -329,19 +332,17 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
     Pools have the store's names, else the configured ones. A pool with stock is always shown.
     """
     cache, number = context.cache, str(args["product_number"])
-    operations = context.pending_products.get(number, ())
     found = fetch_one(
         cache,
-        "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
+        "SELECT p.raw, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
         " p.allow_decimal FROM product p LEFT JOIN stock s ON s.id = p.id WHERE p.product_number = ?",
         number,
     )
     if found is None:
         return [], 0
-    catalogue, stock, began, *hit = found
-    stock_entry = parse_row(stock) if stock else {}
-    if stock and operations:
-        apply_to_stock(stock_entry, number, operations, began)
+    catalogue, *hit = found
+    stock_entry = dict(context.overlaid_stock([number])).get(number, {})
+    if stock_entry and number in context.pending_products:
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)
     named = {**{str(pool): name for pool, name in context.pools.items()}, **_pool_names(context)}

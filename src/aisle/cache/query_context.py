@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
 
 import apsw
 
 from aisle.cache.locations_in_walk_order import WalkOrder, WalkOrderCache
+from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import Overlay, OverlayIndex
-from aisle.cache.stock_overlay import pending_by_product
+from aisle.cache.stock_overlay import apply_to_stock, pending_by_product
 from aisle.host.database import fetch
 from aisle.host.store_folder import StoreFolder
+from aisle.named_tuple_json import to_text
 
 T = TypeVar("T")
+
+_STOCK_OF_PRODUCTS = """
+SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
+JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER BY e.key
+"""
 
 
 class QueryContext:
@@ -56,6 +63,16 @@ class QueryContext:
             self._kept[kind] = kind()
         found: T = self._kept[kind]
         return found
+
+    def overlaid_stock(self, numbers: Iterable[str]) -> Iterator[tuple[str, Row]]:
+        """Yield number and stock entry of those of these products that have one, with pending operations applied.
+
+        They come in this order; each is computed when its turn comes.
+        """
+        asked, pending = list(numbers), self.pending_products
+        pending.preload(number for number in asked if pending.may_contain(number))
+        for number, raw, began in fetch(self.cache, _STOCK_OF_PRODUCTS, to_text(asked)) if asked else ():
+            yield str(number), apply_to_stock(parse_row(raw), str(number), pending.get(number, ()), began)
 
     def walk_order(self) -> WalkOrder:
         """Return the locations in walking order."""

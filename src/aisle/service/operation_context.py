@@ -74,6 +74,7 @@ class WriteHeaders(NamedTuple):
 
     idempotency_key: str | None = None
     occurred_on: str = ""
+    """Time of the event; empty if it is that of the request."""
     app_user: str | None = None
     terminal: str | None = None
     if_match: frozenset[str] | None = None
@@ -83,9 +84,9 @@ class WriteHeaders(NamedTuple):
     confirmed_keys: tuple[str, ...] = ()
     """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
     replay: Replay | None = None
+    """Data of a repeated write that was confirmed before the database was restored."""
     log_read: int | None = None
     """Id of the last log entry that the sender of a count has read; None if it does not say."""
-    """Data of a repeated write that was confirmed before the database was restored."""
 
 
 class Store(NamedTuple):

@@ -20,6 +20,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
+    ORDERS,
     PEOPLE,
     PRICES,
     PRODUCTS,
@@ -39,6 +40,7 @@ from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import BECOMES, unread_error
 from aisle.client.csv_load.service_reads import (
     as_file_warning,
+    fetch_orders,
     fetch_people,
     fetch_store,
     location_codes,
@@ -179,6 +181,8 @@ async def _compare_keys(
             if isinstance(name := row.get(listed.field), str):
                 for one in comparisons:
                     one.see((store, name) if has_store else (name,), row)
+    if table.layout is ORDERS:
+        await _see_finished_orders(table, client, keys)
     known = keys.known
     codes.warn()
     beside.warn(known)
@@ -187,6 +191,23 @@ async def _compare_keys(
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
     kept = prices.removable if table.layout is PRODUCTS else None
     return ServiceFindings(refused, known, codes.owners(), codes.held, codes.own, roles=keys.roles, prices=kept)
+
+
+_MOST_ZEROS = 3
+"""Number of lost zeros up to which a finished order is looked for."""
+
+
+async def _see_finished_orders(table: CsvTable, client: Client, keys: KeyComparison) -> None:
+    """Compare numbers of orders with those of finished orders, which no list shows: with and without zeros before."""
+    wanted: dict[str, dict[str, None]] = {}
+    for _, (store, number), _ in table.record_keys():
+        if number.isascii() and number.isdecimal() and (store, number) not in keys.known:
+            bare = number.lstrip("0") or "0"
+            forms = (bare.zfill(length) for length in range(len(bare), len(number) + _MOST_ZEROS + 1))
+            wanted.setdefault(store, {}).update((form, None) for form in forms if form != number)
+    for store, numbers in wanted.items():
+        for number, row in (await fetch_orders(client, store, [*numbers])).items():
+            keys.see((store, number), row)
 
 
 async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple[int, str]]:

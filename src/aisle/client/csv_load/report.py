@@ -288,9 +288,9 @@ class FileReport(NamedTuple):
     """Rows that were loaded, if the load ended before all rows of the file were read."""
 
     @property
-    def is_same(self) -> bool:
-        """True if the service had all records of the loaded rows before, with the same values."""
-        return bool(self.records) and self.states.get("same") == self.records
+    def is_left(self) -> bool:
+        """True if the service had all records of the loaded rows before, and they are left as they were."""
+        return bool(self.records) and self.states.get("same", 0) + self.states.get(WORKED_ON, 0) == self.records
 
 
 class Meanwhile(NamedTuple):
@@ -399,7 +399,7 @@ class LoadReport(NamedTuple):
         stores = sorted({store for file in self.files for store in file.stores})
         word = "store" if len(stores) == 1 else "stores"
         of = f", {word} {first_of([*map(clean, stores)], limits.stores)}" if stores else ""
-        begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
+        begin = "Loaded" if any(file.loaded_rows and not file.is_left for file in self.files) else "Nothing was loaded"
         if begin != "Loaded" and any(file.unknown_lines for file in self.files):
             begin = "It is unknown whether anything was loaded"
         return f"{begin} into {clean(self.service_name)}{of}."
@@ -425,9 +425,9 @@ def _counts_line(file: FileReport) -> str:
             f"{file.file}: no row is known to be loaded." if file.unknown_lines else f"{file.file}: no row was loaded."
         )
     many = "1 record" if file.records == 1 else f"{file.records} records"
-    records = "" if file.records == file.loaded_rows else f" as {many}"
+    records = "" if file.records == file.loaded_rows or file.is_left else f" as {many}"
     same_values = "and left as they were" if file.held_rows or file.replaced_rows else "with the same values"
-    if file.is_same:
+    if file.is_left and not file.states.get(WORKED_ON):
         rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
         rows = rows if file.rows == file.loaded_rows else f"0 of {file.rows} rows loaded, {file.loaded_rows}"
         return f"{file.file}: {rows} there before {same_values}."
@@ -436,7 +436,7 @@ def _counts_line(file: FileReport) -> str:
         if sum(states.values()) != file.records or not states:
             return f"{file.file}: {loaded} of {file.rows} rows loaded{records}."
         same, worked = states.pop("same", 0), states.pop(WORKED_ON, 0)
-        loaded -= 0 if records else same + worked
+        loaded = 0 if file.is_left else loaded if records else loaded - same - worked
         before = f", {same} there before {same_values}" if same else ""
         before += f", {worked} there before and {WORKED_ON} since" if worked else ""
         changes = ", ".join(f"{count} {name}" for name, count in states.items())

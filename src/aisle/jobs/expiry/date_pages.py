@@ -89,7 +89,7 @@ class DatePage(ProductPage):
         return (Line("quantity", msg("expiry.known", day=day_message(known)) if known else msg("expiry.not_known")),)
 
     def actions(self, state: ExpiryState) -> Actions:
-        none = Action(msg("expiry.none_here"), _say_none)
+        none = Action(msg("expiry.none_here"), lambda state, context: read_again(state, GivenDate(), context))
         undo = Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent))
         return (none, undo)
 
@@ -123,11 +123,6 @@ def _date_of_label(text: str, context: Context) -> GivenDate | None:
     """Return the date of a label that has nothing else; None for other text, and for a date that may be typed."""
     day = parse_label_date(text, today_of(context), past_days=PAST_DAYS)
     return GivenDate(day.isoformat(), is_label=True) if day else None
-
-
-def _say_none(state: ExpiryState, context: Context) -> Result:
-    """Send that there are no goods to check, or none that are left."""
-    return read_again(state, GivenDate(), context)
 
 
 def read_again(state: ExpiryState, given: GivenDate, context: Context) -> Result:

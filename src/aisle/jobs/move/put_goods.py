@@ -134,7 +134,7 @@ def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> R
         own_needs = tuple(
             OrderNeed(needed.product, needed.line, part.quantity)
             for needed in needs
-            if _is_of_line(part, needed, order)
+            if part.order == order and part.line == needed.line
         )
         line_needs = [needed for needed in needs if needed.product == part.product]
         needed = part.quantity if own_needs else sum((each.needed for each in line_needs), ZERO)
@@ -148,11 +148,6 @@ def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> R
     if state.uses_locations:
         return reply(state._replace(phase="where", return_phase=state.phase), ASK, "move.where_put", order=order)
     return put_at_location(state, "", context)
-
-
-def _is_of_line(goods: Goods, need: OrderNeed, order: str) -> bool:
-    """Return True if the goods already belong to this line and only change their location."""
-    return goods.order == order and goods.line == need.line
 
 
 def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal) -> Result:

@@ -9,6 +9,7 @@ from aisle.jobs.job import format_number
 from aisle.jobs.pick.pick_line import PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.sums_of_goods_and_progress import sum_by_key
 from aisle.jobs.view import Msg, msg
 
 
@@ -78,7 +79,7 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | None, Decimal]:
     """Return the stock at the line's location at the latest read, None if unknown, and what was picked since then."""
-    same_product = _lines_taking_same_goods(state, line)
+    same_product = [each for each in state.lines if _is_from_same(each, line)]
     expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
     if not expected or not line.has_stock:
         return None, Decimal(0)
@@ -87,11 +88,6 @@ def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | Non
         (each.picked - each.picked_when_read for each in same_product if each.expected_stock == latest), Decimal(0)
     )
     return latest, taken
-
-
-def _lines_taking_same_goods(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines of the same goods as this one, this one included."""
-    return [each for each in state.lines if _is_from_same(each, line)]
 
 
 def _is_from_same(other: PickLine, line: PickLine) -> bool:
@@ -113,8 +109,5 @@ def held_for_others(state: PickState, product: str, location: str) -> dict[str, 
     """Return how much of a product is held at a location for orders that are not of this pick."""
     line = next((each for each in state.lines if each.product == product and each.held_at), None)
     own = {tote.order for tote in state.totes}
-    held: dict[str, Decimal] = {}
-    for each in line.held_at if line else ():
-        if same_location(each.location, location) and each.order not in own:
-            held[each.order] = held.get(each.order, Decimal(0)) + each.quantity
-    return held
+    held = (each for each in (line.held_at if line else ()) if same_location(each.location, location))
+    return sum_by_key((each.order, each.quantity) for each in held if each.order not in own)

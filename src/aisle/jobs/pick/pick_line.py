@@ -97,6 +97,11 @@ class PickLine(NamedTuple):
     """Quantity that it may lack when it is picked; 0 for goods that are not weighed."""
 
     @property
+    def key(self) -> tuple[str, int]:
+        """Order and line number."""
+        return self.order, self.line
+
+    @property
     def is_open(self) -> bool:
         """True while something is still to be picked."""
         return not self.is_closed and self.picked < self.ordered

@@ -96,6 +96,7 @@ class LogRow(EntryRow):
     customer_order_line_number: Number | None
     stock_pool: str
     price: Decimal | None
+    """Price that the entry states: the store's own, else the chain's."""
     reason_code_description: str
     user_name: str
     """Name of the user; empty in an export."""

@@ -136,8 +136,8 @@ class Summary(Page[ExceptionsState]):
                 )
                 return Turn(state._replace(cursor=cursor, first=first))
             case Command("n"):
-                on = state.first + state.size
-                return Turn(state._replace(first=on if on < len(EXCEPTION_KINDS) else 0, cursor=-1))
+                first = list_cursor_and_search.scroll_rows(state.first, len(EXCEPTION_KINDS), state.size, "n")
+                return Turn(state._replace(first=first, cursor=-1))
         return super().handle_other_input(state, event, context)
 
 

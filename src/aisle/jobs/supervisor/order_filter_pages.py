@@ -6,6 +6,7 @@ import json
 from functools import partial
 
 from aisle.jobs.job import Context, Event, LocalNote, Turn, reply
+from aisle.jobs.list_cursor_and_search import scroll_rows
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, refuse
 from aisle.jobs.supervisor.order_board_list import BOARD, Actions, OrdersState, Result, SavedView, apply_view, open_page
 from aisle.jobs.supervisor.order_filter import (
@@ -55,9 +56,8 @@ class ChoicePage(Page[OrdersState]):
             case Choice(number):
                 return super().handle_input(state, Choice(number + state.first_choice), context)
             case Command("n"):
-                on = state.first_choice + state.size
-                first, size = on if on < len(self.choices(state)) else 0, BOARD.page_size(context)
-                return Turn(state._replace(first_choice=first, size=size))
+                first = scroll_rows(state.first_choice, len(self.choices(state)), state.size, "n")
+                return Turn(state._replace(first_choice=first, size=BOARD.page_size(context)))
         return super().handle_input(state, event, context)
 
     def go_back(self, state: OrdersState, context: Context) -> Result:

@@ -35,13 +35,13 @@ from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 from aisle.stored_messages import is_stored_message, read_message
 
-COUNT, OPEN_ORDER = "count", "look"
+COUNT, OPEN_ORDER = "count", "open_order"
 """Choices that open another job: count the location, open the order."""
 
 OPEN_STORE_PRODUCT = "setting"
 """Choice that opens the product whose settings the operation changes."""
 
-OPEN_BLOCKING = "first"
+OPEN_BLOCKING = "open_blocking"
 """Choice that opens the operation that must be resolved before this one can be sent."""
 
 PUT_BACK, OTHER_ORDER = "put_back", "other_order"
@@ -444,12 +444,12 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
 
     def queries(self, state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
         entry = state.entry
-        one = (Query("doubt", "unconfirmed", {"op_id": entry["op_id"]}, is_live=True),) if entry else ()
+        one = (Query("open_entry", "unconfirmed", {"op_id": entry["op_id"]}, is_live=True),) if entry else ()
         return (LIST.query(state, context), *one)
 
     def handle_rows(self, state: UnconfirmedState, answer: Rows, context: Context) -> Result:
         match answer:
-            case Rows("doubt", rows):
+            case Rows("open_entry", rows):
                 return _update_entry(state, rows)
             case Rows("chosen", rows):
                 return Turn(state._replace(entry=rows[0], page=0) if rows else state)

@@ -350,7 +350,7 @@ CREATE INDEX delivery_receipt_store ON delivery (store_number, order_type, recei
     WHERE receipt_seq IS NOT NULL;
 CREATE INDEX delivery_updated ON delivery (updated_on, seq, ordinal, store_number);
 CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number);
-CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received';
+CREATE INDEX delivery_store_updated ON delivery (store_number, updated_on);
 
 CREATE TABLE delivery_line (
     store_number TEXT NOT NULL,

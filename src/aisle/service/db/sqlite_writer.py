@@ -187,6 +187,10 @@ class SqliteWriter:
         """Close the queue and report the failure to all waiting callers."""
         self._close_queue()
         self._add_arrived(waiting)
+        self._fail_waiting(waiting, error)
+
+    def _fail_waiting(self, waiting: _JobQueue, error: BaseException) -> None:
+        """Report the failure to all waiting callers, since each has waited for it."""
         while waiting:
             if (job := waiting.take()).is_wanted():
                 _deliver([_JobResult(job, error=error)])
@@ -203,9 +207,7 @@ class SqliteWriter:
             with next_writer.taken():
                 tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
-            first = waiting.take()
-            if first.is_wanted():
-                _deliver([_JobResult(first, error=public_error(problem))])
+            self._fail_waiting(waiting, public_error(problem))
             return
         finally:
             self._monitor.report_wait("lock", monotonic() - began)

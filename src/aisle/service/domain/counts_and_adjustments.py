@@ -55,7 +55,7 @@ async def count_held(
     Raise Refusal (409) if the line would hold more than was ordered.
     """
     code = location.code if location else NO_LOCATION
-    held = await ledger.held_for_line(line)
+    held = dict(await ledger.held_for_line(line))
     found = []
     for pool, quantity in counted.items():
         key = StockKey(code, pool, *line.key)
@@ -63,7 +63,8 @@ async def count_held(
         difference = quantity - expected
         await ledger.post("count", line.product_number, key, difference)
         await adjust_origin(ledger, line, key, difference)
-        line.picked_quantity += difference
+        line.picked_quantity = line.picked_after(sum(held.values()), difference)
+        held[key] = quantity
         found.append(CountDifference(pool, expected, difference))
     if line.picked_quantity > line.quantity:
         raise conflict(
@@ -130,8 +131,7 @@ async def adjust_held(
     await ledger.post(kind, line.product_number, key, part)
     if part:
         await adjust_origin(ledger, line, key, part)
-    arrived = line.from_warehouse and part > 0
-    line.picked_quantity = max(line.picked_quantity, held + part) if arrived else line.picked_quantity + part
+    line.picked_quantity = line.picked_after(held, part)
     line.is_picked = line.is_fully_picked
     await adjust_free(ledger, kind, line.product_number, location, pool, quantity - part)
     return quantity - part

@@ -69,18 +69,22 @@ async def move_goods(
             await record_origin(ledger, target.line, held.origin, to)
             from_hand += held.quantity
     rest = quantity - from_hand
-    if target.line and not same_line and target.line.picked_quantity + rest > target.line.quantity:
-        raise conflict(
-            f"Line {target.line.line_number} is for {format_quantity(target.line.quantity)} and has"
-            f" {format_quantity(target.line.picked_quantity)}; {format_quantity(rest)} more are too many.",
-            field,
-            line=target.line.as_json(),
-        )
+    picked_after = 0
+    if target.line and not same_line:
+        held_before = sum((await ledger.held_for_line(target.line)).values())
+        picked_after = target.line.picked_after(held_before, rest)
+        if picked_after > target.line.quantity:
+            raise conflict(
+                f"Line {target.line.line_number} is for {format_quantity(target.line.quantity)} and has"
+                f" {format_quantity(target.line.picked_quantity)}; {format_quantity(rest)} more are too many.",
+                field,
+                line=target.line.as_json(),
+            )
     for planned in await _plan_sources(ledger, product, source, target, rest, allow_overage, field, left_on):
         await _transfer_goods(ledger, product, source, target, planned, left_on)
-    if not same_line:
-        _change_picked(source.line, -rest)
-        _change_picked(target.line, rest)
+    if not same_line and rest:
+        _set_picked(source.line, source.line.picked_quantity - rest if source.line else 0)
+        _set_picked(target.line, picked_after)
     for line in {end.line.key: end.line for end in (source, target) if end.line}.values():
         await save_changed_line(ledger, line)
     if source.line is None and target.line is None and source.location is None and target.location:
@@ -158,11 +162,10 @@ async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: Sourc
     return [SourceQuantity(NO_LOCATION, planned.pool, rest), *known] if rest else known
 
 
-def _change_picked(line: OrderLine | None, quantity: int) -> None:
-    if line is None or quantity == 0:
-        return
-    line.picked_quantity += quantity
-    line.is_picked = line.is_fully_picked
+def _set_picked(line: OrderLine | None, quantity: int) -> None:
+    if line:
+        line.picked_quantity = quantity
+        line.is_picked = line.is_fully_picked
 
 
 def _is_same_end(source: MovementEnd, target: MovementEnd) -> bool:

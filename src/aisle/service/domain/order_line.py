@@ -108,6 +108,15 @@ class OrderLine:
         """True if the line is closed with less than the ordered quantity."""
         return self.is_picked and not self.is_fully_picked
 
+    def picked_after(self, held: int, change: int) -> int:
+        """Return the picked quantity after a change of the held quantity.
+
+        Goods that arrive for a line picked in the warehouse are those picked there.
+        """
+        if self.from_warehouse and change > 0:
+            return max(self.picked_quantity, held + change)
+        return self.picked_quantity + change
+
     def picking_pools(self, named: int | None = None) -> list[int]:
         """Return the pools for a pick, in order: the named one only, or the line's own and further ones."""
         if named is not None:

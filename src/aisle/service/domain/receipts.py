@@ -12,7 +12,7 @@ from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.read_products_and_locations import Product
-from aisle.service.domain.states import NO_RECEIPT, check_transition, delivery_state
+from aisle.service.domain.states import delivery_state
 from aisle.service.errors import Refusal, conflict, unprocessable
 
 
@@ -58,7 +58,6 @@ class Delivery:
         """Lines by product, since one request may receive a delivery of thousands of lines."""
         for line in lines:
             self._lines_by_product[line.product_number].append(line)
-        self.stored_state = self.state
 
     def receive(
         self, product: str, quantity: int, *, line_number: int | None, order: tuple[str, int] | None, field: str
@@ -187,8 +186,6 @@ class DeliveryReceipts:
             for line in delivery.lines:
                 if line.is_changed:
                     await self._save_line(delivery, line)
-            was = delivery.stored_state if delivery.receipt_seq else NO_RECEIPT
-            check_transition("receipt", f"The receipt of {delivery.number}", was, delivery.state)
             if delivery.receipt_seq is None:
                 delivery.receipt_seq = await ctx.next_numbers(store, "receipt")
             row = (delivery.number, delivery.state, delivery.receipt_seq, ctx.now)

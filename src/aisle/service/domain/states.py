@@ -1,4 +1,4 @@
-"""States of orders, lines, deliveries, receipts, reviews and recounts, and one table of their transitions."""
+"""States of orders, lines, deliveries, reviews and recounts, and one table of their transitions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ STATUS_IDS: dict[str, int] = {"open": 1, "partial": 2, "picked": 3, "rejected": 
 # States in which an order reserves nothing and takes no goods.
 CLOSED_STATES = frozenset({"rejected", "finished"})
 
-# States of a delivery and of its receipt, which exists only after the first goods.
+# States of a delivery and of its receipt, which exists only after the first goods. They follow from the quantities.
 DELIVERY_OPEN, DELIVERY_PARTIAL, DELIVERY_RECEIVED = "open", "partial", "received"
-NO_RECEIPT = "none"
 
 # `review_status` of a log entry: a number in the filter, text in the entry.
 NOTHING_TO_REVIEW, TO_REVIEW, REVIEWED = 0, 1, 2
@@ -25,7 +24,7 @@ NOTHING_TO_REVIEW, TO_REVIEW, REVIEWED = 0, 1, 2
 # A recount is ended by a count of the same product and location, or by whoever ordered it.
 RECOUNT_OPEN, RECOUNT_COUNTED, RECOUNT_WITHDRAWN = "open", "counted", "withdrawn"
 
-StateKind = Literal["order", "line", "delivery", "receipt", "review", "recount"]
+StateKind = Literal["order", "line", "review", "recount"]
 
 TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
     "order": {
@@ -42,18 +41,6 @@ TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
         "picked": frozenset({"open", "partial", "short", "rejected"}),
         "short": frozenset({"open", "partial", "picked", "rejected"}),
         "rejected": frozenset({"open"}),
-    },
-    # Received goods may be reversed.
-    "delivery": {
-        DELIVERY_OPEN: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
-        DELIVERY_PARTIAL: frozenset({DELIVERY_OPEN, DELIVERY_RECEIVED}),
-        DELIVERY_RECEIVED: frozenset({DELIVERY_OPEN, DELIVERY_PARTIAL}),
-    },
-    "receipt": {
-        NO_RECEIPT: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
-        DELIVERY_OPEN: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
-        DELIVERY_PARTIAL: frozenset({DELIVERY_OPEN, DELIVERY_RECEIVED}),
-        DELIVERY_RECEIVED: frozenset({DELIVERY_OPEN, DELIVERY_PARTIAL}),
     },
     "review": {
         str(NOTHING_TO_REVIEW): frozenset(),

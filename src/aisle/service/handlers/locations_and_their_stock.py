@@ -43,14 +43,12 @@ async def list_locations(ctx: Context, call: OperationCall) -> bytes:
     ctx.app_user = query.get("app_username", ctx.app_user)
     filters: dict[str, object] = {"store": ctx.store_number}
     filters |= search_filter("search", query.get("search_text", ""))
-    # The store's counters have the number if there is no filter.
-    one = Query(locations_sql.LOCATION_COUNT_OF_STORE, (ctx.store_number,))
-    every = (
-        one
-        if len(filters) == 1
-        else filter_query(locations_sql.LOCATION_COUNT, locations_sql.LOCATION_FILTERS, filters)
-    )
-    total = await every.fetch_count(ctx.tx)
+    # The store's counter has the number if there is no filter.
+    if len(filters) == 1:
+        total = await ctx.last_number(ctx.store_number, "location")
+    else:
+        count = filter_query(locations_sql.LOCATION_COUNT, locations_sql.LOCATION_FILTERS, filters)
+        total = await count.fetch_count(ctx.tx)
     found = filter_query(
         locations_sql.LOCATION_KEYS,
         locations_sql.LOCATION_FILTERS,

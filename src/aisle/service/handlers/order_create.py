@@ -65,9 +65,8 @@ async def _delete_all_orders(ledger: Ledger) -> None:
     await release_all_orders(ledger)
     for (number,) in numbers:
         ctx.mark_changed(store, "order", number)
-    await ctx.tx.run(sql.CARRIED_PICKS_DELETE, store)
-    await ctx.tx.run(sql.LINES_DELETE, store)
-    await ctx.tx.run(sql.ORDERS_DELETE, store)
+    for statement in sql.ORDER_DELETES:
+        await ctx.tx.run(statement, store)
 
 
 async def _create_new_orders(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, NewOrder]]) -> None:

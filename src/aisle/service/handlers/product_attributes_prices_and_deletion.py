@@ -14,6 +14,7 @@ from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import pick_members
+from aisle.service.domain.timestamps import subtract_seconds
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.handlers.create_and_list_products import (
@@ -62,19 +63,24 @@ async def create_product_free_fields(ctx: Context, call: OperationCall) -> bytes
     return SUCCESS
 
 
+_EXPECTED_DAYS = 90
+
+
 async def delete_products(ctx: Context, call: OperationCall) -> bytes:
     """Delete products from the catalogue and all stores. Unknown products are ignored.
 
-    Raise Refusal (409) if one has stock, is on an unfinished order, or is expected in a delivery.
+    Raise Refusal (409) if one has stock, is on an unfinished order, or is expected in a delivery. What did not come
+    within 90 days is not expected any more.
     """
     known = await load_products(ctx, call.body["product_numbers"])
     numbers = sorted(known)
-    for statement, reason in (
-        (sql.PRODUCTS_WITH_STOCK, "have stock"),
-        (sql.PRODUCTS_IN_OPEN_ORDERS, "are wanted by open orders"),
-        (sql.PRODUCTS_IN_OPEN_DELIVERIES, "are on their way to a store"),
+    expected_since = subtract_seconds(ctx.now, _EXPECTED_DAYS * 86400)
+    for reason, statement, *args in (
+        ("have stock", sql.PRODUCTS_WITH_STOCK),
+        ("are wanted by open orders", sql.PRODUCTS_IN_OPEN_ORDERS),
+        ("are on their way to a store", sql.PRODUCTS_IN_OPEN_DELIVERIES, expected_since),
     ):
-        rows = await ctx.tx.all(statement, numbers)
+        rows = await ctx.tx.all(statement, numbers, *args)
         if rows:
             raise conflict(f"These products {reason}: {', '.join(row[0] for row in rows[:20])}.", "product_numbers")
     await _delete_in_stores(ctx, numbers)

@@ -242,10 +242,12 @@ class OperationEndpoint:
     async def _authorize(self, tx: Transaction, exchange: _Exchange, *, is_first: bool = False) -> Context:
         """Authorize the request. Raise Refusal: 401, 429, 403, then what is wrong with the request.
 
-        If `is_first`, the first call for a request counts it and notes the token.
+        The operation has the time of its transaction: the request may have waited for its body or its turn. If
+        `is_first`, the first call for a request counts it and notes the token.
         """
         operation, parsed_request, notes = exchange.operation, exchange.parsed, exchange.notes
-        now = format_timestamp(parsed_request.received_at)
+        now_seconds = self.clock()
+        now = format_timestamp(now_seconds)
         handler, store_number = operation.handler, parsed_request.call.path.get("store_number")
         arrival = await authorize(
             tx,
@@ -276,7 +278,7 @@ class OperationEndpoint:
             StoreScopedTransaction(tx, principal, arrival.authorized_stores),
             principal,
             now,
-            parsed_request.received_at,
+            now_seconds,
             parsed_request.headers.idempotency_key or _generate_key(parsed_request.received_at),
             parsed_request.headers.occurred_on or now,
             parsed_request.headers.app_user,

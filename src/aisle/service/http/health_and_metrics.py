@@ -65,14 +65,14 @@ def ready_page(database: Database, is_leaving: Callable[[], bool]) -> RequestHan
 
 def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:
     """Return the page of the metrics, for this host and for tokens that may read them. A token given is a used one."""
-    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, RecentReaders, is_local
+    from aisle.service.http.metrics import CONTENT_TYPE, RecentReaders, is_local, read_database_metrics
 
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""
 
     handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
     served = ServedOperation(define("metrics", EXTENSION_AREA, "GET", METRICS_PATH, ""), handler)
-    stored, readers = DatabaseFigures(endpoint.database), RecentReaders()
+    readers = RecentReaders()
 
     async def figures(request: Request) -> Response:
         note_token_use, is_database_lost = None, False
@@ -87,8 +87,8 @@ def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandle
             elif not is_database_lost or not readers.has(authorization):
                 return answer or refusal_response(Refusal(503, "The database does not answer."))
             note_token_use = answer.background if answer else None
-        sizes, seen = ({}, {}) if is_database_lost else await stored.read()
-        return Response(metrics.render(sizes, seen), media_type=CONTENT_TYPE, background=note_token_use)
+        stored = (None, {}) if is_database_lost else await read_database_metrics(endpoint.database)
+        return Response(metrics.render(*stored), media_type=CONTENT_TYPE, background=note_token_use)
 
     return figures
 

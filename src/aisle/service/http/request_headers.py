@@ -65,7 +65,7 @@ CONFIRMED_KEYS = HeaderRule(
 )
 REPLAY = HeaderRule(
     "Aisle-Replay",
-    r"(all|[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*)",
+    r"(all|[0-9]{1,12}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,12}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*)",
     'This is "all", or what found no room by line: "1:2,3:-1".',
 )
 LOG_READ = HeaderRule("Aisle-Log-Read", "[0-9]{1,16}", "This is the id of the last log entry that was read.")
@@ -91,10 +91,10 @@ def write_headers(headers: Mapping[str, str], now: float) -> WriteHeaders:
 
 
 def _occurred_on(headers: Mapping[str, str], now: float, clock_skew: float) -> str:
-    """Return the time of the event, limited to the last week; the current time by default."""
+    """Return the time of the event, limited to the last week; empty without the header."""
     value = headers.get("aisle-occurred-at")
     if value is None:
-        return format_timestamp(now)
+        return ""
     timestamp = parse_timestamp(value, "Aisle-Occurred-At", UTC)
     return clamp_occurred_on(timestamp, now, clock_skew, is_replay="aisle-replay" in headers)
 

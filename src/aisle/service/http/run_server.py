@@ -37,7 +37,6 @@ from aisle.service.app_options_and_limits import (
     ServiceOptions,
 )
 from aisle.service.db import open_database, parse_database_url
-from aisle.service.db.availability_monitor import Speaker
 from aisle.service.db.database_interface import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
@@ -67,25 +66,19 @@ MAX_PAUSE_S: Final = 15.0
 """Maximum seconds between two attempts. Pauses double, each shortened by a random part."""
 
 
-def wait_for_database(open_database: Callable[[], T], commands: Commands, speaker: Speaker) -> T | None:
-    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end.
-
-    The `speaker` logs that it waits, and that it waits no more.
-    """
-    pause, began, waited, is_speaking = MIN_PAUSE_S, monotonic(), False, False
+def wait_for_database(open_database: Callable[[], T], commands: Commands) -> T | None:
+    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end."""
+    pause, began, waited = MIN_PAUSE_S, monotonic(), False
     while True:
         try:
             opened = open_database()
         except DatabaseUnreachable as problem:
             if not waited:
-                is_speaking = speaker.take()
-                level = logging.ERROR if is_speaking else logging.DEBUG
-                log.log(level, "database lost: %s The service waits for it.", problem)
+                log.error("database lost: %s The service waits for it.", problem)
             waited = True
         else:
-            if is_speaking:
+            if waited:
                 log.warning("database regained after %.0f s", monotonic() - began)
-            speaker.give_up()
             return opened
         until = monotonic() + pause * random.uniform(0.5, 1.0)
         while monotonic() < until:
@@ -145,9 +138,10 @@ def run_server(
     commands = Commands()
     watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
     with commands.by_signals():
-        service = wait_for_database(opened, commands, Speaker())
+        service = wait_for_database(opened, commands)
     if service is None:
         return
+    options = options._replace(has_demo_store=service.options.has_demo_store)
     with closing(service):
         if workers == 1:
             options.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
@@ -182,6 +176,7 @@ class ServerOptions(NamedTuple):
     """Number of processes that serve, which share the growth of the access log."""
     per_address: int | None = None
     """Maximum number of connections of one address except the proxies; 0 is no limit, None a share of all."""
+    has_demo_store: bool = False
 
     @property
     def database_address(self) -> Path | str:
@@ -208,10 +203,8 @@ class ServerOptions(NamedTuple):
                 log_file = AccessLog(self.access_file, writers=self.workers, on_change=metrics.set_access_log_up)
                 access = opened.enter_context(closing(log_file))
             storage.monitor.metrics = metrics
-            storage.monitor.speaker = _worker_speaker()
-            service_options = ServiceOptions(
-                clock, self.rate_limits, access, metrics, self.time_zones, self.lenient, self.keys_days
-            )
+            settings = self.time_zones, self.lenient, self.keys_days, self.has_demo_store
+            service_options = ServiceOptions(clock, self.rate_limits, access, metrics, *settings)
             service = Service(storage, service_options)
             server = self.server(service, ready, metrics.set_certificate_expiry, is_worker=sockets is not None)
             follow(server.leave)
@@ -298,12 +291,6 @@ def _shared_metrics_folder() -> Iterator[None]:
             os.environ.pop(METRICS_FOLDER_VARIABLE, None)
 
 
-def _worker_speaker() -> Speaker:
-    """Return the right of this process to log the loss of the database, which workers share."""
-    folder = os.environ.get(METRICS_FOLDER_VARIABLE)
-    return Speaker(Path(folder, "database-lost") if folder else None)
-
-
 def reserve_metrics_files(*kinds: str) -> None:
     """Make files of this process in the folder of metrics, with all their bytes.
 
@@ -334,7 +321,7 @@ def _worker(
         commands = Commands()
         follow(partial(commands.give, LEAVE))
         try:
-            opened = wait_for_database(partial(open_database, at.database_address), commands, _worker_speaker())
+            opened = wait_for_database(partial(open_database, at.database_address), commands)
             if opened is None:
                 return
             with closing(opened) as storage:

@@ -20,9 +20,14 @@ ORDER_SET = """
         finished_on = CASE WHEN $13 = '=' THEN finished_on ELSE $13 END
     WHERE store_number = $1 AND order_number = $2"""
 ORDER_NUMBERS = "SELECT order_number FROM customer_order WHERE store_number = $1 ORDER BY seq"
-ORDERS_DELETE = "DELETE FROM customer_order WHERE store_number = $1"
-CARRIED_PICKS_DELETE = "DELETE FROM carried_pick WHERE store_number = $1"
-LINES_DELETE = "DELETE FROM order_line WHERE store_number = $1"
+# All orders of a store, in order of the foreign keys.
+ORDER_DELETES = (
+    """DELETE FROM shipment_line WHERE store_number = $1
+        AND order_number IN (SELECT o.order_number FROM customer_order o WHERE o.store_number = $1)""",
+    "DELETE FROM carried_pick WHERE store_number = $1",
+    "DELETE FROM order_line WHERE store_number = $1",
+    "DELETE FROM customer_order WHERE store_number = $1",
+)
 
 LINE_ADD = """
     INSERT INTO order_line (store_number, order_number, line_number, seq, product_number, quantity, picked, moved,

@@ -88,7 +88,7 @@ PRODUCTS_IN_OPEN_DELIVERIES = """
     SELECT DISTINCT dl.product_number
     FROM delivery_line dl
     JOIN delivery d ON d.store_number = dl.store_number AND d.order_number = dl.order_number
-    WHERE dl.product_number = ANY($1) AND dl.received < dl.quantity
+    WHERE dl.product_number = ANY($1) AND dl.received < dl.quantity AND (d.updated_on >= $2 OR d.expected_on >= $2)
     ORDER BY dl.product_number"""
 STORES_RANGING = """
     SELECT store_number, product_number FROM store_product WHERE product_number = ANY($1)

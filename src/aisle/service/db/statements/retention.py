@@ -58,7 +58,7 @@ DELIVERIES_OLD = """
     SELECT d.order_number, (
         SELECT count(*) FROM delivery_line dl WHERE dl.store_number = $1 AND dl.order_number = d.order_number)
     FROM delivery d
-    WHERE d.store_number = $1 AND d.status = 'received' AND d.updated_on < $2 ORDER BY d.updated_on LIMIT $3"""
+    WHERE d.store_number = $1 AND d.updated_on < $2 AND d.expected_on < $2 ORDER BY d.updated_on LIMIT $3"""
 DELIVERY_REMOVALS = (
     "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM delivery WHERE store_number = $1 AND order_number = ANY($2)",

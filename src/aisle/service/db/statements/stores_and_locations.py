@@ -45,11 +45,14 @@ STORE_DELETES = (
     "DELETE FROM shipment_line WHERE store_number = ANY($1)",
     "DELETE FROM delivery_line WHERE store_number = ANY($1)",
     "DELETE FROM delivery WHERE store_number = ANY($1)",
+    "DELETE FROM carried_pick WHERE store_number = ANY($1)",
     "DELETE FROM order_line WHERE store_number = ANY($1)",
     "DELETE FROM customer_order WHERE store_number = ANY($1)",
     "DELETE FROM line_origin WHERE store_number = ANY($1)",
     "DELETE FROM put_back WHERE store_number = ANY($1)",
     "DELETE FROM balance WHERE store_number = ANY($1)",
+    "DELETE FROM last_count WHERE store_number = ANY($1)",
+    "DELETE FROM latest_write WHERE store_number = ANY($1)",
     "DELETE FROM store_product WHERE store_number = ANY($1)",
     "DELETE FROM location WHERE store_number = ANY($1)",
     "DELETE FROM token_store WHERE store_number = ANY($1)",
@@ -57,7 +60,7 @@ STORE_DELETES = (
     "DELETE FROM recount WHERE store_number = ANY($1)",
     "DELETE FROM person WHERE store_number = ANY($1)",
     """DELETE FROM counter WHERE store_number = ANY($1)
-        AND name IN ('store_product', 'store_product_gone', 'location', 'location_gone')""",
+        AND name IN ('store_product', 'store_product_gone', 'location')""",
     "DELETE FROM store WHERE store_number = ANY($1)",
 )
 
@@ -104,11 +107,6 @@ LOCATION_KEYS = """
     FROM location l"""
 
 LOCATION_COUNT = "SELECT count(*) FROM location l"
-
-# Numbers given, less those of a store that was deleted and created again.
-LOCATION_COUNT_OF_STORE = """
-    SELECT SUM(CASE name WHEN 'location' THEN value ELSE -value END) FROM counter
-    WHERE store_number = $1 AND (name = 'location' OR name = 'location_gone')"""
 
 LOCATION_SORT = "ORDER BY l.location_order, l.sort_key, l.location_code"
 
