@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.writer import CacheWriter
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.courier.pull.ordered_cache_writes import CacheUpdate
+from aisle.courier.pull.cache_update import CacheUpdate
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.read_and_immediate_requests import request_read

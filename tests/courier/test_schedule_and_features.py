@@ -13,7 +13,7 @@ import pytest
 from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import backoff_s
 from aisle.courier.courier import Courier
-from aisle.courier.pull.ordered_cache_writes import ReadSequence
+from aisle.courier.pull.cache_update import ReadSequence
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.pull.run_queued_reads import PendingReadBacks
 from aisle.courier.push.outgoing_request import request_body

@@ -64,7 +64,7 @@ def as_it_was_is_found() -> Iterator[None]:
 @contextmanager
 def own_lines_alone() -> Iterator[None]:
     """An update names the lines that it changes, and trusts that the others stay."""
-    with patch("aisle.courier.push.checks_before_send.with_all_lines", lambda op, lines, spared: op):
+    with patch("aisle.courier.push.pre_push_checks.with_all_lines", lambda op, lines, spared: op):
         yield
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import aisle
 from aisle.courier.link_state import ServiceLink
-from aisle.courier.push.checks_before_send import StaleOperation
+from aisle.courier.push.pre_push_checks import StaleOperation
 from aisle.courier.request_failure_messages import reason_of
 from aisle.host.deleted_file_recovery import Recovery
 from aisle.jobs.view import Msg, msg

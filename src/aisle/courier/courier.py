@@ -22,16 +22,16 @@ from aisle.courier.link_state import SYNCING, LinkLog, LinkStatus, ServiceLink
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
 from aisle.courier.operator_notices import DiskLog, Notice, OperatorNotices
+from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
+from aisle.courier.pull.continuous_sync import ContinuousSync
 from aisle.courier.pull.full_sync import FullSync
-from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.courier.pull.reads_between_full_syncs import ContinuousSync
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
-from aisle.courier.push.checks_before_send import PrePushChecks
 from aisle.courier.push.decide_after_send import PushCallbacks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.outgoing_request import PushSettings
+from aisle.courier.push.pre_push_checks import PrePushChecks
 from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.read_arrival_evidence import Lookup
 from aisle.courier.push.reconciler import Reconciler, ReconcilerCallbacks

@@ -59,13 +59,13 @@ from aisle.session.default_keys import (
     TAB_STEP_BY_KEY,
 )
 from aisle.session.event_runner import SessionPart
-from aisle.session.input_batch_and_refusals import is_named_not_taken
+from aisle.session.input_batch import is_named_not_taken
 from aisle.session.job_stack import page_key
+from aisle.session.line_preparer import LinePreparer
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
-from aisle.session.repair_scanned_line import LinePreparer
 from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.short_codes_and_labels import LOCATION_OR_TYPED, ShortCodes
 from aisle.session.tab_bar_with_counts import Tabs

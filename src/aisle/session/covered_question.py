@@ -8,9 +8,9 @@ from typing import Any
 from aisle.jobs import DETOURS
 from aisle.jobs.view import ASK, Verdict
 from aisle.session.job_stack import StackedJob, page_identity
+from aisle.session.page import Page
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.shown_verdict_and_bells import Verdicts, without_report
-from aisle.session.top_job_and_questions import Page
 
 
 class CoveredQuestion:

@@ -1,6 +1,6 @@
 """Meaning of a line on the page on the screen: grammar, lookup in the cache, and the choice between candidates.
 
-A line is made ready by `repair_scanned_line`; its pace is judged by `scanned_or_typed`.
+A line is made ready by `line_preparer`; its pace is judged by `scanned_or_typed`.
 """
 
 from __future__ import annotations

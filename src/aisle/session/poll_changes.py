@@ -1,6 +1,6 @@
 """Polls for changes from elsewhere: those of notified topics at once, of everything every few seconds.
 
-`sign_in_and_out` signs out who was removed from the store's people; `report_link_restore_and_undos` reports what the
+`sign_in_and_out` signs out who was removed from the store's people; `link_reports` reports what the
 courier did.
 """
 
@@ -15,8 +15,8 @@ from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
 from aisle.session.build_frame import FrameBuilder
 from aisle.session.event_runner import SessionPart
+from aisle.session.link_reports import LinkReports
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.report_link_restore_and_undos import LinkReports
 from aisle.session.shown_verdict_and_bells import ALARM_MESSAGES
 from aisle.session.sign_in_and_out import SignInFlow
 from aisle.session.tab_bar_with_counts import Tabs

@@ -28,8 +28,8 @@ from aisle.scan.inputs import MIN_CODE_DIGITS, MIN_KNOWN_CODE, MIN_SCAN, TYPING_
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.job_stack import is_help_page
 from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.page import Page
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 FAST_S = 0.02
 """Seconds between the characters of a number below which a scanner sent them."""

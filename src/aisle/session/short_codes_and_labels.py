@@ -22,10 +22,10 @@ from aisle.scan.grammar_and_meaning_types import (
 from aisle.scan.inputs import MIN_KNOWN_CODE, SAME_SCAN_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver
+from aisle.session.page import Page
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.scanned_or_typed import FAST_S, first_match, is_fast, pause_of_number
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 MAX_LABEL_PAUSE_S = SAME_SCAN_S
 """Seconds between a character and its Enter below which it may be the label of a location: a busy host, a wireless

@@ -1,6 +1,6 @@
 """Signing in and out at the terminal: start of a session, jobs that the person left open, and removed people.
 
-Who the person is: `job_context`. Checks of a PIN: `require_pin`.
+Who the person is: `job_context`. Checks of a PIN: `pin_check`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Change cursor of our own service: the orders, products, stores, log reviews and so on that changed since a read.
 
-It only names them: `single_reads` reads the rows, `ordered_cache_writes` writes them.
+It only names them: `single_reads` reads the rows, `cache_update` writes them.
 """
 
 from __future__ import annotations

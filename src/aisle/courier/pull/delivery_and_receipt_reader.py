@@ -11,7 +11,7 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidRequest, NotFound, NotSent, RateLimited, StatusError, Unauthorized
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull.ordered_cache_writes import CacheUpdate, Notify, ReadOvertaken
+from aisle.courier.pull.cache_update import CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.topics import DELIVERY, Topic
 from aisle.host.notify_sockets import format_topic
 

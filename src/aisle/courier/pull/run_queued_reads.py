@@ -13,8 +13,8 @@ from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, retry_wait_s
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.pull.cache_update import ReadOvertaken
 from aisle.courier.pull.log_reader import LOG_LIST
-from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.request_failure_messages import unread_reason
 from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation

@@ -1,4 +1,4 @@
-"""Reads of one topic: an order, a product with its stock, a location. `ordered_cache_writes` writes it to the cache.
+"""Reads of one topic: an order, a product with its stock, a location. `cache_update` writes it to the cache.
 
 Topics that are whole lists, and deliveries, have readers of their own; `read_topic` calls them.
 """
@@ -21,9 +21,9 @@ from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.check_service_and_readable_lists import ServiceCheck
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
-from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.whole_list_readers import PERMANENT_STATUSES, OwnListReader, StoreReader, replace_assignments
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics import (

@@ -14,7 +14,6 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import ServiceLink, bounded_pause
-from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.courier.push.decide_after_send import (
     KEY_MARGIN_S,
     KEYS_TRUST_S,
@@ -32,6 +31,7 @@ from aisle.courier.push.outgoing_request import (
     request_headers,
     send_extension,
 )
+from aisle.courier.push.pre_push_checks import StaleOperation
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.request_failure_messages import reason_of
 from aisle.courier.service_features import Features

@@ -1,5 +1,5 @@
 """PIN page: asks for the PIN of the signed-in user before an operation that needs a supervisor.
-`session/top_job_and_questions` shows what is typed as stars.
+`session/page` shows what is typed as stars.
 
 It opens above the page where such an input was given, keeps that input, and passes it on once the service has accepted
 the PIN. It takes raw input: wrong attempts are counted by the service, and a scan must not be one.

@@ -16,9 +16,9 @@ from aisle.scan.inputs import Line
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
+from aisle.session.page import Page
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import UserTokenRow
