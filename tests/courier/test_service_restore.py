@@ -208,7 +208,7 @@ async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle
         assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
         assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"
         (noted,) = list_restores(world.host.desk.db)
-        assert (noted.source, noted.resent) == ("detected", 4)
+        assert (noted.source, noted.resent) == ("noticed", 4)
     world.close()
 
 

@@ -123,9 +123,7 @@ class Person:
         """`kill -9`: the process is gone, nothing is said, all that was shown as done is in the files."""
         self._rooms.reader.close()
         self._rooms.socket.close()  # the kernel closes a dead process's socket
-        self._db.execute(
-            "UPDATE session SET process_start = 'gone' WHERE session_id = ?", (self.session.store.session_id,)
-        )
+        self._db.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session.store.session_id,))
         self._db.close()
         self._host.people.remove(self)
 

@@ -62,9 +62,7 @@ class Picker:
         """The session's process is killed, and the terminal is opened again."""
         self.close()
         with closing(open_outbox(self.home.folder)) as outbox:
-            outbox.execute(
-                "UPDATE session SET process_start = 'gone' WHERE session_id = ?", (self.session.store.session_id,)
-            )
+            outbox.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session.store.session_id,))
         self._open()
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypa
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session.frames.build().view
-        monkeypatch.setattr("aisle.outbox.sessions.is_running", lambda _pid, _start: False)
+        monkeypatch.setattr("aisle.outbox.sessions.is_running", lambda _pid, _birth: False)
         with at(home) as resumed:
             assert (resumed.frames.build().view, resumed.frames.build().user) == (before, "Anna Kovac")
 

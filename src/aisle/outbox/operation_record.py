@@ -93,7 +93,7 @@ class Operation(NamedTuple):
     absence_final_at: float | None
     """Time from which absence at the service is believed to be final."""
     entry_numbers: tuple[int, ...]
-    """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
+    """Column `parts`: entries of the first sent body that are still in the body, counted from 1; empty for all."""
     evidence: "Evidence"
     """Reads at the service about it: `before` it was sent, `after`, and the result of the last look-up (`verdict`)."""
     terminal: str

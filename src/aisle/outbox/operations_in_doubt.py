@@ -113,7 +113,7 @@ class OperationsInDoubt(OperationRows):
         entries = [all_entries[at] for at in missing]
         numbers = op.entry_numbers or tuple(range(1, len(all_entries) + 1))
         self._db.execute(
-            "UPDATE operation SET body = ?, entry_numbers = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
+            "UPDATE operation SET body = ?, parts = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
             (
                 to_text({**op.body, "storeproductlog": entries} if isinstance(op.body, dict) else entries),
                 to_text([numbers[at] for at in missing]),

@@ -37,7 +37,7 @@ CREATE TABLE operation (
   has_key INTEGER NOT NULL DEFAULT 0,
   in_doubt_at REAL,
   absence_final_at REAL,
-  entry_numbers TEXT NOT NULL DEFAULT '',
+  parts TEXT NOT NULL DEFAULT '',
   evidence TEXT NOT NULL DEFAULT '',
   terminal TEXT NOT NULL DEFAULT '',
   replayed_at REAL,
@@ -73,7 +73,7 @@ CREATE TABLE session (
   user TEXT NOT NULL,
   version TEXT NOT NULL,
   pid INTEGER NOT NULL,
-  process_start TEXT NOT NULL,
+  birth TEXT NOT NULL,
   started REAL NOT NULL,
   last_seen REAL NOT NULL,
   ended REAL
@@ -175,7 +175,7 @@ CREATE INDEX operation_own ON operation (principal, n) WHERE live = 1 AND state 
 CREATE TABLE operation_change (seq INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO operation_change (n) VALUES (new.n); END;
 CREATE TRIGGER operation_changed
-AFTER UPDATE OF n, body, state, live, entry_numbers, confirmed_at, first_sent_at, in_doubt_at, evidence ON operation
+AFTER UPDATE OF n, body, state, live, parts, confirmed_at, first_sent_at, in_doubt_at, evidence ON operation
 BEGIN INSERT INTO operation_change (n) VALUES (new.n); END;
 CREATE TRIGGER operation_dropped AFTER DELETE ON operation WHEN old.live = 1
 BEGIN INSERT INTO operation_change (n) VALUES (old.n); END;
@@ -220,9 +220,9 @@ CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' 
 CREATE TABLE restore (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   noticed_at REAL NOT NULL,
-  source TEXT NOT NULL,
-  resent INTEGER NOT NULL,
-  looked_up INTEGER NOT NULL
+  how TEXT NOT NULL,
+  again INTEGER NOT NULL,
+  looked_for INTEGER NOT NULL
 );
 """
 """Records of outbox and journal follow the order of the columns.

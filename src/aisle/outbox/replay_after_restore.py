@@ -23,7 +23,7 @@ from aisle.stored_messages import NO_MESSAGE, store_message
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate
 
-DETECTED, REPORTED = "detected", "reported"
+DETECTED, REPORTED = "noticed", "told"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""
 
 
@@ -45,7 +45,7 @@ def record_restore(
 ) -> int:
     """Store a restore inside the caller's transaction, replacing the one of this number. Return its number."""
     connection.execute(
-        "INSERT OR REPLACE INTO restore (n, noticed_at, source, resent, looked_up) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO restore (n, noticed_at, how, again, looked_for) VALUES (?, ?, ?, ?, ?)",
         (number or None, at, source, resent, looked_up),
     )
     return number or connection.last_insert_rowid()
@@ -55,7 +55,7 @@ def list_restores(connection: apsw.Connection, since: float = 0.0, after: int = 
     """Return the restores since a time and after that number, youngest first."""
     rows = fetch(
         connection,
-        "SELECT n, noticed_at, source, resent, looked_up FROM restore WHERE noticed_at >= ? AND n > ? ORDER BY n DESC",
+        "SELECT n, noticed_at, how, again, looked_for FROM restore WHERE noticed_at >= ? AND n > ? ORDER BY n DESC",
         since,
         after,
     )

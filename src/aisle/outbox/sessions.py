@@ -22,7 +22,7 @@ class SessionRow(NamedTuple):
     user: str
     version: str
     pid: int
-    process_start: str
+    birth: str
     """Start of the process (see aisle.host.processes), which tells it from a later one with the same pid."""
     started: float
     last_seen: float
@@ -31,7 +31,7 @@ class SessionRow(NamedTuple):
     @property
     def is_running(self) -> bool:
         """True while its process runs and the session has not ended."""
-        return self.ended is None and is_running(self.pid, self.process_start)
+        return self.ended is None and is_running(self.pid, self.birth)
 
 
 class SignedIn(NamedTuple):

@@ -300,6 +300,7 @@ class EventRun:
         return self.feed(index, event)
 
     def start(self, start: Start) -> JobResult:
+        """Open a job on top, or go on with the same work if it is open."""
         self._open(start.job, start.args)
         return self._run_queue()
 
@@ -323,6 +324,7 @@ class EventRun:
         return self._run_queue()
 
     def feed(self, index: int, event: Event) -> JobResult:
+        """Feed an event to the job at an index."""
         self.queue.append((index, event, False))
         return self._run_queue()
 
