@@ -213,7 +213,7 @@ def hold(shop: Shop, courier: Courier, looks: int) -> None:
     courier.link.pause(5.0)
 
 
-@pytest.mark.parametrize("lookups", range(1, 6))
+@pytest.mark.parametrize("looks", range(1, 6))
 async def test_operation_in_doubt_is_looked_up_when_retry_after_ends(shop: Shop, looks: int) -> None:
     async with shop.working():
         await shop.prove()
@@ -229,7 +229,7 @@ async def test_operation_in_doubt_is_looked_up_when_retry_after_ends(shop: Shop,
             await shop.until(op_id, "done", within_s=20)
 
 
-@pytest.mark.parametrize("lookups", range(1, 6))
+@pytest.mark.parametrize("looks", range(1, 6))
 async def test_waiting_operation_goes_when_retry_after_ends(shop: Shop, looks: int) -> None:
     async with shop.courier(intervals=shop.pace) as courier:
         await courier.sync_once()

@@ -461,7 +461,8 @@ class Courier:
 
     def _on_not_applied(self, op: Operation, reason: StoredMessage) -> None:
         self.continuous_sync.read_queue.read_backs.discard(op.op_id)
-        self._report("{}:", op, reason)
+        self._add_notice("{}:", op, reason)
+        self._notify_state_change(REFUSAL)
         self.reconciler.wake_event.set()
 
     def _on_confirmed(self, op: Operation) -> None:
@@ -473,21 +474,19 @@ class Courier:
         self._notify_state_change()
 
     def _on_needs_person(self, op: Operation, reason: StoredMessage) -> None:
-        self._report("A person has to resolve {}:", op, reason)
+        self._add_notice("A person has to resolve {}:", op, reason)
+        self._notify_state_change(REFUSAL)
 
     def _on_refused(self, op: Operation, reason: StoredMessage) -> None:
-        self._report("The service refused {}:", op, reason)
+        self._add_notice("The service refused {}:", op, reason)
+        self._notify_state_change(REFUSAL)
         self.continuous_sync.request_read(topics_of_operation(op))
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
-        self._report("Nobody knows whether {} arrived:", op, reason)
+        self._add_notice("Nobody knows whether {} arrived:", op, reason)
+        self._notify_state_change(REFUSAL)
         self.continuous_sync.request_read(topics_of_operation(op))
         self.reconciler.wake_event.set()
-
-    def _report(self, text: str, op: Operation, reason: StoredMessage) -> None:
-        """Tell operators of an operation that was not confirmed, and sessions that it changed state."""
-        self._add_notice(text, op, reason)
-        self._notify_state_change(REFUSAL)
 
     def _add_notice(self, text: str, op: Operation, reason: StoredMessage) -> None:
         self.operator_notices.add(text.format(f"{op.operation} {op.op_id} ({' '.join(op.lanes)})"), reason)
