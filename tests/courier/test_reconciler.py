@@ -121,7 +121,7 @@ async def test_only_missing_entries_of_a_batch_are_resent(shop: Shop) -> None:
         courier.wake()
         op = await shop.until(op_id, "done")
         assert [shop.applied(LOG, f"P{n}") for n in (1, 2, 3)] == [1, 1, 1]
-        assert op.entry_numbers == (1, 3)
+        assert op.parts == (1, 3)
         sent = json.loads([request for request in shop.fake.requests if request.method == "POST"][-1].content)
         marks = [(entry["reference"], entry["source"]) for entry in sent["storeproductlog"]]
         assert marks == [(op_id, "aisle/1"), (op_id, "aisle/3")]
@@ -135,7 +135,7 @@ async def test_batch_lost_in_parts_twice_arrives_once_each(shop: Shop) -> None:
         courier.wake()
         op = await shop.until(op_id, "done")
         assert [shop.applied(LOG, f"P{n}") for n in (1, 2, 3)] == [1, 1, 1]
-        assert op.entry_numbers == (1,)
+        assert op.parts == (1,)
 
 
 @pytest.mark.parametrize("how", [EXACT, CONTAINS, IGNORED])

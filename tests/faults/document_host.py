@@ -224,7 +224,7 @@ def _names(op: Operation) -> list[str]:
     """What the service calls the parts of an operation."""
     if op.operation == UPDATE_ORDER:
         return ["head", *(str(line["line_number"]) for line in items_of_operation(op))]
-    return [str(n) for n in op.entry_numbers or range(1, len(items_of_operation(op)) + 1)]
+    return [str(n) for n in op.parts or range(1, len(items_of_operation(op)) + 1)]
 
 
 def quantity_of(entry: Any) -> int:

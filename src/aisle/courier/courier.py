@@ -12,7 +12,6 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
-from functools import partial
 from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
@@ -283,7 +282,7 @@ class Courier:
             self.restore_recovery.is_carried_out,
             self.continuous_sync.check_changes_soon,
             self._notify_state_change,
-            partial(self._add_notice, "The service does not take {} again yet:"),
+            self._on_replay_delayed,
             undo_as_booked.adapt,
         )
         self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
@@ -481,6 +480,9 @@ class Courier:
         self._add_notice("The service refused {}:", op, reason)
         self._notify_state_change(REFUSAL)
         self.continuous_sync.request_read(topics_of_operation(op))
+
+    def _on_replay_delayed(self, op: Operation, reason: StoredMessage) -> None:
+        self._add_notice("The service does not take {} again yet:", op, reason)
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
         self._add_notice("Nobody knows whether {} arrived:", op, reason)

@@ -52,7 +52,7 @@ def _lanes_of_item(lanes: Sequence[str], item: MovementEntry) -> tuple[str, ...]
 
 def is_splittable(op: Operation) -> bool:
     """Return whether the operation has several items and was never sent."""
-    unsent = op.sent_body is None and op.first_sent_at is None and not op.entry_numbers
+    unsent = op.sent_body is None and op.first_sent_at is None and not op.parts
     return unsent and op.operation == CREATE_MOVEMENT and len(op.body) > 1
 
 

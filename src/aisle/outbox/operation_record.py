@@ -92,8 +92,8 @@ class Operation(NamedTuple):
     """Time at which it was last found in doubt."""
     absence_final_at: float | None
     """Time from which absence at the service is believed to be final."""
-    entry_numbers: tuple[int, ...]
-    """Column `parts`: entries of the first sent body that are still in the body, counted from 1; empty for all."""
+    parts: tuple[int, ...]
+    """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
     evidence: "Evidence"
     """Reads at the service about it: `before` it was sent, `after`, and the result of the last look-up (`verdict`)."""
     terminal: str
@@ -198,7 +198,7 @@ _COLUMN_PARSERS: tuple[tuple[int, Callable[[Any], Any]], ...] = tuple(
         ("path", _parse_common_column),
         ("query", _parse_column),
         ("body", _parse_column),
-        ("entry_numbers", parse_entry_numbers),
+        ("parts", parse_entry_numbers),
         ("evidence", lambda text: _parse_column(text) if text else {}),
         ("read_intervals", _parse_intervals),
     )

@@ -111,7 +111,7 @@ class OperationsInDoubt(OperationRows):
     def _keep_missing_entries(self, op: Operation, missing: Sequence[int]) -> None:
         all_entries = op.body["storeproductlog"] if isinstance(op.body, dict) else op.body
         entries = [all_entries[at] for at in missing]
-        numbers = op.entry_numbers or tuple(range(1, len(all_entries) + 1))
+        numbers = op.parts or tuple(range(1, len(all_entries) + 1))
         self._db.execute(
             "UPDATE operation SET body = ?, parts = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
             (

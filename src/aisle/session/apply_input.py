@@ -346,7 +346,8 @@ class InputHandler(SessionPart):
         label_meaning = self._short_codes.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
-            self._refuse_label_beside_number(line, label_meaning)
+            self._refuse_line(line, label_meaning.reason)
+            self._keep_waiting_number()
             return line, label_meaning
         confirmed, record = None if label_meaning else self._confirmed_number(line), None
         if confirmed:
@@ -479,11 +480,6 @@ class InputHandler(SessionPart):
         letters, letter = self._waiting_number.letters, _letter_of(line.text)
         is_answer = bool(self._waiting_number.text and letter) and letter in letters
         return Choice(letters.index(letter) + 1) if is_answer else None
-
-    def _refuse_label_beside_number(self, line: Line, refused: RefusedInput) -> None:
-        """Refuse a letter that may be the label of a location while a number is asked about; the question stays."""
-        self._refuse_line(line, refused.reason)
-        self._keep_waiting_number()
 
     def _confirmed_number(self, line: Line) -> Quantity | Choice | None:
         """Return the number that the line before asked about on this page if the line is `y`."""

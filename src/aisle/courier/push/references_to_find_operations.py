@@ -43,7 +43,7 @@ def with_entry_references(op: Operation, where: str) -> Any:
     if where == OFF or op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
         return op.body
     entries = entries_of(op)
-    numbers = op.entry_numbers or range(1, len(entries) + 1)
+    numbers = op.parts or range(1, len(entries) + 1)
     named = [_with_reference(entry, op.op_id, n, where) for entry, n in zip(entries, numbers, strict=True)]
     return {**op.body, _LOG_ARRAY: named} if op.operation == CREATE_LOGS else named
 
