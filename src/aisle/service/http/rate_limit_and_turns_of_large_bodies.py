@@ -144,7 +144,7 @@ class Turn:
             self._held.callback(self._turns.bytes.remove, token_id, self._address, size - self._size)
             self._size = size
 
-    async def carry_out(self) -> bool:
+    async def wait_to_run(self) -> bool:
         """Wait until no other body runs, if the complete body is not brief. Return True if that was necessary.
 
         Callers take turns. Otherwise several would keep the database's writer busy in a row.
