@@ -233,6 +233,8 @@ _TIME_FIELDS = {
     "datetime_expected",
     "delivery_date",
     "expiry_date_time",
+    "label_check_date",
+    "label_expiry_date",
     "last_order_line_exported_on",
     "modification_datetime",
     "next_delivery_date",
@@ -245,6 +247,7 @@ _TIME_FIELDS = {
     "store_next_ordering_datetime",
     "taken_datetime",
     "undone_datetime",
+    "undone_expiry_date",
     "validate_expiry_date_time",
 }
 
