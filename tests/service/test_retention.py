@@ -95,6 +95,21 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     await world.count("P1", "A1", stock_pool_1=1)
 
 
+async def test_empty_balances_go_with_their_ledger(world: World) -> None:
+    for place, quantity in (("A1", 5), ("A2", 5), ("A10", 5)):
+        await world.log(product_number="P1", location_code=place, quantity=quantity)
+    await world.log(product_number="P1", location_code="A1", quantity=-5)
+    world.now += (MIN_AGE_DAYS + 1) * DAY
+    await world.log(product_number="P1", location_code="A2", quantity=-5)
+    await purge(world.service.database, world.now - MIN_AGE_DAYS * DAY, world.now, ("ledger",))
+    [product] = (await world.get("/stores/S1/products/P1/stock", include_locations=True, include_zero_lines=True))[
+        "products"
+    ]
+    lines = [(one["store_location_code"], one["quantity"]) for one in product["store_locations"]]
+    assert lines == [("A2", 0), ("A10", 5)]
+    assert await count_of(world, "balance") == 2
+
+
 async def test_openings_of_many_places_stand_before_the_log_without_a_gap(world: World) -> None:
     storage, places = world.service.database, (None, "A1", "A2", "A10", "BACK", "DESK")
     with patch.object(retention, "_ROWS_PER_BATCH", 3):

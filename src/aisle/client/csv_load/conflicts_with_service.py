@@ -16,6 +16,7 @@ from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.codes_with_two_meanings import check_meanings
 from aisle.client.csv_load.conflicting_rows import find_divided_records
+from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
@@ -63,7 +64,7 @@ _STORE_COLUMNS = {PRODUCTS.file: _STORE_LISTS, DELIVERIES.file: ("store_origin",
 """Columns that name other stores than that of the row."""
 
 
-async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindings:
+async def compare_with_service(table: CsvTable, client: Client, replaced: ReplacedFields) -> ServiceFindings:
     """Compare the keys of a file that creates records, and other codes and prices, with those of the service.
 
     Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
@@ -73,9 +74,10 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         flags = await _kept_store_flags(table, client) if table.layout is STORES else {}
         zeros = LostZeros(table)
         off = SettingsTurnedOff(table, client)
-        findings = await _compare_keys(table, client, listed, (zeros, off)) if listed else ServiceFindings()
+        others = (zeros, off, replaced) if table.layout is PRODUCTS else (zeros, off)
+        findings = await _compare_keys(table, client, listed, others) if listed else ServiceFindings()
         await zeros.warn(client)
-        await warn_of_unknown_orders(table, client)
+        await warn_of_unknown_orders(table, client, findings.known_keys)
         await warn_of_other_stores(table, client, findings.known_keys)
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)

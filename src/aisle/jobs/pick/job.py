@@ -43,11 +43,7 @@ from aisle.jobs.pick import (
     undo,
     view,
 )
-from aisle.jobs.pick.goods_for_other_pickers import (
-    hand_over_to_others,
-    is_location_for_others,
-    returned_message,
-)
+from aisle.jobs.pick.goods_for_other_pickers import hand_over_to_others, is_location_for_others, returned_message
 from aisle.jobs.pick.pick_line import with_tolerance
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
