@@ -513,7 +513,7 @@ def test_a_scan_that_is_dropped_leaves_no_product_open() -> None:
     assert hand.scan("P5") == "count.counted"
     assert hand.feed(Quantity(Decimal(9999))) == "count.confirm_quantity"
     assert hand.feed(Choice(2)) == "receive.dropped"
-    assert (hand.state.phase, hand.state.quantity) == ("quantity", 1)
+    assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))
 
 
 @pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
