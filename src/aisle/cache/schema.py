@@ -159,7 +159,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 44
+SCHEMA_VERSION = 45
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
