@@ -24,7 +24,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, author_of
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.run_length import tries
@@ -314,6 +314,27 @@ def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
         ids = outbox.enqueue([Intent(update("1", {1: 1})), Intent(write), Intent(update("1", {2: 1}))], ANNA)
     assert len(set(ids)) == 3, "what others say is never one with it"
     assert [outbox.get(op_id).app_user for op_id in ids] == ["U1", "U2", "U1"]
+
+
+@pytest.mark.parametrize(
+    ("claimed_on", "claimant"),
+    [
+        ("2026-03-05T09:00:00.000Z", "U1"),
+        ("2026-03-05T11:00:00+02:00", "U1"),
+        ("2026-03-05T10:00:00.000Z", "U2"),
+        ("2026-03-05T09:00:00-01:00", "U2"),
+    ],
+)
+def test_later_claim_wins_in_whatever_zone_it_is_stated(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, claimed_on: str, claimant: str
+) -> None:
+    claim = {"is_claimed": True, "claimed_by": "U2", "claimed_on": claimed_on}
+    put_orders(cache, service_rows.order("1", service_rows.line(1), **claim))
+    own = Intent(update("1", {}, is_claimed=True), occurred_at="2026-03-05T09:30:00.000Z")
+    with transaction(outbox_db):
+        OperationQueue(outbox_db).enqueue([own], ANNA)
+    (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
+    assert row["claimed_by"] == claimant
 
 
 def test_differences_are_sorted_by_value_until_somebody_has_seen_them(

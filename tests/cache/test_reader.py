@@ -14,7 +14,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.host.database import fetch
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.clock import Clock
 from tests.run_length import tries
@@ -150,22 +150,6 @@ def test_words_that_few_or_many_orders_have_are_found_alike(cache: CacheWriter, 
     )
     cache.delete_absent_orders(["Z-177512"], read_began=9)
     assert (numbers(reads, search="greenf"), numbers(reads, search="heath")) == (["Z-277512"], ["Z-077512"])
-
-
-def test_orders_that_still_want_a_product(cache: CacheWriter, reads: CacheReader, outbox: OperationQueue) -> None:
-    put_orders(
-        cache,
-        order("1", line(1, "P"), line(2, "P", picked=3)),
-        order("2", line(1, "P", picked=3)),
-        order("3", line(1, "Q")),
-        order("4", line(1, "P", picked=1, is_picked=True)),
-        order("5", line(1, "P"), is_active=False),
-    )
-    assert numbers(reads, product_number="P") == ["1"]
-    enqueue(outbox, update("1", {1: 3}))
-    assert numbers(reads, product_number="P") == []
-    assert numbers(reads, product_number="Q", search="3") == ["3"]
-    assert numbers(reads, product_number="Q", search="4") == []
 
 
 def test_an_order_that_is_picked_here_leaves_the_list_at_once(

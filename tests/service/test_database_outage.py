@@ -49,10 +49,10 @@ def test_pauses_between_attempts_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
     class Clock(Commands):
-        def wait(self, at: float | None, others: list[int | Connection]) -> frozenset[bytes]:
-            assert at is not None
-            pauses.append(at - now[0])
-            now[0] = at
+        def wait(self, until: float | None, others: list[int | Connection]) -> frozenset[bytes]:
+            assert until is not None
+            pauses.append(until - now[0])
+            now[0] = until
             return frozenset() if len(pauses) < 8 else frozenset({LEAVE})
 
     def away() -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import ClearancePermissionRow
 
 _HELD_LINES = f"""
-SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
+SELECT l.order_number, l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
 WHERE {is_over_picked_or_moved_sql("l.raw")} AND o.state < 2
 """  # noqa: S608 - a condition of our own
@@ -71,7 +71,9 @@ def tag_rows(context: QueryContext, _: Args) -> QueryResult[TagsRow]:
 def held_by_category(context: QueryContext, args: Args) -> QueryResult[HeldByCategoryRow]:
     """Return the categories of the goods held at the locations of a `tag`."""
     cache = context.cache
-    held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
+    held_lines = [
+        (held_locations(parse_row(raw), order), category) for order, raw, category in fetch(cache, _HELD_LINES)
+    ]
     tagged_codes = locations_with_tag(
         cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}
     )

@@ -78,12 +78,12 @@ def line_locations(raw: Row) -> list[LocationStockRow]:
     ]
 
 
-def held_locations(raw: Row) -> list[PutDownRow]:
-    """Return the locations where goods of an order line are held. interface: Line location."""
+def held_locations(raw: Row, order_number: str) -> list[PutDownRow]:
+    """Return the locations where goods of a line of this order are held. interface: Line location."""
     return [
         {"location_code": str(entry["location_code"]), "quantity": entry_quantity(entry, "most_likely_pool_")}
         for entry in location_entries(raw)
-        if entry.get("location_code") and entry.get("customer_order_number")
+        if entry.get("location_code") and str(entry.get("customer_order_number") or "") == order_number
     ]
 
 

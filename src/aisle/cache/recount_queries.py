@@ -45,14 +45,10 @@ AND superseded_by = ''
 """
 
 
-@declare_query("recounts", "keys first size", whole_topics("recount"))
+@declare_query("recounts", "first size", whole_topics("recount"))
 def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow]:
-    """Return a window on the ordered recounts, or those with these `keys`."""
-    rows = open_recounts(context.cache, context.outbox)
-    if args.get("keys"):
-        matching = [row for row in rows if row["key"] in args["keys"]]
-        return matching, len(matching)
-    return page(rows, args, 50)
+    """Return a window on the ordered recounts."""
+    return page(open_recounts(context.cache, context.outbox), args, 50)
 
 
 def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:

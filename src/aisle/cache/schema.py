@@ -159,7 +159,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 43
+SCHEMA_VERSION = 44
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -370,6 +370,7 @@ CREATE TABLE delivery_line (
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX delivery_line_product ON delivery_line (product_number);
+CREATE INDEX delivery_line_barcode ON delivery_line (raw ->> 'barcode') WHERE product_number = '';
 CREATE INDEX delivery_line_missing ON delivery_line (product_number) WHERE {IS_MISSING_SQL};
 CREATE INDEX delivery_line_excess ON delivery_line (order_number, line_number) WHERE {IS_EXCESS_SQL};
 CREATE TABLE receipt (

@@ -12,7 +12,11 @@ from aisle.contract.request_bodies import ExactNumber, OrNull, RequestBody, Stri
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
 from aisle.contract.request_bodies.products import ProductWrite
-from aisle.contract.request_bodies.store_products_logs_movements import MovementItem, StoreProductLogCreate
+from aisle.contract.request_bodies.store_products_logs_movements import (
+    MovementItem,
+    StoreProductLogCreate,
+    StoreProductUpdate,
+)
 from aisle.contract.request_bodies.stores import StoreCreate
 
 
@@ -165,6 +169,15 @@ class ExtendedMovementItem(MovementItem, total=False):
     undone_datetime: OrNull[str]
 
 
+class ExtendedStoreProductUpdate(StoreProductUpdate, total=False):
+    """Settings of a product in a store, with what people find at its expiry checks (`expiry-dates`)."""
+
+    is_nearest: OrNull[StrictBool]
+    label_expiry_date: OrNull[str]
+    label_check_date: OrNull[str]
+    undone_expiry_date: OrNull[str]
+
+
 class ExtendedProduct(ProductWrite, total=False):
     """Product with the fields of its category that the stock list shows and filters by."""
 
@@ -212,6 +225,7 @@ _EXTENDED_BODIES: dict[str, Any] = {
     "update-customer-order": ExtendedOrderUpdateRequest,
     "create-or-update-products": ExtendedProductsRequest,
     "create-movement": list[ExtendedMovementItem],
+    "update-store-products": list[ExtendedStoreProductUpdate],
     "create-store-product-logs": ExtendedLogsRequest,
     "create-store-deliveries": ExtendedDeliveriesRequest,
     "create-multi-store-deliveries": ExtendedMultiStoreDeliveriesRequest,

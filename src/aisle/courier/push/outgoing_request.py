@@ -26,7 +26,7 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.rebase_picks import BASE
 from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
-from aisle.store_product_settings import without_base_values
+from aisle.store_product_settings import settings_to_send
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate, OrderUpdate
@@ -58,7 +58,7 @@ _EXTENSION_ROUTES = {
 
 
 def is_extension(op: Operation) -> bool:
-    """Return True if the operation is an extension, not in the interface."""
+    """Return whether the operation is an extension, not in the interface."""
     return op.operation in _EXTENSION_ROUTES
 
 
@@ -101,7 +101,7 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
         unknown = [name for known, *names in kept if not known for name in names]
         body = {**body, "orders": _without_fields(body["orders"], unknown)}
     if op.operation == UPDATE_STORE_PRODUCTS:
-        body = without_base_values(body)
+        body = settings_to_send(body, keeps_dates=features.expiry_dates)
     if op.operation == CREATE_LOGS and not features.receipt_line:
         body = {name: _without(entries, "line_number") for name, entries in body.items()}
     if op.operation == CREATE_MOVEMENT:

@@ -11,18 +11,14 @@ from decimal import Decimal
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
 from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, query_again
 from aisle.jobs.expiry.expiry_state import (
-    CHECK,
     CONFIRM,
     DATE,
-    EXPIRY,
-    MAX_UNDO,
     PAST_DAYS,
     PRICE,
     CheckedProduct,
     ExpiryState,
     GivenDate,
     Result,
-    SentCheck,
     back_to_list,
     count_label,
     day_message,
@@ -33,7 +29,7 @@ from aisle.jobs.expiry.expiry_state import (
     today_of,
     unlikely_reason,
 )
-from aisle.jobs.expiry.send_and_undo_check import send_check
+from aisle.jobs.expiry.send_and_undo_check import send_check, send_label
 from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import has_length_of_date, parse_date, parse_label_date
@@ -161,10 +157,8 @@ def _take_nearest(state: ExpiryState, day: date, context: Context) -> Result:
         asking = state._replace(is_later_asked=True)
         return _ask_if_right(asking, day, "expiry.is_later")
     count, product = max(2, state.last_labels.labels), in_hand(state)
-    stands = ((EXPIRY, standing), (CHECK, product.value(CHECK)))
-    label = SentCheck(product.number, product.label, (), stands, label_day=day.isoformat())
-    kept = back_to_list(state)._replace(sent=(*state.sent, label)[-MAX_UNDO:])
-    return reply(kept, GOOD, "expiry.nearest_of", count=count, day=day_message(standing), label=product.label)
+    kept, writes = send_label(state, day, standing, context)
+    return reply(kept, GOOD, "expiry.nearest_of", *writes, count=count, day=day_message(standing), label=product.label)
 
 
 def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
 from aisle.jobs.move.goods_in_hand import split_over_takes
-from aisle.jobs.move.move_state_and_rows import (
-    ZERO,
-    Goods,
-    MovementItem,
-    OrderNeed,
-)
+from aisle.jobs.move.move_state_and_rows import ZERO, Goods, MovementItem, OrderNeed
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import MovementEnd, MovementEntry

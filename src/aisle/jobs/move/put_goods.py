@@ -162,7 +162,7 @@ def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal)
     return reply(state, kind, "move.order_full", label=goods.label, order=order, **amounts)
 
 
-def limit_to_order(state: MoveState, choice: MoveChoice, context: Context) -> Result:
+def limit_to_order(state: MoveState, choice: MoveChoice) -> Result:
     """Assign only the quantity that the order needs; the rest stays in hand."""
     part = state.current_goods
     if part is None:

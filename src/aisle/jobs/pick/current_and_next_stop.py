@@ -9,9 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs.pick.pick_line import PickLine, sort_stops
-from aisle.jobs.pick.pick_state import (
-    PickState,
-)
+from aisle.jobs.pick.pick_state import PickState
 
 
 def with_lines(state: PickState, lines: Iterable[PickLine]) -> PickState:

@@ -161,7 +161,7 @@ class ReceiveJob(Job[ReceiveState]):
             case Rows(id_, rows, _):
                 return _count_differences_again(state, _handle_rows(state, event, id_, rows, context))
             case Resumed() | Closed() | Changed("delivery" | "outbox" | "product"):
-                return _refresh(state._replace(page_size=max(1, context.window_rows)), context)
+                return _refresh(state._replace(page_size=max(1, context.window_rows)))
             case Back():
                 return _go_back(state, context)
             case Choice(choice):
@@ -282,7 +282,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
     return Turn(state)
 
 
-def _refresh(state: ReceiveState, context: Context) -> Result:
+def _refresh(state: ReceiveState) -> Result:
     """Query the delivery and refused receipts again."""
     effects: list[Effect] = []
     if state.delivery_number:

@@ -21,6 +21,7 @@ from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
+    KIND_NAMES,
     MANY,
     ONE,
     ExceptionsState,
@@ -32,7 +33,6 @@ from aisle.jobs.supervisor.exception_decisions import (
 )
 from aisle.jobs.supervisor.exception_lists import (
     DIFFERENCES,
-    KIND_NAMES,
     LISTS,
     is_unknown,
     mark_scanned,

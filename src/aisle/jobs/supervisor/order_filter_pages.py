@@ -14,7 +14,6 @@ from aisle.jobs.supervisor.order_filter import (
     FIELD_NAMES,
     FILTER_FIELDS,
     VALUE_NAMES,
-    VIEW_NAMES,
     OrderFilter,
     describe_filter,
     filter_values,
@@ -136,7 +135,7 @@ class ViewsPage(ChoicePage):
     prompt_text = msg("orders.prompt_views")
 
     def actions(self, state: OrdersState) -> Actions:
-        built_in = (Action(VIEW_NAMES[name], partial(apply_view, SavedView("", kept))) for name, kept in BUILT_IN_VIEWS)
+        built_in = (Action(name, partial(apply_view, SavedView("", kept))) for _, name, kept in BUILT_IN_VIEWS)
         own = (Action(raw(view.name), partial(apply_view, view)) for view in state.views)
         save = Action(msg("orders.save_view"), partial(open_page, "name"), "k")
         return (*built_in, *own, save, Action(msg("orders.delete_view"), _delete_view, "x"))

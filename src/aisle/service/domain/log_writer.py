@@ -1,7 +1,4 @@
-"""Entries of the log, with prices and accounts at their time.
-
-The fields are for bookkeeping (README: The log).
-"""
+"""Entries of the log, with prices and accounts at their time, for bookkeeping (README: Fields)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Undo of a count: late messages that it had absorbed change the stock again (README: Late messages), the date of the
-last count is the one before, and the recount that it fulfilled is open.
+"""Undo of a count: its absorbed messages count again, its date and recount go back (README: Undo of a count).
 
 An undo is a change whose `reference` names the entry that it undoes, by its number or its time. Without the count the
 stock is what it was before, with all movements. A count that was not used because of the undone one stays unused.

@@ -21,10 +21,10 @@ from aisle.service.domain.counts_and_adjustments import (
     count_held,
 )
 from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
-from aisle.service.domain.json_fragments import parse_json_object, pick_members
+from aisle.service.domain.json_fragments import parse_json_object, select_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
-from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
+from aisle.service.domain.order_line import OrderLine, incomplete_line_refusal, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
@@ -69,7 +69,7 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
         await logs.close_entry()
     await receiving.save_all()
     await save_changed_orders(ledger)
-    await ledger.finish()
+    await ledger.defer_writes()
     fulfilled = await find_fulfilled_recounts(ctx, ctx.current_store, logs.free_counts)
     for one in fulfilled:
         logs.add_fields(one.entry_index, one.log_fields(ctx.current_store))
@@ -160,7 +160,7 @@ async def _find_line(ledger: Ledger, body: ExtendedLogEntry, product: Product, f
     if not order and "customer_order_line_number" not in body:
         return None
     if not order or "customer_order_line_number" not in body:
-        raise half_order_line(field, has_order=bool(order))
+        raise incomplete_line_refusal(field, has_order=bool(order))
     number = parse_whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
     where = f"{field}.customer_order_line_number"
     return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)
@@ -206,7 +206,7 @@ async def _write_count(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> No
         **{_POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in counted.items()},
     }
     pools = {str(one.pool): [to_json_number(one.expected), to_json_number(one.difference)] for one in found}
-    data = {"expected_and_difference": pools, **pick_members(entry.body, ("expected_quantity",))}
+    data = {"expected_and_difference": pools, **select_members(entry.body, ("expected_quantity",))}
     pool = found[0].pool if len(found) == 1 else None
     if not entry.line:
         logs.record_count(entry.product, entry.location)
@@ -323,7 +323,7 @@ def _add_entry(
 ) -> None:
     body = entry.body
     reason = body.get("reason_code")
-    kept = pick_members(body, _STORED_FIELDS)
+    kept = select_members(body, _STORED_FIELDS)
     logs.add(
         LogEntry(
             entry.product,

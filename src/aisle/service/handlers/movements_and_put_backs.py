@@ -14,11 +14,11 @@ from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import deliveries as shipment_sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.domain.json_fragments import pick_members
+from aisle.service.domain.json_fragments import select_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.move_goods import MovementEnd, move_goods
-from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
+from aisle.service.domain.order_line import OrderLine, incomplete_line_refusal, load_open_line
 from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number, to_json_number
@@ -58,7 +58,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
         await _move_item(ledger, logs, item, f"[{index}]")
         await logs.close_entry()
     await save_changed_orders(ledger)
-    await ledger.finish()
+    await ledger.defer_writes()
     ids = await logs.save_all()
     return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
 
@@ -149,7 +149,7 @@ async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field:
         [(of, line_number)] = rows
         return await load_open_line(ctx, store, of, line_number, product.number, field)
     if not order or "customer_order_line_number" not in fields:
-        raise half_order_line(field, has_order=bool(order))
+        raise incomplete_line_refusal(field, has_order=bool(order))
     number = parse_whole_number(fields["customer_order_line_number"], f"{field}.customer_order_line_number")
     line = await load_open_line(ctx, store, order, number, product.number, field)
     if shipment:
@@ -164,7 +164,7 @@ def _log_entry(
 ) -> LogEntry:
     reason = item.get("reason_code", "")
     code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
-    shipment = pick_members(fields, _SHIPMENT_FIELDS)
+    shipment = select_members(fields, _SHIPMENT_FIELDS)
     if "customer_order_shipment_line_number" in shipment:
         # The log spells this field differently.
         number = shipment.pop("customer_order_shipment_line_number")

@@ -216,7 +216,7 @@ class OperationEndpoint:
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
         raw = await request_body.read_body(exchange.request.receive, exchange.headers, took, begin)
-        if await turn.carry_out() and await exchange.request.is_disconnected():
+        if await turn.wait_to_run() and await exchange.request.is_disconnected():
             raise ClientDisconnect
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)

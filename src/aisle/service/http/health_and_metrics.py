@@ -53,10 +53,10 @@ def ready_page(database: Database, is_leaving: Callable[[], bool]) -> RequestHan
 
     async def answer_ready(request: Request) -> Response:
         if is_leaving():
-            raise Refusal(503, "This process is leaving.")
+            raise Refusal(503, "This process is stopping.")
         if not await probe.is_answering():
             raise Refusal(503, "The database does not answer.")
-        if not await probe.can_be_written():
+        if not await probe.check_writes():
             raise Refusal(503, "The database cannot be written to.")
         return Response(SUCCESS, media_type=JSON_TYPE)
 
@@ -112,7 +112,7 @@ class DatabaseProbe:
         self._wrote_at = -math.inf
         self._can_write = True
 
-    async def can_be_written(self) -> bool:
+    async def check_writes(self) -> bool:
         """Return False if the last write failed, as on a full disk. A small one is made now and then.
 
         A write that waits for others has not failed.

@@ -188,10 +188,10 @@ class ServerOptions(NamedTuple):
         storage: Database,
         clock: Clock,
         ready: Callable[[str], None],
-        follow: Callable[[Callable[[], None]], object],
+        register_stop: Callable[[Callable[[], None]], object],
         sockets: list[socket.socket] | None = None,
     ) -> None:
-        """Serve in this process. `follow` receives the function that stops it."""
+        """Serve in this process. `register_stop` receives the function that stops it."""
         sys.setswitchinterval(_SWITCH_SECONDS)
         with ExitStack() as opened:
             opened.enter_context(repeats_filtered())
@@ -207,9 +207,9 @@ class ServerOptions(NamedTuple):
             service_options = ServiceOptions(clock, self.rate_limits, access, metrics, *settings)
             service = Service(storage, service_options)
             server = self.server(service, ready, metrics.set_certificate_expiry, is_worker=sockets is not None)
-            follow(server.leave)
+            register_stop(server.leave)
             server.run(sockets)
-            log.info("It has left; every request was answered.")
+            log.info("Stopped; all requests were answered.")
 
     def server(
         self,
@@ -252,26 +252,26 @@ def _create_metrics() -> Metrics:
     return Metrics()
 
 
-def _serve_by_workers(at: ServerOptions, count: int, ready: Callable[[str], None]) -> None:
+def _serve_by_workers(options: ServerOptions, count: int, ready: Callable[[str], None]) -> None:
     commands = Commands()
-    signals = commands.by_signals(reloads=at.certificate is not None)
-    certificate = CertificateFiles(at.certificate, at.private_key) if at.certificate else None
+    signals = commands.by_signals(reloads=options.certificate is not None)
+    certificate = CertificateFiles(options.certificate, options.private_key) if options.certificate else None
     watched = certificate.watched() if certificate else nullcontext()
-    with listening(at.host, at.port) as sock, signals, _shared_metrics_folder(), watched:
+    with listening(options.host, options.port) as sock, signals, _shared_metrics_folder(), watched:
         watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
         reserve_metrics_files("counter")
         from aisle.service.http.metrics import worker_restart_counter
 
-        url = url_of(sock, tls=at.certificate is not None)
+        url = url_of(sock, tls=options.certificate is not None)
         run_workers(
-            partial(_worker, at._replace(workers=count)),
+            partial(_worker, options._replace(workers=count)),
             count,
             sock,
             lambda: ready(url),
             commands=commands,
             restarted=worker_restart_counter(None).inc,
             may_reload=certificate.renewed if certificate else lambda: False,
-            drain_seconds=at.drain_seconds,
+            drain_seconds=options.drain_seconds,
         )
 
 
@@ -280,7 +280,7 @@ def _shared_metrics_folder() -> Iterator[None]:
     """Provide a folder for the workers' metrics, so that each worker can report those of all."""
     with ExitStack() as opened:
         try:
-            folder = opened.enter_context(TemporaryDirectory(prefix="aisle-figures-"))
+            folder = opened.enter_context(TemporaryDirectory(prefix="aisle-metrics-"))
         except OSError as problem:
             _log_metrics_loss(problem)
         else:
@@ -313,19 +313,22 @@ def _log_metrics_loss(problem: OSError) -> None:
 
 
 def _worker(
-    at: ServerOptions, sock: socket.socket, ready: Callable[[], None], follow: Callable[[Callable[[], None]], None]
+    options: ServerOptions,
+    sock: socket.socket,
+    ready: Callable[[], None],
+    register_stop: Callable[[Callable[[], None]], None],
 ) -> None:
     """Run one worker process."""
     return_freed_memory()
-    with log_as_json() if at.json_logs else nullcontext():
+    with log_as_json() if options.json_logs else nullcontext():
         commands = Commands()
-        follow(partial(commands.give, LEAVE))
+        register_stop(partial(commands.give, LEAVE))
         try:
-            opened = wait_for_database(partial(open_database, at.database_address), commands)
+            opened = wait_for_database(partial(open_database, options.database_address), commands)
             if opened is None:
                 return
             with closing(opened) as storage:
-                at.serve(storage, time, lambda _: ready(), follow, [sock])
+                options.serve(storage, time, lambda _: ready(), register_stop, [sock])
         except AisleError as problem:
             log.critical("%s", problem)
             raise SystemExit(1 if isinstance(problem, Busy) else CANNOT_START) from None

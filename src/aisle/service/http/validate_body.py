@@ -1,4 +1,4 @@
-"""Validates a parsed body: depth, sizes, numbers, texts, then the type of the contract. It describes the errors.
+"""Validation of a parsed body: depth, sizes, numbers, texts, then the type of the contract. It describes the errors.
 
 Handlers validate the meaning of fields.
 """
