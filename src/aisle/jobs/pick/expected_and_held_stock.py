@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from aisle.jobs.job import format_number
+from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pick.pick_line import PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.stock_pool_names import pool_name
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.view import Msg, join_messages, msg, signed_message
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
@@ -38,6 +39,26 @@ def picked_of_no_location(state: PickState, line: PickLine) -> Decimal:
     return Decimal(0) if expected is None else max(Decimal(0), taken - expected)
 
 
+def stock_changes(before: PickState, after: PickState, indexes: Iterable[int]) -> dict[str, Decimal]:
+    """Return how the stock of each location changes with the picked quantities of these lines."""
+    changes: dict[str, Decimal] = {}
+    for index in indexes:
+        for each in after.lines[index].changes_since(before.lines[index]):
+            changes[each.location] = changes.get(each.location, Decimal(0)) - each.quantity
+    return {location: change for location, change in changes.items() if change}
+
+
+def stock_changes_message(changes: Mapping[str, Decimal], unit: str) -> Msg:
+    """Return a list of locations and how the stock of each changes."""
+    return join_messages(
+        [
+            msg("pair", name=location or msg("move.no_location_short"), value=signed_message(change, amount))
+            for location, change in changes.items()
+            for amount in [measured(abs(change), unit)]
+        ]
+    )
+
+
 def is_without_stock(warning: Msg | None) -> bool:
     """Return True if a warning says that no stock was known at the location: the service books such a pick at none."""
     return warning is not None and warning.id == "pick.more_than_stock" and dict(warning.args)["left"] == 0
@@ -56,7 +77,7 @@ def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) ->
     return line._replace(
         stock_when_read=known.stock_when_read,
         pool_stock_when_read=known.pool_stock_when_read,
-        picked_when_read=known.picked_when_read,
+        picked_from_when_read=known.picked_from_when_read,
         stocked_locations=known.stocked_locations,
     )
 
@@ -65,9 +86,8 @@ def _stock_left_by_others(state: PickState, line: PickLine) -> Decimal | None:
     """Return the expected stock at the line's location, less all that was picked here since the line was read."""
     if line.expected_stock is None:
         return None
-    picked_here = [each for each in state.lines if each.picked != each.picked_when_read and _is_from_same(each, line)]
-    picked = sum((each.picked - each.picked_when_read for each in picked_here), Decimal(0))
-    return max(Decimal(0), line.expected_stock - picked)
+    picked_here = [each.picked_since_read(line.location, line.pool) for each in _lines_taking_same_goods(state, line)]
+    return max(Decimal(0), line.expected_stock - sum(picked_here, Decimal(0)))
 
 
 def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
@@ -78,29 +98,30 @@ def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
 
 def _expected_and_taken(state: PickState, line: PickLine) -> tuple[Decimal | None, Decimal]:
     """Return the stock at the line's location at the latest read, None if unknown, and what was picked since then."""
-    same_product = _lines_taking_same_goods(state, line)
-    expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
+    found = [
+        (each.at_location(line.location, line.pool).expected_stock, each.picked_since_read(line.location, line.pool))
+        for each in _lines_taking_same_goods(state, line)
+    ]
+    expected = [stock for stock, _ in found if stock is not None]
     if not expected or not line.has_stock:
         return None, Decimal(0)
     latest = min(expected)  # the latest read: since then only these lines were picked from it
-    taken = sum(
-        (each.picked - each.picked_when_read for each in same_product if each.expected_stock == latest), Decimal(0)
-    )
-    return latest, taken
+    return latest, sum((picked for stock, picked in found if stock == latest), Decimal(0))
 
 
 def _lines_taking_same_goods(state: PickState, line: PickLine) -> list[PickLine]:
-    """Return the lines of the same goods as this one, this one included."""
-    return [each for each in state.lines if _is_from_same(each, line)]
+    """Return the lines of the same goods as this one, this one included: they are picked at its location, or were."""
+    return [
+        each
+        for each in state.lines
+        if each.product == line.product
+        and (_is_from_same(each, line) or each.picked_since_read(line.location, line.pool))
+    ]
 
 
 def _is_from_same(other: PickLine, line: PickLine) -> bool:
-    """Return True if another line is of the same goods: product, location and, where pools count, the pool."""
-    return (
-        other.product == line.product
-        and same_location(other.location, line.location)
-        and (other.pool == line.pool or not line.stock_of_pools)
-    )
+    """Return True if another line is picked at the same location and, where pools count, from the same pool."""
+    return same_location(other.location, line.location) and (other.pool == line.pool or not line.stock_of_pools)
 
 
 def is_all_held(state: PickState, line: PickLine) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Context, Turn, reply
+from aisle.jobs.name_goods_and_locations import unit_of
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
@@ -124,7 +125,7 @@ def report_picked(
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
     whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
     after = set_and_restore_picked_quantities.set_picked(
-        state, {**whole, **changes}
+        state, {**whole, **changes}, is_total=is_total
     )  # an undo of a total names all its totes
     last = max(changes)
     stop_lines = current_and_next_stop.lines_of_stop(after, last)
@@ -139,10 +140,18 @@ def report_picked(
         _with_own_total(
             state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total), is_total
         ),
-        detail=expected_and_held_stock.exceeding_message(state, changes),
+        detail=_elsewhere_message(state, after, changes) or expected_and_held_stock.exceeding_message(state, changes),
     )
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
+
+
+def _elsewhere_message(before: PickState, after: PickState, indexes: Mapping[int, Decimal]) -> Msg | None:
+    """Return how the stock of each location changes, if a total changes that of another one than the page names."""
+    changes, line = expected_and_held_stock.stock_changes(before, after, indexes), before.lines[max(indexes)]
+    if set(changes) <= {line.location}:
+        return None
+    return expected_and_held_stock.stock_changes_message(changes, unit_of(line))
 
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import find_and_report_refusals
@@ -101,7 +102,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     line, named = restored.lines[touched[-1]], _lines_added_up(state, step)
     was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
-    where = at_location(_undone_location(state, restored, touched[-1]))
+    where = at_location(_undone_location(state, restored, touched))
     text = msg("pick.undone", label=line.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
@@ -131,16 +132,18 @@ def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
     ]
 
 
-def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:
+def _undone_location(state: PickState, restored: PickState, touched: Sequence[int]) -> str | Msg:
     """Return the location of a pick that was undone, and how much of it was booked at none; only the latter if nothing
-    was booked at the location."""
+    was booked at the location. Of several locations, return how the stock of each changes."""
+    changes, line = expected_and_held_stock.stock_changes(state, restored, touched), restored.lines[touched[-1]]
+    if len(changes) > 1:
+        return expected_and_held_stock.stock_changes_message(changes, unit_of(line))
+    place = next(iter(changes), line.location)
+    there = line.at_location(place, 0)
     count = sum(
-        sign * expected_and_held_stock.picked_of_no_location(each, each.lines[index])
-        for sign, each in ((1, state), (-1, restored))
+        sign * expected_and_held_stock.picked_of_no_location(each, there) for sign, each in ((1, state), (-1, restored))
     )
-    place = restored.lines[index].location
-    pairs = zip(state.lines, restored.lines, strict=True)
-    undone = sum(was.picked - now.picked for was, now in pairs if now.stop_key == restored.lines[index].stop_key)
+    undone = sum(changes.values())
     if 0 < undone <= count:
         return msg("pick.at_no_location", count=count)
     return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place

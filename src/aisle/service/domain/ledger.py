@@ -28,6 +28,8 @@ class SourceQuantity(NamedTuple):
     location: str
     pool: int
     quantity: int
+    named_location: str = ""
+    """Location that the picker named; goods that its books lacked come from none."""
 
 
 class HeldGoods(NamedTuple):
@@ -42,11 +44,16 @@ class HeldGoods(NamedTuple):
     held_location: str
     held_pool: int
     quantity: int
+    named_location: str
 
     @property
     def origin(self) -> SourceQuantity:
         """Origin and quantity."""
-        return SourceQuantity(self.location, self.pool, self.quantity)
+        return SourceQuantity(self.location, self.pool, self.quantity, self.named_location)
+
+    def is_from(self, location: str, pool: int | None) -> bool:
+        """Return True if they were picked at this location, and from this pool if one is given."""
+        return location in (self.location, self.named_location) and pool in (None, self.pool)
 
 
 class HeldGoodsOrigins:
@@ -82,7 +89,7 @@ class HeldGoodsOrigins:
         await self.held_for_line(line)
         # The number follows the stored ones too: a stored row that was removed must be deleted, not changed.
         n = max((*self._held[line.key], *self._stored[line.key]), default=0) + 1
-        self._held[line.key][n] = HeldGoods(n, origin.location, origin.pool, location, pool, origin.quantity)
+        self._held[line.key][n] = HeldGoods(n, *origin[:2], location, pool, *origin[2:])
         self._changed_lines[line.key] = None
 
     async def reduce(self, line: OrderLine, held: HeldGoods, quantity: int) -> None:
