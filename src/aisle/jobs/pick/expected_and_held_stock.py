@@ -10,7 +10,7 @@ from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pick.pick_line import PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.stock_pool_names import pool_name
-from aisle.jobs.view import Msg, join_messages, msg, signed_message
+from aisle.jobs.view import Msg, join_messages, msg, raw, signed_message
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
@@ -40,21 +40,38 @@ def picked_of_no_location(state: PickState, line: PickLine) -> Decimal:
 
 
 def stock_changes(before: PickState, after: PickState, indexes: Iterable[int]) -> dict[str, Decimal]:
-    """Return how the stock of each location changes with the picked quantities of these lines."""
+    """Return how the stock of each location, or of none (''), changes with the picked quantities of these lines."""
     changes: dict[str, Decimal] = {}
+    lines: dict[str, PickLine] = {}
     for index in indexes:
-        for each in after.lines[index].changes_since(before.lines[index]):
-            changes[each.location] = changes.get(each.location, Decimal(0)) - each.quantity
+        line = after.lines[index]
+        known = (each for each in line.changes_since(before.lines[index]) if each.location)
+        for location, pool, quantity in known:
+            changes[location] = changes.get(location, Decimal(0)) - quantity
+            lines[location] = line.at_location(location, pool)
+    for location, line in lines.items():
+        nowhere = picked_of_no_location(before, line) - picked_of_no_location(after, line)
+        changes[location] -= nowhere
+        changes[""] = changes.get("", Decimal(0)) + nowhere
     return {location: change for location, change in changes.items() if change}
 
 
-def stock_changes_message(changes: Mapping[str, Decimal], unit: str) -> Msg:
-    """Return a list of locations and how the stock of each changes."""
+def stock_changes_message(changes: Mapping[str, Decimal], unit: str) -> str | Msg:
+    """Return the location where goods are put back, and how much without one; of several, how the stock of each
+    changes. It is empty without a location."""
+    nowhere = changes.get("", Decimal(0))
+    locations = [location for location in changes if location]
+    if nowhere > 0 and not locations:
+        return msg("pick.at_no_location", count=nowhere)
+    if nowhere > 0 and len(locations) == 1:
+        return msg("pick.partly_at_no_location", place=locations[0], count=nowhere)
+    if not nowhere and len(locations) < 2:
+        return "".join(locations)
+    names = [(raw(location) if location else msg("move.no_location_short"), location) for location in changes]
     return join_messages(
         [
-            msg("pair", name=location or msg("move.no_location_short"), value=signed_message(change, amount))
-            for location, change in changes.items()
-            for amount in [measured(abs(change), unit)]
+            msg("pair", name=name, value=signed_message(changes[location], measured(abs(changes[location]), unit)))
+            for name, location in names
         ]
     )
 
@@ -71,13 +88,13 @@ def _other_pools_with_stock(line: PickLine) -> list[tuple[int, Decimal]]:
 
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:
     """Return a line that was read again, with the stock figures of the first read unless the expected stock has
-    changed."""
+    changed. What others picked meanwhile did not change it."""
     if known is None or _stock_left_by_others(state, known) != line.expected_stock:
         return line
     return line._replace(
         stock_when_read=known.stock_when_read,
         pool_stock_when_read=known.pool_stock_when_read,
-        picked_from_when_read=known.picked_from_when_read,
+        picked_from_when_read=(*known.picked_from_when_read, *line.changes_since(known)),
         stocked_locations=known.stocked_locations,
     )
 

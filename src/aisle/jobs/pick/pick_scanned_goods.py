@@ -22,7 +22,7 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.repeated_label_reads import LabelRead
-from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -140,18 +140,20 @@ def report_picked(
         _with_own_total(
             state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total), is_total
         ),
-        detail=_elsewhere_message(state, after, changes) or expected_and_held_stock.exceeding_message(state, changes),
+        detail=_locations_message(state, after, changes) or expected_and_held_stock.exceeding_message(state, changes),
     )
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 
-def _elsewhere_message(before: PickState, after: PickState, indexes: Mapping[int, Decimal]) -> Msg | None:
-    """Return how the stock of each location changes, if a total changes that of another one than the page names."""
+def _locations_message(before: PickState, after: PickState, indexes: Mapping[int, Decimal]) -> Msg | None:
+    """Return where a total books goods, if that is not only the location that the page names; what is picked there and
+    lacks in its stock has a warning of its own."""
     changes, line = expected_and_held_stock.stock_changes(before, after, indexes), before.lines[max(indexes)]
-    if set(changes) <= {line.location}:
+    if changes.keys() <= {line.location} or (changes.keys() <= {line.location, ""} and sum(changes.values()) < 0):
         return None
-    return expected_and_held_stock.stock_changes_message(changes, unit_of(line))
+    message = expected_and_held_stock.stock_changes_message(changes, unit_of(line))
+    return message if isinstance(message, Msg) else raw(message)
 
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import find_and_report_refusals
@@ -13,7 +12,7 @@ from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, oper
 from aisle.jobs.pick.pick_state import PickState, Result, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.set_and_restore_picked_quantities import restore_lines, restore_sources
-from aisle.jobs.view import Msg, msg, undo_verdict
+from aisle.jobs.view import msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import MyEntriesRow
@@ -102,7 +101,8 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     line, named = restored.lines[touched[-1]], _lines_added_up(state, step)
     was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
-    where = at_location(_undone_location(state, restored, touched))
+    changes = expected_and_held_stock.stock_changes(state, restored, touched)
+    where = at_location(expected_and_held_stock.stock_changes_message(changes, unit_of(line)))
     text = msg("pick.undone", label=line.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
@@ -130,23 +130,6 @@ def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
         for index, line in enumerate(state.lines)
         if (line.order, line.line) in keys or ((line.order, line.stop_key) in stops and not line.is_short)
     ]
-
-
-def _undone_location(state: PickState, restored: PickState, touched: Sequence[int]) -> str | Msg:
-    """Return the location of a pick that was undone, and how much of it was booked at none; only the latter if nothing
-    was booked at the location. Of several locations, return how the stock of each changes."""
-    changes, line = expected_and_held_stock.stock_changes(state, restored, touched), restored.lines[touched[-1]]
-    if len(changes) > 1:
-        return expected_and_held_stock.stock_changes_message(changes, unit_of(line))
-    place = next(iter(changes), line.location)
-    there = line.at_location(place, 0)
-    count = sum(
-        sign * expected_and_held_stock.picked_of_no_location(each, there) for sign, each in ((1, state), (-1, restored))
-    )
-    undone = sum(changes.values())
-    if 0 < undone <= count:
-        return msg("pick.at_no_location", count=count)
-    return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place
 
 
 def _leave_held_goods(state: PickState) -> PickState:
