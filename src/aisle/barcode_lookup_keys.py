@@ -162,12 +162,6 @@ def without_variable_indicator(code: str) -> str:
     return code[1:-1] + check_digit(code[1:-1]) if is_variable else ""
 
 
-def has_gtin_form(text: str) -> bool:
-    """Return True if a text is a GTIN, with any number of leading zeros."""
-    code = normalise_code(text)
-    return has_valid_check_digit(code) or bool(without_padding(code))
-
-
 def zero_forms(text: str) -> tuple[str, ...]:
     """Return a number with every other count of leading zeros.
 

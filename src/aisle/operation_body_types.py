@@ -97,6 +97,8 @@ class MovementEntry(TypedDict, total=False):
     allow_overage: bool
     taken_datetime: str
     """When the goods left their location; ISO 8601."""
+    undone_datetime: str
+    """When the movement was that this one undoes; ISO 8601."""
 
 
 class LogEntry(TypedDict, total=False):

@@ -20,7 +20,13 @@ BASE_VALUES = "base"
 """Key of an item with the field values that the person saw before the change, as plain text. It is not sent."""
 
 IS_NEAREST = "is_nearest"
-"""Key of an item whose expiry date replaces a later one that somebody else set meanwhile. It is not sent."""
+"""Key of an item whose expiry date replaces a later one that somebody else set meanwhile."""
+
+LABEL_EXPIRY, LABEL_CHECK = "label_expiry_date", "label_check_date"
+"""Keys of an item with a later expiry date that was found, and of the check that it would have."""
+
+UNDONE_EXPIRY = "undone_expiry_date"
+"""Key of an item that undoes an expiry date which was given."""
 
 WHOLE_NUMBER, NUMBER, MONEY, FLAG, CODES, DAY = "whole", "number", "money", "flag", "codes", "day"
 
@@ -110,9 +116,10 @@ def _parse_store_day(text: str) -> str:
     return text if day is None else day.isoformat()
 
 
-def without_base_values(items: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Return the items without what only this host reads, as they are sent."""
-    return [{name: item[name] for name in item if name not in (BASE_VALUES, IS_NEAREST)} for item in items]
+def settings_to_send(items: Iterable[Mapping[str, object]], *, keeps_dates: bool) -> list[Mapping[str, object]]:
+    """Return the items as they are sent. `keeps_dates`: the service keeps the dates given at expiry checks."""
+    unknown = {BASE_VALUES} if keeps_dates else {BASE_VALUES, IS_NEAREST, LABEL_EXPIRY, LABEL_CHECK, UNDONE_EXPIRY}
+    return [{name: item[name] for name in item if name not in unknown} for item in items]
 
 
 def replaces_later_date(item: Mapping[str, object], now: Mapping[str, str]) -> bool:

@@ -285,7 +285,7 @@ def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     def passes(message: str, *args: object) -> bool:
         return repeats.filter(logging.LogRecord("aisle.service", logging.WARNING, "", 0, message, args, None))
 
-    lost = "A host of store %s with token %s knows what this database does not: it was put back from an earlier copy."
+    lost = "A host of store %s with token %s knows what this database does not: it was restored from an earlier copy."
     assert [passes(lost, "S1", "t1"), passes(lost, "S1", "t2"), passes(lost, "S2", "t1")] == [True, False, True]
     assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
     assert [passes("Invalid UTF-8 sequence received from client.") for _ in range(2)] == [True, False]

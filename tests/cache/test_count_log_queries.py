@@ -402,6 +402,9 @@ UNUSED: dict[str, tuple[list[dict[str, Any]], list[int | None]]] = {
     "later count is undone": ([UNDO_OF_BEN | {"quantity": 2}], [None]),
     "taken back elsewhere": ([late(8, 1, 4, location_code="A-2")], []),
     "taken back in another pool": ([late(8, 1, 4, stock_pool="2")], []),
+    "taken back in all pools": ([late(8, 1, 4, stock_pool=None)], [48]),
+    "taken back as goods of an order": ([late(8, 1, 4, customer_order_number="4101")], []),
+    "used again": ([late(9, -1, 4)], []),
     "of another product": ([late(8, 1, 4, product_number="P2")], []),
 }
 

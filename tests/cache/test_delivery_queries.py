@@ -441,9 +441,14 @@ def test_a_row_that_makes_no_sense_is_left_out_with_its_reason(desk: Desk, row: 
 
 def test_line_takes_product_from_barcode_and_number_from_position(desk: Desk) -> None:
     desk.cache.write_products([service_rows.product("P5", "Crisps", "96385074")])
-    bare = {"barcode": "96385074", "quantity": 4}
+    bare = {"barcode": "96385074", "quantity": 4, "received_quantity": 0}
     desk.cache.write_deliveries([delivery("D-6", bare, {"product_number": "P9", "quantity": 1})], NOON)
     assert desk.lines("D-6") == [(1, "P5", 0), (2, "P9", 0)]
+    for query in ("next_deliveries", "deliveries_expecting"):
+        rows, _ = desk.reads.query(query, {"product_number": "P5"})
+        assert [(row["order_number"], row["missing"]) for row in rows] == [("D-6", 4)]
+    desk.cache.write_products([service_rows.product("P6", "Other crisps", "96385074")])
+    assert desk.reads.query("next_deliveries", {"product_number": "P5"}) == ([], 0)
     desk.cache.write_deliveries([delivery("D-0", status="received")], NOON)
     assert desk.listed(search="d-0") == [("D-0", "received")]
 

@@ -50,7 +50,7 @@ def test_punctuation_alone_finds_nothing(cache: CacheWriter, reads: CacheReader,
 
 def test_places_in_the_order_of_feet_then_of_their_codes(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_locations(
-        [location("B-2", 10), location("B-10", 10), location("A-1", 20), location("Z"), location("Y-3")]
+        [location("B-2", 10), location("B-10", 10), location("A-1", 20), location("Z"), location("Y-3", 0)]
     )
     cache.write_stock([stock("P", places={"X-9": 4, "A-1": 1})])
     assert codes(reads) == ["B-2", "B-10", "A-1", "X-9", "Y-3", "Z"]
@@ -83,7 +83,7 @@ def test_the_walk_is_kept_until_a_place_changes_comes_or_goes(cache: CacheWriter
     cache.write_stock([stock("P", places={"A": 7})])
     assert walked_anew()
     assert "X" not in codes(reads)
-    cache.write_locations([location("B", 0)])
+    cache.write_locations([location("B", 0.5)])
     assert walked_anew()
     assert codes(reads) == ["B", "A"]
     cache.write_stock([stock(f"P{number}", places={"A": 1}) for number in range(MAX_KEYED_CHANGES + 1)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -316,6 +316,27 @@ def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
     assert [outbox.get(op_id).app_user for op_id in ids] == ["U1", "U2", "U1"]
 
 
+@pytest.mark.parametrize(
+    ("claimed_on", "claimant"),
+    [
+        ("2026-03-05T09:00:00.000Z", "U1"),
+        ("2026-03-05T11:00:00+02:00", "U1"),
+        ("2026-03-05T10:00:00.000Z", "U2"),
+        ("2026-03-05T09:00:00-01:00", "U2"),
+    ],
+)
+def test_later_claim_wins_in_whatever_zone_it_is_stated(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, claimed_on: str, claimant: str
+) -> None:
+    claim = {"is_claimed": True, "claimed_by": "U2", "claimed_on": claimed_on}
+    put_orders(cache, service_rows.order("1", service_rows.line(1), **claim))
+    own = Intent(update("1", {}, is_claimed=True), occurred_at="2026-03-05T09:30:00.000Z")
+    with transaction(outbox_db):
+        OperationQueue(outbox_db).enqueue([own], ANNA)
+    (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
+    assert row["claimed_by"] == claimant
+
+
 def test_differences_are_sorted_by_value_until_somebody_has_seen_them(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
@@ -607,6 +628,32 @@ def test_counts_of_views_are_those_of_their_lists(
     assert is_counted == [most > 0, *[True] * 4, most > 0]
     for view, row in zip(views, rows, strict=True):
         assert row["count"] in (None, reads.query("order_board", {**view, "now": now})[1]), view
+
+
+@pytest.mark.parametrize("number", [int, str])
+def test_order_with_unread_lines_is_as_far_as_its_header_says(
+    reads: CacheReader, cache: CacheWriter, number: Callable[[int], Any]
+) -> None:
+    picked = {"1": 0, "2": 2, "3": 1}
+    orders = [
+        service_rows.order(key, service_rows.line(1), total_delivery_quantity=number(each), total_quantity=number(3))
+        for key, each in picked.items()
+    ]
+    cache.write_orders(orders, lines_known=False, read_began=1.0)
+    rows, total = reads.query("order_board", {"status": ["partial"], "sort": "progress", "size": 9})
+    assert ([(row["order_number"], row["status"]) for row in rows], total) == ([("3", "partial"), ("2", "partial")], 2)
+    assert reads.query("order_counts", {"views": [{"status": ["partial"]}], "now": NOW})[0][0]["count"] == 2
+    assert reads.query("stuck", {"now": NOW, "minutes": 5})[1] == 2
+
+
+@pytest.mark.parametrize(("picked", "short"), [("8", 1), ("10", 0)])
+def test_quantities_in_text_are_compared_as_numbers(
+    reads: CacheReader, cache: CacheWriter, picked: str, short: int
+) -> None:
+    order = service_rows.order("4101", service_rows.line(1, "P1", 9))
+    order["lines"][0] |= {"quantity": "9", "picked_quantity": picked, "is_picked": True}
+    put_orders(cache, order)
+    assert reads.query("order_board", {"short": True, "size": 9})[1] == short
 
 
 SHORTAGES = [

@@ -255,6 +255,19 @@ def test_places_that_make_no_sense_hold_nothing(cache: CacheWriter, reads: Cache
     assert row["products"][0]["held"] == [{"order_number": "O1", "line_number": 1, "quantity": Decimal(2)}]
 
 
+def test_goods_of_another_order_are_not_put_down_for_this_one(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_locations([location("PU-1", 1, tags=["pickup"])])
+    other = line(1, "P", 4, 2, moved_quantity=2, store_locations=[laid("O2", "PU-1", 2)])
+    put_orders(cache, order("O1", other))
+    (row,) = reads.query("order", {"order_number": "O1"})[0]
+    assert row["lines"][0]["put_down"] == []
+    (row,) = reads.query("orders_by_number", {"orders": ["O1"]})[0]
+    assert row["put_down_at"] == []
+    assert reads.query("held_by_category", {"tag": "pickup"})[0] == []
+    (row,) = reads.query("negative_stock", {"size": 9})[0]
+    assert (row["kind"], row["quantity"]) == ("missing", 2)
+
+
 def test_a_place_is_used_by_the_last_order_that_lies_there(
     cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
@@ -294,6 +307,15 @@ def test_goods_held_for_another_order_are_no_place_to_pick(
     assert dict(take.stock_when_read).get("PU-1") == 0
     assert take.held_for == (("O2", Decimal(4)),)
     assert [place for place, _ in take.stocked_locations] == [place] * bool(shelf)
+
+
+def test_unknown_quantity_stays_unknown_where_goods_are_held(cache: CacheWriter, reads: CacheReader) -> None:
+    held_goods(cache)
+    cache.write_stock([stock("P1", places=None) | {"store_locations": [{"store_location_code": "PU-1"}]}])
+    (line,) = reads.query("order_to_pick", {"order_number": "O1"})[0][0]["lines"]
+    assert line["stock"] == {}
+    (row,), _ = reads.query("locations_of_products", {"product_numbers": ["P1"]})
+    assert (row["location_code"], row["quantity"]) == ("PU-1", None)
 
 
 def test_goods_are_not_put_away_where_all_is_held(cache: CacheWriter, reads: CacheReader) -> None:

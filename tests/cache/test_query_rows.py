@@ -124,6 +124,8 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
     put_orders(cache, good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason))
     cache.write_orders([order("O4")], False, 1.0)
+    held = [{"location_code": "A", "quantity": 1, "customer_order_number": "O6"}]
+    put_orders(cache, order("O6", line(1, "P1", 2, 1, moved_quantity=1, store_locations=held)))
     put_orders(cache, order("O5", line(1, "P1", 1, 1), is_picked=True, pickup_date="2020-01-01"))
     twice = {"line_number": 1, "product_number": "P2", "quantity": 3, "received_quantity": 6}
     cache.write_deliveries([good.a_delivery("D1"), {**good.a_delivery("D2"), "order_lines": [twice]}], 1.0)
@@ -173,7 +175,7 @@ ARGUMENTS: dict[str, Any] = {
     **{"operation": "create-movement", "op_id": "", "terminal": "t1"},
 }
 OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "orders": {"not_put_down": True, "product_number": ""},
+    "orders": {"not_put_down": True},
     "assigned_orders": {"user": "U2"},
     "assignment_left": {"id": "T1"},
     "pick_list": {"orders": ["O1"]},

@@ -152,22 +152,6 @@ def test_words_that_few_or_many_orders_have_are_found_alike(cache: CacheWriter, 
     assert (numbers(reads, search="greenf"), numbers(reads, search="heath")) == (["Z-277512"], ["Z-077512"])
 
 
-def test_orders_that_still_want_a_product(cache: CacheWriter, reads: CacheReader, outbox: OperationQueue) -> None:
-    put_orders(
-        cache,
-        order("1", line(1, "P"), line(2, "P", picked=3)),
-        order("2", line(1, "P", picked=3)),
-        order("3", line(1, "Q")),
-        order("4", line(1, "P", picked=1, is_picked=True)),
-        order("5", line(1, "P"), is_active=False),
-    )
-    assert numbers(reads, product_number="P") == ["1"]
-    enqueue(outbox, update("1", {1: 3}))
-    assert numbers(reads, product_number="P") == []
-    assert numbers(reads, product_number="Q", search="3") == ["3"]
-    assert numbers(reads, product_number="Q", search="4") == []
-
-
 def test_an_order_that_is_picked_here_leaves_the_list_at_once(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:

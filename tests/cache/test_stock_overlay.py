@@ -192,14 +192,16 @@ def test_a_log_that_the_stock_has_already_is_not_laid_over_it(
     assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0][0]["quantity"] == 3
 
 
-def test_an_answer_without_places_leaves_them_as_old_as_they_are(
+def test_stock_read_without_locations_is_at_none(
     outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, clock: Clock
 ) -> None:
-    (op_id,) = enqueue(outbox, move("P2", 1, end("PU"), end("B-1")))
+    (op_id,) = enqueue(outbox, logs(False, product_number="P2", location_code="PU", quantity=Decimal(-1)))
     send(outbox, op_id)
     outbox.confirm(op_id)
-    cache.write_stock([stock("P2", 4)], 0, clock.now + 1)
-    assert lying(reads, "B-1") == {"P2": (1, {"1": 1})}
+    cache.write_stock([stock("P2", 3)], 0, clock.now + 1)
+    assert lying(reads, "PU") == {}
+    rows, _ = reads.query("product", {"product_number": "P2"})
+    assert rows[0]["most_likely_quantity"] == 3
 
 
 def test_what_is_held_is_as_old_as_the_lines_of_its_order(

@@ -119,6 +119,7 @@ def test_shorts_are_where_the_line_wanted_its_goods(store: Store) -> None:
     assert store.row()["work_short"] == 1
     store.cache.write_logs([short, {**short, "id": 2}], "2026-11-01")
     assert store.row()["work_short"] == 1, "its shortage was undone and marked again"
+    assert store.places("short") == {"B-01": 0, "A-02": 1, "A-01": 0}
 
 
 def test_sums_stay_those_of_the_log_whatever_happens_to_it(store: Store) -> None:

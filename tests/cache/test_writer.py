@@ -147,16 +147,15 @@ def test_stock_alone_makes_a_product_known(cache: CacheWriter, reads: CacheReade
     assert [hit.label for hit in reads.find(["5"])] == ["Green tea 20 bags"]
 
 
-def test_places_stay_where_an_entry_does_not_speak_of_them(cache: CacheWriter, reads: CacheReader) -> None:
+def test_locations_are_those_of_the_last_entry_and_none_without_them(cache: CacheWriter, reads: CacheReader) -> None:
     def places() -> list[Any]:
         rows, _ = reads.query("product", {"product_number": "1"})
         return [(place["location_code"], int(place["quantity"])) for place in rows[0]["locations"]]
 
     cache.write_stock([stock("1", 9, places={"A": 5, "B": 4})])
     assert places() == [("A", 5), ("B", 4)]
-    assert cache.write_stock([stock("1", 9)]).changed == ()
-    assert cache.write_stock([stock("1", 8)]).changed == ("1",)
-    assert places() == [("A", 5), ("B", 4)]
+    assert cache.write_stock([stock("1", 9)]).changed == ("1",)
+    assert places() == []
     cache.write_stock([stock("1", 8, places={"B": 8})])
     assert places() == [("B", 8)]
     assert cache.write_stock([stock("1", 8, places={})]).changed == ("1",)

@@ -95,7 +95,7 @@ def test_all_files_of_the_folder_are_told_and_there() -> None:
 def test_metrics_are_those_that_there_are() -> None:
     metrics = Metrics()
     metrics.set_certificate_expiry(1.0)
-    there = set(re.findall(r"^(?:# TYPE )?(\w+)", metrics.render({"log": 1, "*": 1}).decode(), re.MULTILINE))
+    there = set(re.findall(r"^(?:# TYPE )?(\w+)", metrics.render(1).decode(), re.MULTILINE))
     there |= {f"{name}_bucket" for name in there} | {f"{name}_total" for name in there}
     alerts = (DEPLOY / "alerts.yml").read_text(encoding="utf-8")
     said = set(re.findall(r"\b(?:aisle|process)_\w+", alerts))

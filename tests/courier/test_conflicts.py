@@ -205,7 +205,7 @@ class Case(NamedTuple):
     """A pattern."""
     sides: tuple[tuple[Any, ...], ...] = ()
     """(of, place, before, what we said, now) each."""
-    ways: tuple[str, ...] = ("put_back", "other_order", "close_by_hand", "look")
+    ways: tuple[str, ...] = ("put_back", "other_order", "close_by_hand", "open_order")
     after: Mapping[str, After] = MappingProxyType({})
     """What is so when a way was taken; for all others it is closed, and nothing is changed."""
 
@@ -361,7 +361,7 @@ CASES = (
         _rejected_too_late,
         why="O1 is finished",
         sides=(("is_rejected", "", None, "yes", "no"),),
-        ways=("close_by_hand", "look"),
+        ways=("close_by_hand", "open_order"),
     ),
     Case(
         "B handed over twice document",
@@ -369,7 +369,7 @@ CASES = (
         _handed_over_twice,
         why="handed over order O1",
         sides=(("is_active", "", None, "no", "no"),),
-        ways=("close_by_hand", "look"),
+        ways=("close_by_hand", "open_order"),
     ),
     Case("B rejected own", Own, _order_is(is_rejected=True), why="O1", sides=DONE_WITH),
     Case("B rejected document", Document, _order_is(is_rejected=True), why="rejected order O1", sides=DONE_WITH),
@@ -381,7 +381,7 @@ CASES = (
         _doubted_claim,
         "in_doubt",
         sides=(("is_claimed", "", "no", "yes", "no"),),
-        ways=("arrived", "close_by_hand", "look"),
+        ways=("arrived", "close_by_hand", "open_order"),
         after={"arrived": _done},
     ),
     Case("C behind a doubt document", Document, _count_behind_a_doubt, "queued", ways=("first", "count")),
@@ -491,7 +491,7 @@ async def test_each_way_out_does_what_it_says(case: Case, way: str, aisle_home: 
             assert world.card(str(effect.args["op_id"]))["outcome"] == "in_doubt"
         elif way == "count":
             assert effect == Start("count", {"location_code": card["location"]})
-        elif way == "look":
+        elif way == "open_order":
             assert effect == Start("pick", {"order_number": "O1", "view_only": True})
         else:
             assert isinstance(effect, Resolve)

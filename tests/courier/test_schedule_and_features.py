@@ -65,15 +65,16 @@ def test_why_a_line_is_short_goes_only_to_a_service_that_keeps_it(host: Host) ->
     }
 
 
-def test_when_goods_were_taken_goes_only_to_a_service_that_reads_it(host: Host) -> None:
+@pytest.mark.parametrize(("field", "feature"), [("taken_datetime", "taken_time"), ("undone_datetime", "undone_time")])
+def test_times_of_a_movement_go_only_to_a_service_that_reads_them(host: Host, field: str, feature: str) -> None:
     write = movement("P1", 1, "A-1", "B-1")
-    body = [{**item, "taken_datetime": "2026-11-20T10:00:00Z"} for item in write.body]
+    body = [{**item, field: "2026-11-20T10:00:00Z"} for item in write.body]
     host.desk.write(write._replace(body=body))
     [op] = host.desk.all()
-    known = Features(idempotency=True, taken_time=True)
-    [sent], [plain] = (json.loads(request_body(op, each)) for each in (known, known._replace(taken_time=False)))
-    assert sent == {**plain, "taken_datetime": "2026-11-20T10:00:00Z"}
-    assert "taken_datetime" not in plain
+    known = Features(idempotency=True, taken_time=True, undone_time=True)
+    [sent], [plain] = (json.loads(request_body(op, each)) for each in (known, known._replace(**{feature: False})))
+    assert sent == {**plain, field: "2026-11-20T10:00:00Z"}
+    assert field not in plain
 
 
 def test_operation_without_reference_gets_a_common_log_source(host: Host) -> None:

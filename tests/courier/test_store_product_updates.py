@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write
 from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE, update_write
 from aisle.outbox.operation_record import Operation
-from aisle.store_product_settings import parse_entry_values
+from aisle.store_product_settings import LABEL_CHECK, LABEL_EXPIRY, UNDONE_EXPIRY, parse_entry_values
 from tests.courier.document_host import Shop
 from tests.courier.fake_service import answer_lost, not_applied, says
 from tests.courier.host import URL, Host
@@ -292,3 +293,36 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
         courier.wake()
         await own.time.until(lambda: own.desk.state(late) == "rejected", 120)
         assert "to 11; it was 12" in reason_text(own.desk.outbox.get(late).last_error)
+
+
+def _given(product: str, day: int, **base: str) -> Write:
+    """What a person finds nearest: goods that expire on this day of December, to be checked three days before."""
+    days = {"expiry_date_time": day, "validate_expiry_date_time": day - 3}
+    changes: dict[str, Json] = {name: f"2031-12-{each:02}T00:00:00Z" for name, each in days.items()}
+    return update_write(product, STORE, changes, base, needs_supervisor=False, is_nearest=True)
+
+
+async def test_our_own_service_keeps_the_dates_that_are_not_nearest(own: OwnShop) -> None:
+    async with own.client(straight=True) as client:
+        rows = (await client.request("list-products", query={"page_size": 1})).json()["records"]
+        product = str(rows[0]["product_number"])
+        body = json.dumps({"store_products": [{"product_number": product}]}).encode()
+        await client.request("create-store-products", path={"store_number": STORE}, body=body)
+    label: dict[str, Json] = {
+        LABEL_EXPIRY: "2031-12-24T00:00:00Z", LABEL_CHECK: "2031-12-21T00:00:00Z",
+    }  # fmt: skip
+    wrong, later = {"expiry_date_time": "2031-12-10"}, {"expiry_date_time": "2031-12-28"}
+    before: dict[str, Json] = {"expiry_date_time": "2031-12-28T00:00:00Z"}
+    undone: dict[str, Json] = {UNDONE_EXPIRY: "2031-12-10T00:00:00Z"}
+    async with own.courier() as courier:
+        for write, stands in (
+            (_given(product, 28), 28),
+            (_given(product, 10, **later), 10),
+            (update_write(product, STORE, {}, {}, needs_supervisor=False, more=label), 10),
+            (_given(product, 20, **later), 10),
+            (update_write(product, STORE, before, wrong, needs_supervisor=False, more=undone), 20),
+        ):
+            (op_id,) = own.desk.write(write)
+            courier.wake()
+            await own.time.until(partial(own.desk.is_read_back, op_id), 120)
+            assert seen(own, product)["last_expiry_datetime"][:10] == f"2031-12-{stands}"

@@ -68,9 +68,9 @@ class Inline:
         self._reader = _Tx(open_connection(path, _BUSY_MS, read_only=True), self)
 
     @property
-    def size_statements(self) -> tuple[str, ...]:
+    def bytes_statement(self) -> str:
         """Nobody asks."""
-        return ()
+        return ""
 
     def tick(self) -> None:
         """One statement. Raises Crash when it is the one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.find_and_report_refusals import REFUSED_QUERY
+from aisle.jobs.find_and_report_refusals import REFUSED_ENTRIES
 from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.pick_state import PickState
@@ -79,7 +79,7 @@ class Hand:
                 return self.feed(Rows(effect.id, rows, len(rows)))
             if isinstance(effect, Query) and effect.name == "my_entries":
                 return self.feed(Rows(effect.id, self.booked, len(self.booked)))
-            if isinstance(effect, Query) and effect.id == REFUSED_QUERY:
+            if isinstance(effect, Query) and effect.id == REFUSED_ENTRIES:
                 return self.feed(Rows(effect.id, self.refused, len(self.refused)))
             if isinstance(effect, Query) and effect.name in ("unexpected_product", "stock_at_location", "location_use"):
                 row = self.books.get(

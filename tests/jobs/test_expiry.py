@@ -29,7 +29,14 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.store_product_settings import FIELD_BY_NAME, parse_entry_values, parse_update_values
+from aisle.store_product_settings import (
+    FIELD_BY_NAME,
+    LABEL_CHECK,
+    LABEL_EXPIRY,
+    UNDONE_EXPIRY,
+    parse_entry_values,
+    parse_update_values,
+)
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.run_length import tries
@@ -72,6 +79,8 @@ class Hand:
         self.writes: list[Operation] = []
         self.journal: list[Event] = []
         self.refused: list[Row] = []
+        self.dates: list[tuple[str, ...]] = []
+        """Of each item that `sent` looked at: the dates of a label, or the date that it undoes."""
         self.detail: Msg | None = None
         self.verdict: Msg | None = None
         self.said: Verdict | None = None
@@ -142,7 +151,11 @@ class Hand:
             assert write.lanes == (f"product/{write.body[0]['product_number']}",)
             assert write.needs_supervisor == (DISCOUNT in write.body[0])
         items = [item for write in found for item in write.body]
-        return [{"product": item["product_number"], **parse_update_values(item)} for item in items]
+        names = (LABEL_EXPIRY, LABEL_CHECK, UNDONE_EXPIRY)
+        self.dates = [tuple(item[name][:10] for name in names if name in item) for item in items]
+        return [
+            {"product": item["product_number"], **values} for item in items if (values := parse_update_values(item))
+        ]
 
     @property
     def step(self) -> str:
@@ -369,48 +382,60 @@ def test_of_several_labels_the_nearest_date_stands() -> None:
         *("expiry.saved", "expiry.nearest_of", "expiry.nearest_of", "expiry.saved")
     ]
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-24", "2026-12-20"]
+    assert hand.dates == [(), ("2026-12-27", "2026-12-24"), ("2026-12-25", "2026-12-22"), ()]
     assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"  # somebody else gave 27 December
-    assert hand.sent() == []
+    assert (hand.sent(), hand.dates) == ([], [("2027-01-15", "2027-01-05")])
 
 
 def test_undo_takes_the_label_back_that_changed_nothing() -> None:
     hand = Hand()
     assert [hand.scan("P1", day) for day in ("2026-12-24", "2026-12-27")] == ["expiry.saved", "expiry.nearest_of"]
     hand.sent()
-    assert (hand.feed(Command("u")), hand.sent()) == ("expiry.label_undone", [])
+    assert (hand.feed(Command("u")), hand.sent(), hand.dates) == ("expiry.label_undone", [], [("2026-12-27",)])
     assert hand.scan("P1", "2026-12-25") == "expiry.nearest_of"
     assert hand.state.last_labels.labels == 2
     assert [hand.feed(Command("u")) for _ in range(3)] == [
         *("expiry.label_undone", "expiry.undone", "pick.nothing_to_undo")
     ]
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-02"]
+    assert hand.dates[1:] == [("2026-12-25",), ("2026-12-24",)]
     assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"  # somebody else gave 27 December
     assert (hand.feed(Command("u")), hand.sent()) == ("expiry.label_undone", [])
 
 
 @pytest.mark.parametrize(
-    ("check", "now", "told", "undone"),
+    ("check", "now", "undone"),
     [
-        ("2026-12-24", "2026-12-27", "", "expiry.label_undone"),  # the date that stood
-        ("2026-11-30", "2026-12-05", "expiry.not_checked", "expiry.label_undone"),  # its check was undone
-        ("2026-11-30", "", "expiry.not_checked", "expiry.changed_since"),
-        ("2026-12-07", "2026-12-10", "", "expiry.label_undone"),  # a nearer date was given
-        ("2027-02-01", "2027-02-04", "expiry.other_date", "expiry.label_undone"),
+        ("2026-12-24", "2026-12-27", "expiry.label_undone"),  # the date that stood
+        ("2026-11-30", "2026-12-05", "expiry.label_undone"),  # the check before, until the service has the label's
+        ("2026-12-07", "2026-12-10", "expiry.label_undone"),  # a nearer date was given
+        ("2027-01-12", "2027-01-15", "expiry.undone"),  # the nearer date was undone
+        ("2026-11-30", "", "expiry.changed_since"),
     ],
 )
-def test_who_scanned_a_label_is_told_once_when_no_nearer_date_stands(
-    check: str, now: str, told: str, undone: str
-) -> None:
+def test_label_is_kept_by_our_own_service(check: str, now: str, undone: str) -> None:
+    """Whichever date stands later, nobody is told that the one on the label does not count."""
     hand = Hand()
     assert hand.scan("P3", "2027-01-15") == "expiry.nearest_of"
-    assert hand.feed(Changed("product", "P3")) == ""
+    hand.sent()
     hand.rows["P3"] = stocked("P3", check, now)
-    assert [hand.feed(Changed("product", "P3")) for _ in range(2)] == [told, ""]
+    assert hand.feed(Changed("product", "P3")) == ""
     assert hand.feed(Command("u")) == undone
-    if now:
+    if undone == "expiry.label_undone":
         assert hand.verdict
         assert dict(hand.verdict.args)["day"] == day_message(now)
-    assert hand.sent() == []
+    assert (hand.sent(), hand.dates) == ([], [] if undone == "expiry.changed_since" else [("2027-01-15",)])
+
+
+def test_who_scanned_a_label_at_another_service_is_told_once_when_its_check_is_due() -> None:
+    hand = Hand(keeps_all=False)
+    assert [hand.scan("P1", day) for day in ("2026-12-24", "2026-12-27")] == ["expiry.saved", "expiry.nearest_of"]
+    assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-24"]
+    assert hand.feed(Changed("product", "P1")) == ""
+    hand.state = hand.state._replace(sent=hand.state.sent[1:])
+    hand.rows["P1"] = stocked("P1", "2026-11-30", keeps_all=False)
+    assert [hand.feed(Changed("product", "P1")) for _ in range(2)] == ["expiry.not_checked", ""]
+    assert (hand.feed(Command("u")), hand.sent(), hand.dates) == ("expiry.label_undone", [], [])
 
 
 @pytest.mark.parametrize(
@@ -454,6 +479,7 @@ def test_typed_date_later_than_one_that_stands_is_asked(number: int, said: str) 
     hand.scan("P1")
     assert hand.feed(Text("0912")) == "expiry.saved"
     assert hand.writes[-1].body[0]["is_nearest"]
+    assert all("is_nearest" not in write.body[0] for write in hand.writes[:-1])
     assert [each[EXPIRY] for each in hand.sent()] == ["2026-12-24", "2026-12-09"][number - 1 :]
 
 

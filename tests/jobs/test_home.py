@@ -96,13 +96,13 @@ def test_work_that_is_due_is_counted_and_opened_by_its_letter(
 def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
     job = HomeJob()
     turn = job.handle(HomeState(), Closed("pick", {"rejected": "4101"}), CONTEXT)
-    assert "lost" in [effect.id for effect in turn.effects if isinstance(effect, Query)]
+    assert "rejected_order" in [effect.id for effect in turn.effects if isinstance(effect, Query)]
     rejected = {**ROW, "is_rejected": True, "is_active": True}
-    state = job.handle(turn.state, Rows("lost", (rejected,), 1), CONTEXT)
+    state = job.handle(turn.state, Rows("rejected_order", (rejected,), 1), CONTEXT)
     assert state.verdict is None
     state = job.handle(state.state, Text("smith"), CONTEXT)
     assert state.state.rejected_order == "4101", "a search does not end the watch"
-    state = job.handle(state.state, Rows("lost", ({**rejected, "is_rejected": False},), 1), CONTEXT)
+    state = job.handle(state.state, Rows("rejected_order", ({**rejected, "is_rejected": False},), 1), CONTEXT)
     assert state.verdict == Verdict(INFO, msg("home.reopened", order="4101"))
     assert not state.state.rejected_order
 

@@ -345,7 +345,7 @@ def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
         (({**AROUND, "refused": "404"},), "look_up.nearby_refused"),
         (({**AROUND, "stores": []},), "look_up.nearby_none"),
     ):
-        hand.feed(Rows("around", rows, len(rows)), live=True)
+        hand.feed(Rows("surrounding", rows, len(rows)), live=True)
         assert told in texts(hand.view)
 
 
@@ -776,7 +776,7 @@ def test_look_up_at_desk_shows_the_sales_by_week() -> None:
         turn = job.handle(job.begin(), Opened({"product_number": "P1"}), context)
         asked = [effect.id for effect in turn.effects if isinstance(effect, Query)]
         assert ("sales" in asked) == bool(weeks)
-        state = job.handle(turn.state, Rows("sheet", (SHEET,), 1), context).state
+        state = job.handle(turn.state, Rows("product", (SHEET,), 1), context).state
         state = job.handle(state, Rows("sales", (sales,), 1), context).state if weeks else state
         view = job.view(state)
         assert isinstance(view, DetailView)

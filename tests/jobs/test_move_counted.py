@@ -94,14 +94,17 @@ def test_part_of_the_cart_is_what_was_taken_first() -> None:
     assert sent == [(1, "01"), (1, "01"), (1, "04")]
 
 
-def test_goods_of_an_undone_move_are_taken_anew() -> None:
+def test_goods_of_an_undone_move_were_taken_when_they_were_moved() -> None:
+    """The service undoes the move at that time, so that it does not matter whether a count since comes late."""
     hand = Hand()
-    at(hand, 1, "A-1", "P1", "B-1")
+    at(hand, 1, "A-1", "P1")
+    at(hand, 3, "B-1")
     at(hand, 6, "u")
     assert "taken_datetime" not in hand.sent[-1].body[0]
+    assert hand.sent[-1].body[0]["undone_datetime"][14:16] == "03"
     assert at(hand, 8, "A-2") == "move.after_undo"
     hand.feed(Choice(2))
-    assert taken(hand) == [("P1", 1, "06")]
+    assert taken(hand) == [("P1", 1, "03")]
 
 
 def test_goods_at_no_location_have_no_time() -> None:

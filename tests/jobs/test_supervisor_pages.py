@@ -332,7 +332,7 @@ def test_filter_words_become_arguments_and_unknown_ones_are_dropped() -> None:
     assert parse_filter({"state": "picked", "due": "never", "sort": "age", "more": 1}) == OrderFilter(
         "picked", sort="age"
     )
-    assert len({filter_ for _, filter_ in BUILT_IN_VIEWS}) == len(BUILT_IN_VIEWS)
+    assert len({filter_ for _, _, filter_ in BUILT_IN_VIEWS}) == len(BUILT_IN_VIEWS)
 
 
 # One order

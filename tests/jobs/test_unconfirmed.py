@@ -175,9 +175,9 @@ def test_what_goes_on_by_itself_offers_nothing(word: str) -> None:
 
 def test_an_entry_that_goes_on_meanwhile_is_told() -> None:
     hand = Hand(row("A")).does(Choice(1), Choice(2))
-    hand.does(Rows("doubt", (row("A", "confirmed"),), 1))
+    hand.does(Rows("open_entry", (row("A", "confirmed"),), 1))
     assert (hand.at, hand.verdict and hand.verdict.text.id) == ("unconfirmed.entry", "unconfirmed.state_changed")
-    hand.does(Rows("doubt", (), 0))
+    hand.does(Rows("open_entry", (), 0))
     assert (hand.at, hand.verdict and hand.verdict.kind) == ("unconfirmed", INFO)
 
 

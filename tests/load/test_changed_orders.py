@@ -1,5 +1,6 @@
 """Orders that were changed after their load: the report says what the service holds, and never that it is the same."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -45,17 +46,42 @@ async def test_line_changed_by_the_api_is_named(
     assert report.lines()[0] == "orders.csv: 0 of 2 rows loaded."
 
 
-async def test_work_that_changes_what_the_file_names_is_told(world: World) -> None:
+@pytest.mark.parametrize("lines", ["1", "12"])
+async def test_work_that_changes_what_the_file_names_is_told(lines: str, world: World) -> None:
     stocked(world)
-    rows = f"{ORDER},is_active", "1,O,1,P,6,true", "1,N,1,P,6,true"
+    rows = f"{ORDER},is_active", "1,O,1,P,6,true", *(f"1,N,{line},P,6,true" for line in lines)
     world.write("orders.csv", *rows)
     await loaded(world)
     await change(world, {}, is_active=False)
-    first, warning = (await load(world, "orders.csv", *rows)).lines()
-    assert first == f"orders.csv: 0 of 2 rows loaded, 1 {SAME}, 1 there before and worked on since."
+    report = await load(world, "orders.csv", *rows)
+    assert report._replace(service_name="S").lines()[0].startswith("Nothing was loaded into S")
+    first, warning = report.lines()
+    assert first == f"orders.csv: 0 of {len(rows) - 1} rows loaded, 1 {SAME}, 1 there before and worked on since."
     assert warning.endswith(": O: is_active is false there and true in the file.")
     bare = await load(world, "orders.csv", ORDER, "1,O,1,P,6")
     assert bare.lines() == [f"orders.csv: 1 row, {SAME}."]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("is_picked_from_warehouse", ("false",)),
+        ("is_picked_from_warehouse", ("true", "false")),
+        ("order_lines.is_picked,picked_quantity", ("false,6",)),
+        ("order_lines.is_picked,picked_quantity", ("false,6", "false,0")),
+        ("order_lines.is_picked,picked_quantity,is_picked", ("false,6,false", ",6,false")),
+        ("order_lines.is_picked,picked_quantity,is_picked", ("false,2,true", ",6,true")),
+        ("is_rejected,picked_quantity", ("true,6",)),
+        ("is_rejected,order_lines.is_picked", ("true,true",)),
+    ],
+)
+async def test_what_a_load_makes_of_an_order_is_the_same(column: str, cells: Sequence[str], world: World) -> None:
+    stocked(world)
+    rows = f"{ORDER},{column}", *(f"1,O,{at},P,6,{cell}" for at, cell in enumerate(cells, 1))
+    world.write("orders.csv", *rows)
+    await loaded(world)
+    count = "1 row," if len(cells) == 1 else f"{len(cells)} rows, all"
+    assert (await load(world, "orders.csv", *rows)).lines() == [f"orders.csv: {count} {SAME}."]
 
 
 async def test_every_column_of_an_order_is_read_back_as_the_same(world: World) -> None:

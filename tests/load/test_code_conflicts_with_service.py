@@ -62,6 +62,25 @@ async def test_badge_that_is_another_code_of_the_store_is_warned_of(
     assert await load(world, {"people.csv": [f"{person},supervisor,4711"]}) == ([], notes)
 
 
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ([["1,1001,jo,Jo", "1,1002,1001,Xa"]] * 2, 3),
+        ([["1,1001,jo,Jo"], ["1,1002,1001,Xa"]], 2),
+        ([["1,1002,1001,Xa"], ["1,1001,jo,Jo"]], 2),
+        ([["1,1002,1001,Xa"], ["2,1001,jo,Jo", "1,1004,1004,Kai"]], 0),
+    ],
+)
+async def test_user_that_is_the_badge_of_another_person_is_warned_of(
+    files: list[list[str]], line: int, world: World
+) -> None:
+    stores = {"stores.csv": STORE["stores.csv"]}
+    for rows in files:
+        _, notes = await load(world, stores | {"people.csv": [f"{row},supervisor,4711" for row in rows]})
+    what = "user is the badge of another person, who is meant by it at the sign-in"
+    assert notes == [f"people.csv:{line}: warning: {what}: 1001 of Xa is the badge of Jo."] * bool(line)
+
+
 @pytest.mark.parametrize("person", ["1,B-1,jan,Jan", "2,P1,kai,Kai", f"1,{FREE},leo,Leo", "1,S0,s0,Mia"])
 async def test_badge_of_its_own_is_not_warned_of(person: str, world: World) -> None:
     assert await load(world, STORE | {"people.csv": [f"{person},supervisor,4711"]}) == ([], [])

@@ -28,13 +28,14 @@ FIRST = {
 
 
 async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], list[str]]:
-    """The reasons of the bad rows of a load of these files alone, and its notes."""
+    """The reasons of the bad rows of a load of these files alone, and its notes but those on changed fields."""
     world.clear()
     for name, rows in files.items():
         world.write(name, HEADERS[name], *rows)
     report = await world.load()
     assert report is not None
-    return [str(row) for row in report.bad], [line for file in report.files for line in file.notes]
+    notes = [line for file in report.files for line in file.notes if " changed in " not in line]
+    return [str(row) for row in report.bad], notes
 
 
 ZEROS = [
@@ -359,3 +360,22 @@ async def test_a_code_of_a_unit_on_two_products_is_warned_of(
     assert report is not None
     told = [note for note in report.files[0].notes if "two products" in note]
     assert [words in note for note in told] == [True] * bool(words)
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        ("4711", "'4711': 004711 is there; has 4711 lost its zeros? Write 004711"),
+        ("0004711", "'0004711': 004711 is there, with fewer zeros before it; write 004711, if it is the same"),
+        ("004711", ""),
+        ("4712", ""),
+    ],
+)
+async def test_a_new_order_is_compared_with_finished_ones_too(number: str, reason: str, world: World) -> None:
+    for name in ("stores.csv", "products.csv"):
+        world.write(name, HEADERS[name], *FIRST[name])
+    world.write("orders.csv", f"{HEADERS['orders.csv']},is_active", "0042,004711,1,P1,2,false")
+    await world.load()
+    bad, _ = await load(world, {"orders.csv": [f"0042,{number},1,P1,2"]})
+    assert len(bad) == bool(reason)
+    assert not reason or f"order {reason}" in bad[0]

@@ -280,6 +280,20 @@ async def test_a_free_field_of_products_stays_where_the_other_is_refused(world: 
     assert [one["value"] for one in (await listed(world, ""))["free_fields"]] == ["a"]
 
 
+@pytest.mark.parametrize(("row", "values"), [("P,2,bio,q", ["a", "q"]), ("P,0,bio,q", ["q", "a"]), ("P,1,k,b", ["b"])])
+async def test_free_fields_of_both_files_stay_between_them(row: str, values: list[str], world: World) -> None:
+    stocked(world)
+    fields = '"[{""key"":""k"",""sort_order"":1,""value"":""a""}]"'
+    world.write("products.csv", "product_number,free_fields", f"P,{fields}")
+    world.write("free_fields.csv", "product_number,sort_order,key,value", row)
+    await loaded(world)
+    files = ("products.csv", "free_fields.csv")
+    report = await loaded(world)
+    assert [file.states["same"] for file in report.files if file.file in files] == [1, 1]
+    assert await world.load(cut=(2, True)) is None
+    assert [one["value"] for one in (await listed(world, ""))["free_fields"]] == values
+
+
 @pytest.mark.parametrize(
     ("other", "is_warned"), [("1,2x", False), ("-1", False), ("1.2", False), ("", True), ("1,P,1.1", False)]
 )

@@ -306,8 +306,13 @@ async def test_a_key_with_digits_of_another_script_is_refused_beside_the_same_nu
     assert "U+0031" in bad.reason
 
 
-@pytest.mark.parametrize("key", ["110005\u00b2", "\u0661\u0661", "A\u2460"])
-async def test_a_new_key_with_digits_that_no_label_has_is_warned_of(key: str, world: World) -> None:
-    world.write("products.csv", "product_number", "110005", key)
-    what = "product_number has digits of another script, or raised ones, which no label has"
-    assert f"products.csv:3: warning: {what}: {key!r}." in (await loaded(world)).lines()
+@pytest.mark.parametrize("key", ["110005\u00b2", "\u0661\u0661", "A\u2460", "\uff21-3", "A\uff0d3"])
+@pytest.mark.parametrize(("file", "column"), [("products.csv", "product_number"), ("locations.csv", "location_code")])
+async def test_a_new_key_with_signs_that_no_label_has_is_warned_of(
+    key: str, file: str, column: str, world: World
+) -> None:
+    store = "1," if file == "locations.csv" else ""
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    world.write(file, f"{'store_number,' * bool(store)}{column}", f"{store}110005", f"{store}{key}")
+    what = f"{column} has digits of another script, raised ones or full-width letters, which no label has"
+    assert f"{file}:3: warning: {what}: {key!r}." in (await loaded(world)).lines()

@@ -422,6 +422,24 @@ async def test_line_of_delivery_for_no_order_is_warned_of(others: int, world: Wo
     assert [row.line for row in report.bad if row.file == "deliveries.csv"] == [7]
 
 
+@pytest.mark.parametrize(
+    ("changed", "end"),
+    [({"is_rejected": True}, "rejected"), ({"is_active": False}, "finished"), ({"is_claimed": True}, "")],
+)
+async def test_new_delivery_for_a_closed_order_is_warned_of(changed: dict[str, bool], end: str, world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,5,,,")
+    await loaded(world)
+    async with world.client() as client:
+        await client.call("update-customer-order", {"orders": {"order_number": "O", **changed}}, store_number="1")
+    rows = f"{DELIVERY},customer_order_number,customer_order_line_number", "1,D,1,1,P,1,,O,1"
+    what = f"customer_order_number names an order that is {end}, so the goods are free"
+    for is_new in (True, False):
+        report = await load(world, "deliveries.csv", *rows)
+        notes = [note for note in report.files[-1].notes if "customer_order" in note]
+        assert notes == [f"deliveries.csv:2: warning: {what}: O."] * (is_new and bool(end))
+
+
 @pytest.mark.parametrize(("named", "hint"), [("4711", " (004711?)"), ("04711", " (004711?)"), ("4712", "")])
 async def test_the_order_that_can_be_meant_is_named_for_an_unknown_one(named: str, hint: str, world: World) -> None:
     stocked(world)

@@ -181,6 +181,7 @@ async def test_rows_whose_answer_is_lost_are_not_said_to_be_left(arrives: bool, 
     )
 
 
+DECIMALS = "has more than three decimal places; round it."
 DELIVERY = "store_number,order_number,no_of_containers,line_number,product_number,quantity"
 
 
@@ -219,6 +220,22 @@ async def test_half_an_order_line_names_the_column_to_fill(given: str, missing: 
     assert f"{given} alone names no order line; fill {missing} too, or neither." in bad.reason
 
 
+async def test_an_empty_order_number_is_that_of_no_order(world: World) -> None:
+    stocked(world)
+    world.write("deliveries.csv", f"{DELIVERY},customer_order_number", "1,D,1,1,P,1,(empty)")
+    for said in ("1 of 1 rows loaded (1 new)", "1 row, there before with the same values"):
+        assert (await loaded(world)).lines()[-1] == f"deliveries.csv: {said}."
+
+
+async def test_refusals_of_many_prices_are_told_together(world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", f"{ORDER},price", *(f"1,O{at},1,P,1,,{at}.1234" for at in range(1, 25)))
+    lines = (await loaded(world)).lines()
+    [rest] = [line for line in lines if "rows too" in line]
+    assert rest.startswith(f"orders.csv: the service refused it: price: … {DECIMALS}")
+    assert sum(DECIMALS in line for line in lines) == 21
+
+
 def test_codes_of_examples_have_right_check_digits() -> None:
     kinds = (
         clean_cells_by_column_kind.BARCODE,
@@ -242,7 +259,10 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ("stock.csv", ["store_number,product_number,quantity", "1,P,1.5"], "quantity: 1.5 is not a whole number"),
         ("orders.csv", [ORDER, "1,O,1,P,1,maandag"], "pickup_date"),
         ("people.csv", ["store_number,badge,user,name,role", "1,B,u,U,Chef"], "role 'Chef' is no role; write staff or"),
-        ("orders.csv", [ORDER, "1,O,1,GONE,1,"], "product_number of line 1"),
+        ("orders.csv", [ORDER, "1,O,1,GONE,1,"], "product_number: There is no product GONE."),
+        ("orders.csv", ["price,order_lines.reference," + ORDER, "1.9835,r,1,O,7,P,1,"], f"price: 1.9835 {DECIMALS}"),
+        ("deliveries.csv", [f"purchase_price,{DELIVERY}", "0.1234,1,D,1,1,P,1"], f"purchase_price: 0.1234 {DECIMALS}"),
+        ("products.csv", ["product_number,price", "P,1.00005"], f"price: 1.00005 {DECIMALS}"),
         ("stores.csv", ["store_number,store_name,is_warehouse", "5,,false"], "store_name"),
     ],
 )

@@ -275,6 +275,7 @@ def test_a_stock_pool_says_its_range(name: str, cell: str, write: Write, tmp_pat
 
 
 NEXT = "store_number,product_number,next_delivery_date"
+EXPIRY = "store_number,product_number,expiry_date_time,validate_expiry_date_time"
 
 
 @pytest.mark.parametrize(
@@ -282,6 +283,14 @@ NEXT = "store_number,product_number,next_delivery_date"
     [
         ("store_products.csv", [NEXT, "1,P,{-1}"], "next_delivery_date is past: {-1}"),
         ("store_products.csv", [NEXT, "1,P,{0}"], ""),
+        ("store_products.csv", [EXPIRY, "1,P,{-1},"], "expiry_date_time is past: {-1}"),
+        ("store_products.csv", [EXPIRY, "1,P,{0},{0}"], ""),
+        ("store_products.csv", [EXPIRY, "1,P,9999-12-31,{9}"], ""),
+        (
+            "store_products.csv",
+            [EXPIRY, "1,P,{8},{9}"],
+            "expiry_date_time is before validate_expiry_date_time: {8} and {9}",
+        ),
         ("store_products.csv", [NEXT.replace("delivery", "ordering"), "1,P,{-9}"], "next_ordering_date is past: {-9}"),
         (
             "stores.csv",

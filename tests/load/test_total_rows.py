@@ -94,6 +94,32 @@ def test_row_with_word_for_total_in_name_is_loaded(file: str, row: str, write: W
     assert len(found.bodies) == 2
 
 
+@pytest.mark.parametrize(
+    ("file", "header", "row"),
+    [
+        (
+            "orders.csv",
+            "customer_name,store_number,order_number,line_number,product_number,quantity",
+            "Total,1,O,1,P,1",
+        ),
+        (
+            "deliveries.csv",
+            "supplier_name,store_number,order_number,no_of_containers,line_number,product_number,quantity",
+            "Somme,1,D,1,1,P,1",
+        ),
+        ("people.csv", "name,store_number,badge,user", "Sum,1,C,v"),
+        ("stores.csv", "store_name,store_number,is_warehouse", "Grand Total,2,false"),
+    ],
+)
+def test_whole_row_that_begins_with_a_name_is_no_total(
+    file: str, header: str, row: str, write: Write, tmp_path: Path
+) -> None:
+    write(file, header, row, f"Total{',' * (header.count(',') - 1)},5")
+    found = Found(tmp_path)
+    assert list(found.bad) == [3]
+    assert len(found.bodies) == 1
+
+
 async def test_total_below_stock_leaves_other_rows_loaded(world: World) -> None:
     stocked(world, "1,P,A,1,5", "1,P,B,1,6", "1,P Total,,,11", "1,Q,A,1,7", "1,Total,,,18", ",,,,18")
     report = await world.load()

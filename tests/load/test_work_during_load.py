@@ -8,6 +8,8 @@ import pytest
 
 from aisle.client.csv_load.file_layouts_and_columns import LoadTarget
 from aisle.client.csv_load.report import LoadReport
+from aisle.client.csv_load.work_during_load import describe_entry
+from aisle.client.paging import Row
 from tests.load.test_existing_stock import loaded
 from tests.load.test_recounts import spots
 from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
@@ -17,6 +19,19 @@ BATCH = 20
 """Rows of one request; else it is 500."""
 LOGS = "/storeproductlogs"
 Work = Callable[[World], Awaitable[None]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ({"counted_quantity": 1234567}, "P1: counted 1234567"),
+        ({"counted_quantity": "12345.678", "location_code": "A-1"}, "P1: counted 12345.678 at A-1"),
+        ({"quantity": -2.50, "app_user_name": "U1"}, "P1: -2.5 by U1"),
+        ({"quantity": "100"}, "P1: +100"),
+    ],
+)
+def test_an_entry_is_described_with_all_its_digits(entry: Row, text: str) -> None:
+    assert describe_entry({"product_number": "P1", **entry}) == text
 
 
 @pytest.fixture(autouse=True)

@@ -65,7 +65,7 @@ def move(*items: MovementItem) -> Write:
 
 
 def undo(*items: MovementItem) -> Write:
-    return move(*map(reverse_item, items))
+    return move(*(reverse_item(item, "2026-11-20T10:00:00Z") for item in items))
 
 
 def quantities(op: Operation) -> list[Decimal]:

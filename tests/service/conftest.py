@@ -42,6 +42,7 @@ BOTH = frozenset(
         "test_round_trips",
         "test_scope",
         "test_multi_item_requests",
+        "test_undo_across_counts",
         "test_undone_counts",
     }
 )

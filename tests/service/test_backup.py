@@ -160,8 +160,8 @@ def _torn(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (_text, "copy.db is no database, so nothing was put back. Name a file"),
-        (_rubbish, "copy.db is no database, so nothing was put back. Name a file"),
+        (_text, "copy.db is no database, so nothing was restored. Name a file"),
+        (_rubbish, "copy.db is no database, so nothing was restored. Name a file"),
         (_rubbish_behind_a_head, "copy.db cannot be copied to .*: it is damaged, or no database"),
         (_instead, "copy.db is no database of the service. Name a file"),
         (_torn, "damaged|cannot be"),

@@ -16,7 +16,6 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service.db.availability_monitor import Speaker
 from aisle.service.db.database_interface import DatabaseUnreachable
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.http import run_server as waiting
@@ -39,7 +38,7 @@ def test_outage_is_logged_once_and_recovery_once(
         return answer
 
     caplog.set_level(logging.WARNING, "aisle.service")
-    assert wait_for_database(opened, Commands(), Speaker()) == "there"
+    assert wait_for_database(opened, Commands()) == "there"
     assert [record.getMessage() for record in caplog.records] == [
         "database lost: No. The service waits for it.",
         "database regained after 0 s",
@@ -50,10 +49,10 @@ def test_pauses_between_attempts_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
     class Clock(Commands):
-        def wait(self, at: float | None, others: list[int | Connection]) -> frozenset[bytes]:
-            assert at is not None
-            pauses.append(at - now[0])
-            now[0] = at
+        def wait(self, until: float | None, others: list[int | Connection]) -> frozenset[bytes]:
+            assert until is not None
+            pauses.append(until - now[0])
+            now[0] = until
             return frozenset() if len(pauses) < 8 else frozenset({LEAVE})
 
     def away() -> None:
@@ -62,7 +61,7 @@ def test_pauses_between_attempts_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
     monkeypatch.setattr("random.uniform", lambda low, high: high)
-    assert wait_for_database(away, Clock(), Speaker()) is None
+    assert wait_for_database(away, Clock()) is None
     assert pauses == [0.5, 1, 2, 4, 8, waiting.MAX_PAUSE_S, waiting.MAX_PAUSE_S, waiting.MAX_PAUSE_S]
 
 
@@ -71,7 +70,7 @@ def test_permanent_error_is_not_waited_for() -> None:
         raise StorageError("It is of a newer program.")
 
     with pytest.raises(StorageError, match="newer"):
-        wait_for_database(opened, Commands(), Speaker())
+        wait_for_database(opened, Commands())
 
 
 def test_who_waits_may_be_told_to_leave() -> None:
@@ -80,7 +79,7 @@ def test_who_waits_may_be_told_to_leave() -> None:
         raise DatabaseUnreachable("No.")
 
     commands = Commands()
-    assert wait_for_database(away, commands, Speaker()) is None
+    assert wait_for_database(away, commands) is None
 
 
 def test_unreachable_server_is_waited_for_but_missing_database_is_not(server: Server) -> None:

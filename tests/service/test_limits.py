@@ -347,7 +347,7 @@ async def test_a_store_has_a_name(world: World, name: str) -> None:
 async def test_a_body_is_taken_as_it_is(world: World) -> None:
     content, plain = gzip.compress(b'{"stores":[]}'), b'{"stores":[]}'
     answer = await world.client.post(API + "/stores", content=content, headers={"Content-Encoding": "gzip"})
-    assert (answer.status_code, answer.json()["title"]) == (415, "Not in this form")
+    assert (answer.status_code, answer.json()["title"]) == (415, "Unsupported Media Type")
     answer = await world.client.post(API + "/stores", content=plain, headers={"Content-Encoding": "identity"})
     assert answer.status_code == 200
 

@@ -307,7 +307,7 @@ def test_shutdown_finishes_running_and_refuses_new_requests(aisle_home: Path, li
         assert process.wait(LONG) == 0
         assert process.stderr is not None
         lines = [json.loads(line) for line in process.stderr.read().splitlines()]
-        assert lines[-1]["message"].startswith("It has left")
+        assert lines[-1]["message"].startswith("Stopped;")
 
 
 def _until_refused(host: str, port: int) -> None:
@@ -327,7 +327,7 @@ def test_workers_tell_their_figures_together(
     asked = 12
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with serving(aisle_home, "--workers", "2", "--empty") as (process, url):
-        files = list(tmp_path.glob("aisle-figures-*/*.db"))
+        files = list(tmp_path.glob("aisle-metrics-*/*.db"))
         assert len(files) >= 5
         for file in files:
             kept = file.stat()
@@ -348,7 +348,7 @@ def test_workers_tell_their_figures_together(
         assert told == set(types.findall(Metrics().render().decode())), "they have the names of one process"
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
-    assert not list(tmp_path.glob("aisle-figures-*"))
+    assert not list(tmp_path.glob("aisle-metrics-*"))
 
 
 def test_figures_without_room_are_those_of_the_process(

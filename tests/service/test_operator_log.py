@@ -24,17 +24,16 @@ from aisle.errors import StorageError
 from aisle.server.tls_certificates_and_handshakes import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import postgres_answer_watch
-from aisle.service.db.availability_monitor import QUIET_WRITES_S, DatabaseMonitor, Speaker
-from aisle.service.db.database_interface import Database, DatabaseUnreachable, Transaction
+from aisle.service.db.availability_monitor import QUIET_WRITES_S, DatabaseMonitor
+from aisle.service.db.database_interface import Database, Transaction
 from aisle.service.db.postgres_answer_watch import AnswerWatch
 from aisle.service.db.postgres_database import PostgresDatabase
 from aisle.service.db.sqlite_database import SqliteDatabase
 from aisle.service.db.statements import people_and_tokens as tokens_sql
-from aisle.service.http import health_and_metrics, run_server
+from aisle.service.http import health_and_metrics
 from aisle.service.http.access_and_service_logs import AccessLog
 from aisle.service.http.app import App
 from aisle.service.http.metrics import Metrics
-from aisle.service.http.worker_processes import Commands
 from tests.service.postgres import Server
 from tests.service.serve_process import until
 from tests.service.test_limits import CERTIFICATE
@@ -71,41 +70,6 @@ def test_a_watch_says_each_loss_and_each_return_once(caplog: pytest.LogCaptureFi
     watch.report_success("reads", "writes")
     assert watch.is_available
     assert lines(caplog) == ["database lost: FullError of writes", "database regained after 125 s"]
-
-
-def test_of_several_workers_one_says_what_all_of_them_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    watches = [DatabaseMonitor(lambda: 0.0) for _ in range(3)]
-    for watch in watches:
-        watch.speaker = Speaker(tmp_path / "lost")
-    for _ in range(2):
-        for watch in watches:
-            watch.report_failure("reads", error="ConnectionRefusedError")
-        for watch in watches:
-            watch.report_success("reads", "writes")
-    said = [one.getMessage() for one in caplog.records if one.levelno > logging.DEBUG]
-    assert said == ["database lost: ConnectionRefusedError of reads", "database regained after 0 s"] * 2
-
-
-@pytest.mark.parametrize("is_speaker", [True, False])
-def test_of_several_workers_one_says_that_they_wait(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, is_speaker: bool
-) -> None:
-    monkeypatch.setattr(run_server, "MIN_PAUSE_S", 0.0)
-    opened = iter([DatabaseUnreachable("away."), DatabaseUnreachable("away."), None])
-
-    def open_it() -> str:
-        if problem := next(opened):
-            raise problem
-        return "open"
-
-    another = Speaker(tmp_path / "lost")
-    assert is_speaker or another.take()
-    assert run_server.wait_for_database(open_it, Commands(), Speaker(tmp_path / "lost")) == "open"
-    said = [one.getMessage() for one in caplog.records if one.levelno > logging.DEBUG]
-    assert said == (
-        ["database lost: away. The service waits for it.", "database regained after 0 s"] if is_speaker else []
-    )
-    another.give_up()
 
 
 def test_small_writes_on_a_full_disk_are_no_return(caplog: pytest.LogCaptureFixture) -> None:

@@ -185,6 +185,21 @@ async def test_user_token_ends_with_person_pin_role_or_parent_token(world: World
         assert (await world.send("GET", "/stores", client=ann)).status_code == 401, "one got through the other as well"
 
 
+async def test_person_without_role_keeps_it_and_nobody_is_removed_twice(world: World) -> None:
+    await people(world, ANN)
+    for said, counts in (
+        ({"name": "Anna"}, "new=0, changed=1, same=0"),
+        ({"is_active": False}, "new=0, changed=1, same=0"),
+        ({"is_active": False}, "new=0, changed=0, same=1"),
+        ({}, "new=1, changed=0, same=0"),
+    ):
+        body = {name: value for name, value in ANN.items() if name not in ("role", "pin")} | said
+        answer = await world.send("POST", PEOPLE, {"people": [body]})
+        assert answer.headers["Aisle-Records"] == counts
+        roles = [person["role"] for person in (await world.get(PEOPLE))["people"]]
+        assert roles == ([] if "is_active" in said else ["supervisor" if said else "staff"])
+
+
 @pytest.mark.usefixtures("patient")
 async def test_a_person_s_token_lasts_no_longer_than_the_one_it_came_through(world: World) -> None:
     await people(world)

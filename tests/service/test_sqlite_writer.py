@@ -17,6 +17,7 @@ import pytest
 
 from aisle.service.db import sqlite_connection as connection_module
 from aisle.service.db import sqlite_writer as writer_module
+from aisle.service.db.availability_monitor import DatabaseMonitor, WaitKind
 from aisle.service.db.database_interface import Busy, DatabaseFailed, Transaction
 from aisle.service.db.sqlite_connection import NextWriter, open_connection
 from aisle.service.db.sqlite_transaction import SqliteTransaction
@@ -170,6 +171,28 @@ def test_a_writer_of_another_process_is_the_next(tmp_path: Path, monkeypatch: py
     assert wrote.index("b") < 10
 
 
+async def test_all_that_waited_for_a_lock_in_vain_are_told_at_once(tmp_path: Path) -> None:
+    waits: list[WaitKind] = []
+
+    class Monitor(DatabaseMonitor):
+        def report_wait(self, kind: WaitKind, seconds: float) -> None:
+            waits.append(kind)
+
+    def connect() -> apsw.Connection:
+        connection = made(tmp_path / "some.db")
+        connection.set_busy_timeout(1)
+        return connection
+
+    writer = SqliteWriter(connect, Monitor())
+    with closing(apsw.Connection(str(tmp_path / "some.db"))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answers = [writer.submit_async(keep_as(name)) for name in "abc"]
+        assert [await heard(answer) for answer in answers] == [Busy] * 3
+    assert waits == ["lock"]
+    assert await heard(writer.submit_async(keep_as("d"))) == "d"
+    writer.close()
+
+
 def test_writers_need_no_place_for_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "_MAX_WAIT_S", 0.01)
     file = tmp_path / "some.db"
@@ -196,17 +219,7 @@ async def test_work_that_ends_like_a_thread_takes_nobody_with_it(writer: SqliteW
     assert await heard(writer.submit_async(names)) == {"a", "b"}
 
 
-async def test_only_failed_writes_are_marked_and_repeated(writer: SqliteWriter) -> None:
-    said: list[str] = []
-
-    def note(_cursor: apsw.Cursor, sql: str, _given: object) -> bool:
-        said.append(sql.split()[0])
-        return True
-
-    async def traced(tx: Transaction) -> None:
-        assert isinstance(tx, SqliteTransaction)
-        tx.connection.exec_trace = note
-
+async def test_failed_write_leaves_nothing_and_others_stay(writer: SqliteWriter) -> None:
     async def is_refused(tx: Transaction) -> None:
         raise Refusal(409, "no")
 
@@ -214,18 +227,31 @@ async def test_only_failed_writes_are_marked_and_repeated(writer: SqliteWriter) 
         await keep(tx, "half")
         raise Refusal(409, "too late")
 
-    await writer.submit_async(traced)
-    for wrong, marks in ((is_refused, 0), (fails, 4)):
-        said.clear()
+    for wrong in (is_refused, fails):
         kept = writer.submit(partial(keep, name=f"{wrong.__name__} submitted"))
         jobs = [keep_as(f"{wrong.__name__} before"), wrong, keep_as(f"{wrong.__name__} after")]
         answers = await asyncio.gather(*map(writer.submit_async, jobs), return_exceptions=True)
         assert isinstance(answers[1], Refusal)
         assert kept.result(LONG_S) in await writer.submit_async(names)
-        assert said.count("SAVEPOINT") <= marks
-    assert "ROLLBACK" in said
     every = await writer.submit_async(names)
     assert every == {f"{one} {when}" for one in ("is_refused", "fails") for when in ("submitted", "before", "after")}
+
+
+async def test_part_that_cannot_be_undone_undoes_all(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(tx: Transaction) -> None:
+        await keep(tx, "half")
+        raise Refusal(409, "too late")
+
+    def breaks(self: SqliteTransaction, *statements: str) -> None:
+        if statements[0].startswith("ROLLBACK"):
+            raise apsw.IOError
+
+    monkeypatch.setattr(SqliteTransaction, "_end_savepoint", breaks)
+    jobs = [keep_as("before"), fails, keep_as("after")]
+    answers = await asyncio.gather(*map(writer.submit_async, jobs), return_exceptions=True)
+    monkeypatch.undo()
+    assert [type(answer) for answer in answers[:2]] == [DatabaseFailed] * 2
+    assert await writer.submit_async(names) == ({"after"} if answers[2] == "after" else set())
 
 
 async def test_a_part_that_fails_is_undone_and_the_rest_of_its_work_kept(writer: SqliteWriter) -> None:
@@ -239,41 +265,6 @@ async def test_a_part_that_fails_is_undone_and_the_rest_of_its_work_kept(writer:
 
     await asyncio.gather(*map(writer.submit_async, (keep_as("before"), half, keep_as("after"))))
     assert await writer.submit_async(names) == {"before", "first", "last", "after"}
-
-
-@pytest.mark.parametrize("meanwhile", ["another writes", "another holds it"])
-async def test_a_refusal_that_was_undone_with_what_led_to_it_is_none(
-    writer: SqliteWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
-) -> None:
-    begins, begun = SqliteTransaction.begin, count(1)
-
-    def begin(self: SqliteTransaction, statement: str) -> None:
-        if next(begun) == 2:
-            if meanwhile == "another holds it":
-                raise apsw.BusyError
-            with closing(made(tmp_path / "some.db")) as other:
-                other.execute("INSERT INTO kept VALUES ('closed')")
-        begins(self, statement)
-
-    async def unless(tx: Transaction, name: str, is_there: str) -> str:
-        if is_there in await names(tx):
-            raise Refusal(409, is_there)
-        return await keep(tx, name)
-
-    async def fails(tx: Transaction) -> None:
-        await keep(tx, "half")
-        raise Refusal(409, "too late")
-
-    monkeypatch.setattr(SqliteTransaction, "begin", begin)
-    jobs: list[Callable[[Transaction], Coroutine[Any, Any, str | None]]] = [
-        partial(unless, name="a", is_there="closed"),
-        partial(unless, name="b", is_there="a"),
-        fails,
-    ]
-    answers = await asyncio.gather(*map(writer.submit_async, jobs), return_exceptions=True)
-    assert [type(answers[0]), answers[1]] == [Busy if meanwhile == "another holds it" else Refusal, "b"]
-    assert isinstance(answers[2], Refusal)
-    assert await writer.submit_async(names) - {"closed"} == {"b"}
 
 
 async def test_failed_commit_keeps_only_refusals_without_writes(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import AsyncMock, patch
 
 import pytest
 
@@ -36,6 +38,16 @@ async def test_a_token_is_made_used_listed_and_revoked_without_the_database(worl
         assert (await client.get(f"{API}/stores/S1/locations")).status_code == 401
     await world.post(REVOKED, {"name": "dock"}, 404)
     await made(world)
+
+
+async def test_expired_rows_are_deleted_every_five_minutes_however_many_ask(world: World) -> None:
+    clients = [world.client_for("staff", ["S1"]) for _ in range(3)]
+    with patch("aisle.service.http.endpoint.delete_expired", AsyncMock()) as delete:
+        for minutes, times in ((0, 1), (4, 1), (2, 2)):
+            world.now += minutes * 60
+            reads = [client.get(f"{API}/stores/S1/locations") for client in clients for _ in range(5)]
+            assert {answer.status_code for answer in await asyncio.gather(*reads)} == {200}
+            assert delete.await_count == times
 
 
 @pytest.mark.parametrize(

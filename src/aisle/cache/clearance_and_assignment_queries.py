@@ -16,6 +16,7 @@ from aisle.cache.people_and_rights_queries import load_person_rights, person_nam
 from aisle.cache.pools_and_locations_of_rows import held_locations
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.schema import is_over_picked_or_moved_sql
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     )
     from aisle.jobs.row_types.people_stores_and_features import ClearancePermissionRow
 
-_HELD_LINES = """
-SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
+_HELD_LINES = f"""
+SELECT l.order_number, l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
-WHERE ((l.raw ->> 'picked_quantity') > (l.raw ->> 'quantity') OR (l.raw ->> 'moved_quantity') > 0) AND o.state < 2
-"""
+WHERE {is_over_picked_or_moved_sql("l.raw")} AND o.state < 2
+"""  # noqa: S608 - a condition of our own
 _ASSIGNMENTS = "SELECT a.id, a.raw FROM assignment a ORDER BY a.n"
 _ASSIGNMENTS_IN_WORK = """
 SELECT h.order_number, j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
@@ -70,7 +71,9 @@ def tag_rows(context: QueryContext, _: Args) -> QueryResult[TagsRow]:
 def held_by_category(context: QueryContext, args: Args) -> QueryResult[HeldByCategoryRow]:
     """Return the categories of the goods held at the locations of a `tag`."""
     cache = context.cache
-    held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
+    held_lines = [
+        (held_locations(parse_row(raw), order), category) for order, raw, category in fetch(cache, _HELD_LINES)
+    ]
     tagged_codes = locations_with_tag(
         cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}
     )

@@ -19,6 +19,7 @@ from aisle.cache.delivery_writer import NO_DATE
 from aisle.cache.list_window import QueryResult, SortKey, page, read_along, read_merged_window, window_bounds
 from aisle.cache.parse_stored_row import Row, parse_row
 from aisle.cache.pending_operations import REFERENCE_FIELD, OverlayIndex, is_included
+from aisle.cache.product_code_writer import all_codes, decode_codes
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.cache.received_by_delivery_or_receipt import (
@@ -448,14 +449,21 @@ FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order
 WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
 UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
 FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
+UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
+FROM json_each(?3) b CROSS JOIN delivery_line l INDEXED BY delivery_line_barcode
+ON l.product_number = '' AND l.raw ->> 'barcode' = b.value JOIN delivery d ON d.order_number = l.order_number
+WHERE ({IS_MISSING_SQL}) AND d.is_received = 0
 """  # noqa: S608 - a condition of our own
 
 
-_LINES_OF_PRODUCT = """
-SELECT l.order_number, l.line_number, l.quantity, l.received, ifnull(l.raw ->> 'barcode', '') FROM json_each(?2) e
+_LINE_COLUMNS = "l.order_number, l.line_number, l.quantity, l.received, ifnull(l.raw ->> 'barcode', '')"
+_LINES_OF_PRODUCT = f"""
+SELECT {_LINE_COLUMNS} FROM json_each(?2) e
 JOIN delivery_line l INDEXED BY delivery_line_product ON l.product_number = ?1 AND l.order_number = e.value
-ORDER BY l.order_number, l.line_number
-"""
+UNION SELECT {_LINE_COLUMNS} FROM json_each(?3) b CROSS JOIN delivery_line l INDEXED BY delivery_line_barcode
+ON l.product_number = '' AND l.raw ->> 'barcode' = b.value WHERE l.order_number IN (SELECT value FROM json_each(?2))
+ORDER BY 1, 2
+"""  # noqa: S608 - columns of our own
 
 
 class _NextDelivery(NamedTuple):
@@ -475,18 +483,32 @@ def expecting_deliveries(context: QueryContext, product: str) -> Iterator[NextDe
         operation for operation in context.pending_products.get(product, ()) if any(deliveries_of_receipt(operation))
     ]
     touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
-    found = sorted(_NextDelivery(*row) for row in fetch(context.cache, _NEXT_DELIVERIES, product, touched))
+    barcodes = to_text(_barcodes_of_product(context.cache, product))
+    found = sorted(_NextDelivery(*row) for row in fetch(context.cache, _NEXT_DELIVERIES, product, touched, barcodes))
     for first in range(0, len(found), DELIVERY_BATCH):
-        yield from _next_delivery_rows(context, product, found[first : first + DELIVERY_BATCH], receipts)
+        yield from _next_delivery_rows(context, product, barcodes, found[first : first + DELIVERY_BATCH], receipts)
+
+
+def _barcodes_of_product(cache: apsw.Connection, product: str) -> list[str]:
+    """Return the codes by which a line of a delivery can name a product (see `_product_of_barcode`)."""
+    sql = """SELECT p.codes, ifnull(s.barcode, '') FROM product p LEFT JOIN stock s ON s.id = p.id
+      WHERE p.product_number = ?"""
+    codes = {code for found, barcode in fetch(cache, sql, product) for code in all_codes(decode_codes(found), barcode)}
+    return sorted(code for code in codes if _product_of_barcode(cache, code) == product)
 
 
 def _next_delivery_rows(
-    context: QueryContext, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
+    context: QueryContext,
+    product: str,
+    barcodes: str,
+    deliveries: Sequence[_NextDelivery],
+    receipts: Iterable[Operation],
 ) -> list[NextDeliveriesRow]:
     cache, tolerance = context.cache, _tolerance_of(context, product)
     lines: dict[str, list[ReceivedLine]] = {head.number: [] for head in deliveries}
     service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
-    for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
+    found = fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines)), barcodes)
+    for number, line, quantity, received, barcode in found:
         announced = None if quantity is None else to_decimal(quantity)
         lines[number].append(
             {

@@ -25,13 +25,13 @@ def difference_of_count(entry: RawRow, user: str) -> Decimal | None:
 
 _PRICE_FIELDS = ("store_products_price", "price")
 
-ENTRY_PRICE_SQL = f"coalesce({', '.join(f'nullif(l.raw ->> {each!r}, 0)' for each in _PRICE_FIELDS)})"
+ENTRY_PRICE_SQL = f"coalesce({', '.join(f'nullif(CAST(l.raw ->> {each!r} AS REAL), 0)' for each in _PRICE_FIELDS)})"
 """Price stated by the log entry `l` (see `entry_price`)."""
 
 
 def entry_price(entry: RawRow) -> Any:
     """Return the price stated by a log entry: the store's own, else the chain's; None if it has none, or 0."""
-    return next((entry[each] for each in _PRICE_FIELDS if entry.get(each)), None)
+    return next((entry[each] for each in _PRICE_FIELDS if to_decimal(entry.get(each))), None)
 
 
 def negative_stock(entry: RawRow) -> list[tuple[str, Decimal]]:

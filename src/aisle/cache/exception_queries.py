@@ -127,9 +127,9 @@ WHERE state = 0 AND status = 'open' AND claimed = 1
 """Two queries, because for both conditions at once SQLite scans all open orders."""
 
 
-@declare_query("negative_stock", "keys first size")
+@declare_query("negative_stock", "first size")
 def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeStockRow]:
-    """Return impossible stock: a window, or only the rows of the `keys`.
+    """Return a window on impossible stock.
 
     Kinds: `below`: below zero at a location (empty code: in the whole store). `more`: more picked on a line than
     ordered. `missing`: more put down for a line than its locations hold. `overdrawn`: more in hand for orders than in
@@ -142,14 +142,6 @@ def negative_stock(context: QueryContext, args: Args) -> QueryResult[NegativeSto
         for each in context.keep(PickedOverStock).find(context)
     ]
     total = below + inconsistent + len(over_picked_rows)
-    if args.get("keys"):
-        all_ = (
-            *_below_zero_rows(cache, 0, below, below),
-            *_inconsistent_rows(cache, 0, inconsistent),
-            *over_picked_rows,
-        )
-        rows = [row for row in all_ if row["key"] in args["keys"]]
-        return rows, len(rows)
     first, size = window_bounds(args, 50)
     rows = _below_zero_rows(cache, first, size, below)
     rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
@@ -190,7 +182,7 @@ def _inconsistent_rows(cache: apsw.Connection, first: int, size: int) -> list[Ne
 
 def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str | None) -> NegativeStockRow:
     entry = parse_row(raw)
-    kind, quantity, limit = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
+    kind, quantity, limit = find_inconsistency(order, entry) or ("more", Decimal(0), Decimal(0))
     label = str(entry.get("description") or name or product)
     return {
         **_negative_stock_row(kind, str(product), label, "", quantity),

@@ -79,15 +79,15 @@ def _without_orders(held: HeldByLocation, closed: Iterable[str]) -> HeldByLocati
 
 
 def free_locations(locations: Iterable[LocationStockRow], held: HeldByLocation) -> list[LocationStockRow]:
-    """Return the locations of a product with their free quantities, without those whose goods are all held."""
+    """Return the locations of a product with their free quantities, without those whose goods are all held.
+
+    An unknown quantity stays unknown.
+    """
     free: list[LocationStockRow] = []
     for location in locations:
-        rows = held.get(str(location["location_code"]), ())
-        quantity = location["quantity"]
-        left = (quantity or Decimal(0)) - sum((row["quantity"] for row in rows), Decimal(0))
-        if not rows:
-            free.append(location)
-        elif quantity is not None and left > 0:
+        rows, quantity = held.get(str(location["location_code"]), ()), location["quantity"]
+        left = None if quantity is None else quantity - sum((row["quantity"] for row in rows), Decimal(0))
+        if not rows or left is None or left > 0:
             free.append({**location, "quantity": left})
     return free
 

@@ -15,12 +15,13 @@ from aisle.cache.list_window import QueryResult
 from aisle.cache.log_entry_rows import log_row
 from aisle.cache.log_queries import local_entries
 from aisle.cache.log_schema import LATE_SOURCE
-from aisle.cache.log_undo_queries import is_taken_back, last_count_after, undone_entries
+from aisle.cache.log_undo_queries import last_count_after, undone_entries
 from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.superseded_counts import taken_back
 from aisle.host.database import fetch
 from aisle.host.notify_sockets import OUTBOX
 from aisle.jobs.job import Args
@@ -82,7 +83,8 @@ def unused_counts(context: QueryContext, args: Args) -> QueryResult[UnusedCounts
     times = [to_utc_text(str(at)) for (at,) in fetch(context.outbox, _TIMES_OF_COUNTS, since, user) if at]
     found = fetch(cache, _COUNTS_WITH_LATE_ENTRY, to_text(times), user) if times else []
     entries = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found]
-    counts = [row for row in entries if is_taken_back(cache, row)]
+    not_used = taken_back(cache, [row["key"] for row in entries])
+    counts = [row for row in entries if row["counted_quantity"] is not None and row["key"] in not_used]
     names = product_names(cache, (row["product_number"] for row in counts))
     return [_unused_count(context, row, names) for row in counts], len(counts)
 

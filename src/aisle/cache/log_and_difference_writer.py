@@ -11,11 +11,11 @@ from typing import Any
 import apsw
 
 from aisle.cache.differences_and_negative_stock import difference_of_count, entry_price
-from aisle.cache.log_schema import COUNT_MARK, LATE_SOURCE, REASON_MARK, UNDO_MARK, LogRow
+from aisle.cache.log_schema import COUNT_MARK, REASON_MARK, UNDO_MARK, LogRow
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.row_writing import changed_rows, encode_keys
 from aisle.cache.service_row_parsing import RawRow, dump_row, key_field, require_object, text_field
-from aisle.cache.superseded_counts import Count, count_of_entry, is_same_goods
+from aisle.cache.superseded_counts import Count, count_of_entry, counts_of_product, taken_back
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.host.store_folder import short_hash
@@ -109,14 +109,6 @@ def recompute_log_times(connection: apsw.Connection) -> int:
 
 
 _WITH_DIFFERENCES = "SELECT value FROM json_each(?) WHERE value IN (SELECT product_number FROM difference)"
-_COUNTS_OF_PRODUCT = f"""
-SELECT key, at, product_number, app_user_name, text, raw FROM log INDEXED BY log_counted
-WHERE product_number = ? AND at <> '' AND instr(raw, '{COUNT_MARK}')
-"""  # noqa: S608 - a condition of our own
-_LATE_ENTRIES = f"""
-SELECT l.key, l.at, l.raw FROM json_each(?) e CROSS JOIN log l INDEXED BY log_at ON l.at = e.value
-WHERE l.product_number = ? AND l.raw ->> 'source' = '{LATE_SOURCE}'
-"""  # noqa: S608 - a word of our own
 _UNDONE_NAMES = "SELECT name FROM log_undo WHERE name IN (SELECT value FROM json_each(?))"
 _MARK_SUPERSEDED = """
 UPDATE difference SET is_superseded = NOT is_superseded
@@ -127,31 +119,19 @@ WHERE product_number = ?1 AND is_superseded <> (key IN (SELECT value FROM json_e
 def update_superseded(connection: apsw.Connection, products: Iterable[str]) -> None:
     """Mark the differences of these products whose counts the service does not use, and no others."""
     for (product,) in fetch(connection, _WITH_DIFFERENCES, encode_keys(products)):
-        superseded = taken_back_keys(connection, str(product), standing_counts(connection, str(product)))
+        superseded = taken_back(connection, [each.key for each in standing_counts(connection, str(product))])
         connection.execute(_MARK_SUPERSEDED, (product, encode_keys(superseded)))
-
-
-def taken_back_keys(connection: apsw.Connection, product: str, counts: Iterable[Count]) -> set[str]:
-    """Return the keys of the counts that our own service does not use: it had a later count, which may be undone."""
-    by_time: dict[str, list[Count]] = {}
-    for each in counts:
-        by_time.setdefault(each.at, []).append(each)
-    found = fetch(connection, _LATE_ENTRIES, encode_keys(by_time), product)
-    late = [count_of_entry(str(key), str(at), json.loads(raw)) for key, at, raw in found]
-    return {each.key for entry in late for each in by_time[entry.at] if is_same_goods(each, entry)}
 
 
 def standing_counts(connection: apsw.Connection, product: str) -> list[Count]:
     """Return the counts of a product in the log that are not undone."""
-    rows = [LogRow(*map(str, row)) for row in fetch(connection, _COUNTS_OF_PRODUCT, product)]
-    entries = [(row, json.loads(row.raw)) for row in rows]
-    names = {row.key: _identities(row, entry)[1:] for row, entry in entries}
+    entries = list(counts_of_product(connection, product))
+    names = {
+        key: _identities(LogRow(key, at, product, text_field(entry, "app_user_name"), "", ""), entry)[1:]
+        for key, at, entry in entries
+    }
     undone = {str(name) for (name,) in fetch(connection, _UNDONE_NAMES, encode_keys(chain(*names.values())))} - {""}
-    return [
-        count_of_entry(row.key, row.at, entry)
-        for row, entry in entries
-        if entry.get("counted_quantity") is not None and undone.isdisjoint(names[row.key])
-    ]
+    return [count_of_entry(key, at, entry) for key, at, entry in entries if undone.isdisjoint(names[key])]
 
 
 MAX_VALUE = Decimal(10) ** 15

@@ -6,7 +6,7 @@ service's figures. interface: Store product log entry, Create store product logs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -16,12 +16,11 @@ import apsw
 
 from aisle.cache.differences_and_negative_stock import ENTRY_PRICE_SQL, entry_price
 from aisle.cache.list_window import QueryResult, WindowRows, window_bounds
-from aisle.cache.log_and_difference_writer import standing_counts, taken_back_keys
+from aisle.cache.log_and_difference_writer import standing_counts
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.log_undo_queries import (
     count_after,
-    is_taken_back,
     is_undo,
     is_undone,
     later_count,
@@ -33,7 +32,7 @@ from aisle.cache.people_and_rights_queries import announces_features, names_by_u
 from aisle.cache.product_names_and_prices import prices_of, product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
-from aisle.cache.superseded_counts import last_superseding
+from aisle.cache.superseded_counts import last_superseding, taken_back
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
@@ -139,8 +138,8 @@ def entries_of_day(context: QueryContext, args: Args) -> QueryResult[MyEntriesRo
     first, size = window_bounds(args)
     shown = filtered[first : first + size]
     waiting = local_entries(context, since)
-    names = names_by_user(cache)
-    return [_entry_of_day(cache, row, undone, waiting, names) for row in shown], len(filtered)
+    names, not_used = names_by_user(cache), taken_back(cache, [row["id"] for row in shown])
+    return [_entry_of_day(cache, row, undone, waiting, names, not_used) for row in shown], len(filtered)
 
 
 def _entry_of_day(
@@ -149,9 +148,12 @@ def _entry_of_day(
     undone: set[str],
     waiting: Sequence[EntryRow],
     names: Mapping[str, str],
+    not_used: Container[str],
 ) -> MyEntriesRow:
-    """Return a row of the day's list with what became of the entry since. Counts of this host that are `waiting` count
-    before they are sent."""
+    """Return a row of the day's list with what became of the entry since.
+
+    Counts of this host that are `waiting` count before they are sent. The service took back the entries `not_used`.
+    """
     may_stand = row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
     is_confirmed = row["outcome"] == OUTCOME_CONFIRMED
     return {
@@ -159,7 +161,7 @@ def _entry_of_day(
         "user_name": names.get(row["app_user_name"]) or "",
         "undone": is_undone(row, undone),
         "later_count": later_count(cache, row, undone, waiting) if may_stand else None,
-        "is_not_used": is_confirmed and is_taken_back(cache, row),
+        "is_not_used": is_confirmed and row["counted_quantity"] is not None and row["id"] in not_used,
         "unused_before": unused_count_before(cache, row) if is_confirmed else None,
         "keeps_date": row["counted_quantity"] is not None and not announces_features(cache),
     }
@@ -351,7 +353,7 @@ def _superseded_at(cache: apsw.Connection, row: LogRow) -> str:
     """Return the time of the count that supersedes an entry; empty if it is no count, or if the service uses it."""
     standing = standing_counts(cache, row["product_number"]) if row["counted_quantity"] is not None else []
     count = next((each for each in standing if each.key == row["key"]), None)
-    if count is None or not taken_back_keys(cache, row["product_number"], [count]):
+    if count is None or not taken_back(cache, [count.key]):
         return ""
     later = last_superseding(count, standing)
     return later.at if later else ""

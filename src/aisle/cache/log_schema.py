@@ -16,7 +16,7 @@ UNDO_MARK = f'"{UNDO_PREFIX}'
 """Text in every entry that undoes another one."""
 
 LATE_SOURCE = "late"
-"""Source of an entry by which our own service takes back what came after a later count."""
+"""Source of the entry by which our own service takes back what it got after a later count."""
 
 IS_LISTED_SQL = f"""(instr(raw, '{COUNT_MARK}') OR instr(raw, '{REASON_MARK}') OR instr(raw, '{UNDO_MARK}'))"""
 """Condition for entries that may be a count, a loss or a correction; all others contain none of these texts."""
@@ -58,7 +58,7 @@ CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count' ELSE
 def _sum_triggers(name: str, event: str, row: str, sign: int) -> str:
     """Return a trigger that updates the sums by hour and person, and by hour and location."""
     kind = _KIND_SQL.format(row=row)
-    quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
+    quantity = f"CAST({row}.raw ->> 'quantity' AS REAL)"
     location = f"ifnull({row}.raw ->> 'location_code', '')"
     cleanup = f"""
   DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;

@@ -14,10 +14,11 @@ import apsw
 
 from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_entry_rows import local_rows, log_row
-from aisle.cache.log_schema import LATE_SOURCE, UNDO_MARK
+from aisle.cache.log_schema import COUNT_MARK, UNDO_MARK
 from aisle.cache.parse_stored_row import parse_row
-from aisle.cache.superseded_counts import have_common_pool
+from aisle.cache.superseded_counts import counts_of_product, have_common_pool, taken_back
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_REFUSED, OUTCOME_RESOLVED
+from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.store_time import to_utc_text
 from aisle.operation_body_types import UNDO_PREFIX
@@ -27,27 +28,14 @@ if TYPE_CHECKING:
     from aisle.operation_body_types import LogEntry
 
 
-_LATER_COUNTS = """
-SELECT key, at, raw FROM log INDEXED BY log_counted
-WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"') ORDER BY at
-"""
-_LATE_ENTRIES = f"""
-SELECT key, at, raw FROM log INDEXED BY log_at
-WHERE at = ? AND product_number = ? AND raw ->> 'source' = '{LATE_SOURCE}'
+_COUNT_BEFORE = f"""
+SELECT key, raw ->> 'counted_quantity' FROM log INDEXED BY log_counted
+WHERE product_number = ?1 AND at < ?2 AND instr(raw, '{COUNT_MARK}')
+AND lower(ifnull(raw ->> 'location_code', '')) = lower(?3)
+AND (?4 = 0 OR CAST(ifnull(raw ->> 'stock_pool', 0) AS INTEGER) IN (0, ?4))
+AND ifnull(raw ->> 'customer_order_number', '') = '' ORDER BY at DESC LIMIT 1
 """  # noqa: S608 - a word of our own
-_LATE_COUNT_BEFORE = f"""
-SELECT key, at, raw FROM (
-  SELECT key, at, product_number, raw FROM log INDEXED BY log_counted
-  WHERE product_number = ?1 AND at < ?2 AND instr(raw, '"counted_quantity"')
-  AND lower(ifnull(raw ->> 'location_code', '')) = lower(?3)
-  AND (?4 = 0 OR CAST(ifnull(raw ->> 'stock_pool', 0) AS INTEGER) IN (0, ?4))
-  AND ifnull(raw ->> 'customer_order_number', '') = '' ORDER BY at DESC LIMIT 1
-) c WHERE EXISTS (
-  SELECT 1 FROM log l INDEXED BY log_at
-  WHERE l.at = c.at AND l.product_number = c.product_number AND l.raw ->> 'source' = '{LATE_SOURCE}'
-)
-"""  # noqa: S608 - a word of our own
-"""The last count of these goods before a time, if something at its time came late."""
+"""The last count of these free goods before a time."""
 _UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
 _LOCAL_UNDO_ENTRIES = f"""
 SELECT * FROM operation INDEXED BY operation_logs
@@ -145,10 +133,9 @@ def last_count_after(
 
 def _counts_in_log(cache: apsw.Connection, product: str, at: str) -> Iterator[EntryRow]:
     """Yield the counts of free stock of a product after this time."""
-    for key, when, raw in fetch(cache, _LATER_COUNTS, product, at):
-        entry = parse_row(raw)
+    for key, when, entry in counts_of_product(cache, product, at):
         if not entry.get("customer_order_number"):
-            yield log_row(str(key), str(when), entry)
+            yield log_row(key, when, entry)
 
 
 def _may_stand(row: EntryRow) -> bool:
@@ -187,17 +174,18 @@ def booked_for_undo(cache: apsw.Connection, outbox: apsw.Connection, undo: LogEn
         return Booked(None)
     booked = found[0]
     undone = undone_entries(cache, outbox, booked["at"])
-    is_count = booked["counted_quantity"] is not None and not is_taken_back(cache, booked)
-    return Booked(_change_with_late_part(cache, booked), later_count(cache, booked, undone), is_count)
+    cancelled = taken_back(cache, [booked["key"]]).get(booked["key"], Decimal(0))
+    change = None if booked["difference"] is None else booked["difference"] + cancelled
+    is_count = booked["counted_quantity"] is not None and not cancelled
+    return Booked(change, later_count(cache, booked, undone), is_count)
 
 
 def unused_count_before(cache: apsw.Connection, row: EntryRow) -> Decimal | None:
     """Return the count of the same goods before this one, if the service does not use it because of this one."""
     if row["counted_quantity"] is None:
         return None
-    found = fetch(cache, _LATE_COUNT_BEFORE, row["product_number"], row["at"], row["location_code"], row["pool"])
-    before = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found]
-    return next((each["counted_quantity"] for each in before if is_taken_back(cache, each)), None)
+    before = dict(fetch(cache, _COUNT_BEFORE, row["product_number"], row["at"], row["location_code"], row["pool"]))
+    return next((to_decimal(before[key]) for key in taken_back(cache, before)), None)
 
 
 def _entries_of_moment(outbox: apsw.Connection, moment: str) -> list[EntryRow]:
@@ -219,26 +207,5 @@ def _logged_at(cache: apsw.Connection, number: str, moment: str) -> list[EntryRo
 
 
 def _is_undone_by(row: EntryRow, undo: EntryRow) -> bool:
-    is_same_pool = not row["pool"] or not undo["pool"] or row["pool"] == undo["pool"]
+    is_same_pool = have_common_pool(row["pool"], undo["pool"])
     return is_same_pool and not is_undo(row) and is_undone(row, {undone_identity_of(undo)})
-
-
-def _change_with_late_part(cache: apsw.Connection, booked: EntryRow) -> Decimal | None:
-    """Return the change of stock by an entry, with what the service took back because the entry came late."""
-    if booked["difference"] is None:
-        return None
-    return booked["difference"] + late_part(cache, booked)
-
-
-def late_part(cache: apsw.Connection, booked: EntryRow) -> Decimal:
-    """Return what the service took back of an entry in the log, because it had a later count; 0 for nothing."""
-    found = fetch(cache, _LATE_ENTRIES, booked["at"], booked["product_number"])
-    late = (log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found)
-    place = booked["location_code"].casefold(), booked["pool"]
-    same = (row["difference"] or Decimal(0) for row in late if (row["location_code"].casefold(), row["pool"]) == place)
-    return sum(same, Decimal(0))
-
-
-def is_taken_back(cache: apsw.Connection, row: EntryRow) -> bool:
-    """Return True if an entry of the log is a count that the service does not use, because it had a later one."""
-    return row["counted_quantity"] is not None and bool(late_part(cache, row))

@@ -107,7 +107,7 @@ def _apply_claim(header: Row, operation: Operation, is_claimed: bool) -> None:
         header["is_claimed"] = False
         for name in CLAIM_FIELDS:
             header.pop(name, None)
-    elif str(header.get("claimed_on") or "") <= operation.occurred_at:
+    elif not is_later(str(header.get("claimed_on") or ""), operation.occurred_at):
         header["is_claimed"] = True
         header.pop("claimed_name", None)
         claim = (operation.app_user, operation.occurred_at, operation.terminal)

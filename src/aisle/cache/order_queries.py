@@ -25,7 +25,7 @@ from aisle.cache.overlaid_order import (
     PendingOrders,
     SortKey,
     list_change,
-    load_lines,
+    load_lines_of_product,
     load_order_header,
     order_status,
     overlaid_lines,
@@ -81,7 +81,7 @@ MAX_INDEX_HITS = 500
 """Hits of the index beyond which the list itself is scanned, which is faster then."""
 
 
-@declare_query("orders", "search product_number user not_put_down first size", whole_topics("order"))
+@declare_query("orders", "search user not_put_down first size", whole_topics("order"))
 def query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
     """Return the open orders: those started by this user, assigned to them, or with priority, then by pickup date and
     number.
@@ -129,12 +129,12 @@ def _open_orders(context: QueryContext, change: ListChange, ahead: Sequence[str]
     """Return a window on the open orders: those `ahead`, then by pickup date and number."""
     cache = context.cache
     first, size = window_bounds(args, 50)
-    words, product = order_search_words(str(args.get("search") or "")), str(args.get("product_number") or "")
+    words = order_search_words(str(args.get("search") or ""))
     rank_by_number = {number: rank for rank, number in enumerate(ahead)}
-    if words or product:
-        keys = _matching_keys(context, change, words, product, list(rank_by_number))
+    if words:
+        keys = _matching_keys(cache, change, words, list(rank_by_number))
         keys.sort(key=lambda key: rank_by_number.get(key[2], len(rank_by_number)))
-        partly = not product and len(keys) > MAX_HITS
+        partly = len(keys) > MAX_HITS
         keys = keys[:MAX_HITS] if partly else keys
         return WindowRows(_load_headers(context, keys[first : first + size]), len(keys), partly)
     ((listed,),) = fetch(cache, "SELECT ifnull(sum(n), 0) FROM status_tally WHERE status IN ('open', 'partial')")
@@ -233,31 +233,20 @@ def _window_keys(cache: apsw.Connection, change: ListChange, total: int, first: 
     return read_merged_window(read, total, change.extra, first, size)
 
 
-def _matching_keys(
-    context: QueryContext, change: ListChange, words: list[str], product: str, ahead: list[str]
-) -> list[SortKey]:
-    """Return the keys of all open orders with an open line of this product, or with these words.
+def _matching_keys(cache: apsw.Connection, change: ListChange, words: list[str], ahead: list[str]) -> list[SortKey]:
+    """Return the keys of all open orders with these words.
 
     With many hits only the first ones of the list and those `ahead` are returned.
     """
-    cache = context.cache
-    if product:
-        rows = fetch(
-            cache,
-            "SELECT DISTINCT o.pickup, o.sort, o.order_number, o.text FROM line l"
-            " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state = 0",
-            product,
-        )
-    else:
-        rows = _orders_with_words(cache, change, words)
-        rows += fetch(cache, f"{_KEYS_OF_ORDERS} AND state = 0", to_text(ahead)) if ahead else []
+    rows = _orders_with_words(cache, change, words)
+    rows += fetch(cache, f"{_KEYS_OF_ORDERS} AND state = 0", to_text(ahead)) if ahead else []
     rows += fetch(cache, _KEYS_OF_ORDERS, to_text([number for _, _, number in change.extra]))
     keys = {
         (pickup, sort, number)
         for pickup, sort, number, text in rows
         if number not in change.hidden and all(word in text for word in words)
     }
-    return [key for key in sorted(keys) if not product or _needs_product(context, key[2], product)]
+    return sorted(keys)
 
 
 _KEYS_SQL = "SELECT pickup, sort, order_number, text FROM orders"
@@ -286,14 +275,6 @@ def _orders_with_words(cache: apsw.Connection, change: ListChange, words: list[s
     )
 
 
-def _needs_product(context: QueryContext, number: str, product: str) -> bool:
-    """Return True if the order still has an open line of this product."""
-    lines = load_lines(context.cache, number, product)
-    header: Row = {"order_number": number}
-    apply_to_order(header, lines, context.pending_orders.get(number, ()), None)
-    return any(not is_line_complete(line) for line in lines)
-
-
 @declare_query("orders_with_product", "product_number first size", whole_topics("order"))
 def orders_with_product(context: QueryContext, args: Args) -> QueryResult[OrdersWithProductRow]:
     """Return the unclosed orders with this product, those that still need some first; by pickup date.
@@ -313,7 +294,7 @@ def _order_with_product(context: QueryContext, number: str, product: str) -> Ord
     row = load_order_header(context, number)
     if row is None or not row["is_active"] or row["is_rejected"]:
         return None
-    lines = load_lines(context.cache, number, product)
+    lines = load_lines_of_product(context.cache, number, product)
     if number in context.pending_orders:
         numbers = {line["line_number"] for line in lines}
         lines = [line for line in overlaid_lines(context, number) if line["line_number"] in numbers]
@@ -495,7 +476,7 @@ def _load_full_lines(context: QueryContext, number: str) -> list[Row]:
         " WHERE l.order_number = ? ORDER BY l.line_number",
         number,
     )
-    lines = [_full_line(*row) for row in rows]
+    lines = [_full_line(number, *row) for row in rows]
     _leave_out_held_goods(context, [line for line in lines if line.pop("is_stock_of_product")])
     walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["locations"]})
     for line in lines:
@@ -512,6 +493,7 @@ def _leave_out_held_goods(context: QueryContext, lines: Iterable[Row]) -> None:
 
 
 def _full_line(
+    order_number: str,
     line_number: int,
     product: str,
     raw: str,
@@ -524,7 +506,7 @@ def _full_line(
     line = parse_row(raw)
     own_locations = line_locations(line)
     locations = own_locations or (stock_locations(parse_row(stock)) if stock else [])
-    held = held_locations(line)
+    held = held_locations(line, order_number)
     line.pop("store_locations", None)
     line.update(
         line_number=line_number,

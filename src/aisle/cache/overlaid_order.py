@@ -79,7 +79,7 @@ def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
     if earlier and earlier.operations is operations and earlier[:2] == (header, cached_lines):
         return earlier
     row = {**parse_header(raw, number, pickup), "lines_known": began is not None}
-    lines = [_line_with_put_down(parse_row(raw), line) for line, raw in cached_lines]
+    lines = [_line_with_put_down(parse_row(raw), number, line) for line, raw in cached_lines]
     apply_to_order(row, lines, operations, began)
     picked = sum((to_decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else picked
     row["picked_quantity"] = picked_quantity(row, picked)
@@ -89,8 +89,8 @@ def overlaid_order(context: QueryContext, number: str) -> OverlaidOrder | None:
     return order
 
 
-def _line_with_put_down(line: Row, number: int) -> Row:
-    return {**line, "line_number": number, "put_down": held_locations(line)}
+def _line_with_put_down(line: Row, order_number: str, line_number: int) -> Row:
+    return {**line, "line_number": line_number, "put_down": held_locations(line, order_number)}
 
 
 _PUT_DOWN = "SELECT DISTINCT location_code FROM put_down WHERE order_number = ? ORDER BY location_code"
@@ -289,11 +289,6 @@ def _is_picked_enough(context: QueryContext, line: Row) -> bool:
 ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
 
 
-_LINES_OF_PRODUCT = (
-    "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"
-)
-
-
 def parse_header(raw: str, number: str, pickup: str) -> Row:
     """Parse the header of an order and set the fields that every order has."""
     row = parse_row(raw)
@@ -305,7 +300,12 @@ def parse_header(raw: str, number: str, pickup: str) -> Row:
     return row
 
 
-def load_lines(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
-    """Return the cached lines of an order, or those of one product."""
-    rows = fetch(cache, _LINES_OF_PRODUCT, number, product) if product else fetch(cache, ORDER_LINES, number)
-    return [{**parse_row(raw), "line_number": line} for line, raw in rows]
+_LINES_OF_PRODUCT = (
+    "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"
+)
+
+
+def load_lines_of_product(cache: apsw.Connection, number: str, product: str) -> list[Row]:
+    """Return the cached lines of an order with this product."""
+    found = fetch(cache, _LINES_OF_PRODUCT, number, product)
+    return [{**parse_row(raw), "line_number": line} for line, raw in found]

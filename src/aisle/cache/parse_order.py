@@ -134,13 +134,13 @@ def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
     picked = number_field(raw, "picked_quantity") or 0
     product, pickup, barcode = (text_field(raw, name) for name in ("product_number", "pickup_date", "barcode"))
     in_hand, held = in_hand_and_held(order_number, line_number, raw, picked)
-    is_inconsistent = int(bool(find_inconsistency(raw)))
+    is_inconsistent = int(bool(find_inconsistency(order_number, raw)))
     return OrderLineRow(
         order_number, line_number, product, dump_row(raw), in_hand, is_inconsistent, held, picked, pickup, barcode
     )
 
 
-def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
+def find_inconsistency(order_number: str, raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
     """Return what is impossible in a line, or None. interface: Line location.
 
     (`more`, excess of the picked over the ordered quantity, ordered quantity), or (`missing`, excess of the moved
@@ -154,7 +154,9 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
         return "more", picked - ordered, ordered
     if moved > 0 and isinstance(entries, list) and entries:
         at_locations = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
-        quantities = [each.get("quantity") for each in at_locations if each.get("customer_order_number")]
+        quantities = [
+            each.get("quantity") for each in at_locations if text_field(each, "customer_order_number") == order_number
+        ]
         if None in quantities:
             return None
         at_location = sum((to_decimal(quantity) for quantity in quantities), Decimal(0))

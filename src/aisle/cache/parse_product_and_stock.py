@@ -66,8 +66,8 @@ class StockRow(NamedTuple):
     quantity: int | float
     barcode: str
     raw: str
-    locations: tuple[LocationStock, ...] | None
-    """Each location in `raw` once; None if the answer has no locations."""
+    locations: tuple[LocationStock, ...]
+    """Each location in `raw` once."""
     expiry_check: str
     """Day of the store on which its expiry date is checked next; empty if none is set."""
 
@@ -107,17 +107,17 @@ def parse_stock(service_row: object, store: str) -> StockRow:
     product_number = key_field(raw, "product_number")
     if text_field(raw, "store_number") not in ("", store):
         raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')}", "store_number")
-    locations = raw.get("store_locations")
-    if locations is not None and not isinstance(locations, list):
+    locations = raw.get("store_locations") or []
+    if not isinstance(locations, list):
         raise InvalidRow("store_locations is no list", "store_locations")
-    check_entries(locations or (), "store_locations")
+    check_entries(locations, "store_locations")
     return StockRow(
         product_number,
         text_field(raw, "product_description"),
         required_number(raw, "most_likely_quantity"),
         text_field(raw, "barcode"),
         dump_row(raw),
-        None if locations is None else parse_location_stock(locations),
+        parse_location_stock(locations),
         expiry_check_day(raw),
     )
 

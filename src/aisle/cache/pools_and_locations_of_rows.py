@@ -78,12 +78,12 @@ def line_locations(raw: Row) -> list[LocationStockRow]:
     ]
 
 
-def held_locations(raw: Row) -> list[PutDownRow]:
-    """Return the locations where goods of an order line are held. interface: Line location."""
+def held_locations(raw: Row, order_number: str) -> list[PutDownRow]:
+    """Return the locations where goods of a line of this order are held. interface: Line location."""
     return [
         {"location_code": str(entry["location_code"]), "quantity": entry_quantity(entry, "most_likely_pool_")}
         for entry in location_entries(raw)
-        if entry.get("location_code") and entry.get("customer_order_number")
+        if entry.get("location_code") and str(entry.get("customer_order_number") or "") == order_number
     ]
 
 
@@ -98,7 +98,7 @@ def entry_quantity(entry: Row, pool_prefix: str) -> Decimal | None:
 def _location_row(entry: Row, code: str, pool_prefix: str) -> LocationStockRow:
     return {
         "location_code": str(entry[code]),
-        "location_order": entry.get("location_order"),
+        "location_order": to_decimal(entry.get("location_order")) or None,
         "quantity": entry_quantity(entry, pool_prefix),
         "pools": pool_quantities(entry, pool_prefix),
         "default_stock_pool": entry.get("default_stock_pool"),
@@ -112,7 +112,7 @@ def sort_by_walk_order(locations: Sequence[L], orders: Mapping[str, Number]) -> 
     return sorted(
         locations,
         key=lambda location: (
-            to_decimal(location["location_order"]) or NO_WALK_ORDER,
+            to_decimal(location["location_order"], NO_WALK_ORDER),
             natural_key(str(location["location_code"])),
         ),
     )

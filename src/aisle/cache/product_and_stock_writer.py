@@ -12,19 +12,10 @@ from typing import Any, NamedTuple
 import apsw
 
 from aisle.cache.differences_and_negative_stock import negative_stock
-from aisle.cache.parse_product_and_stock import ProductRow, StockRow, parse_location_stock, product_index_text
+from aisle.cache.parse_product_and_stock import ProductRow, StockRow, product_index_text
 from aisle.cache.product_code_writer import CodeChanges, all_codes, decode_codes, encode_codes
 from aisle.cache.row_writing import encode_keys, split_chunks, unseen_sql, upsert
-from aisle.cache.service_row_parsing import dump_row
 from aisle.host.database import fetch, fetch_one
-
-
-def keep_known_locations(row: StockRow, known_row: str) -> StockRow:
-    """Return a stock entry that has no locations with those of the earlier row."""
-    locations = json.loads(known_row).get("store_locations") or []
-    raw = {**json.loads(row.raw), "store_locations": locations}
-    return row._replace(raw=dump_row(raw), locations=parse_location_stock(locations))
-
 
 NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""
@@ -122,8 +113,6 @@ class _StockBatch:
         """Collect a stock entry. Return True if it differs from the cached one."""
         began = self._read_began
         if old is not None and old.stock is not None:
-            if row.locations is None and '"store_locations"' in old.stock:
-                row, began = keep_known_locations(row, old.stock), old.read_began or 0.0
             if row.raw == old.stock:
                 if began != old.read_began:
                     self._confirmed.append((began, old.id))
@@ -141,8 +130,7 @@ class _StockBatch:
         if NEGATIVE_MARK in row.raw:
             negative = enumerate(negative_stock(json.loads(row.raw)))
             self._negative_stock += [(n, code, str(quantity), old.id) for n, (code, quantity) in negative]
-        if row.locations:
-            self._locations += [(old.id, n, *location) for n, location in enumerate(row.locations)]
+        self._locations += [(old.id, n, *location) for n, location in enumerate(row.locations)]
         return True
 
     def _add_uncatalogued(self, row: StockRow, old: _KnownProduct | None) -> _KnownProduct:

@@ -285,8 +285,17 @@ def _word_query(word: str) -> str:
     """Return the index query of a word among others."""
     if len(word) > 2:
         return f'"{word}"'
-    piece = word if len(word) > 1 else f" {word}"
-    return "(" + " OR ".join(f'"{piece}{after}"' for after in NEXT_CHARACTERS) + ")"
+    return beginning_query(word) if len(word) == 1 else _continued_query(word)
+
+
+def beginning_query(text: str) -> str:
+    """Return the index query of words that begin so."""
+    return f'" {text}"' if len(text) > 1 else _continued_query(f" {text}")
+
+
+def _continued_query(pair: str) -> str:
+    """Return the index query of two characters with any Latin one after them."""
+    return "(" + " OR ".join(f'"{pair}{after}"' for after in NEXT_CHARACTERS) + ")"
 
 
 def _is_exact(row: HitRow, text: str) -> bool:

@@ -33,7 +33,7 @@ class QueryContext:
         self.pools: Mapping[int, str] = {}
         """Names of the configured stock pools; empty for those that the store names."""
         self.weight_tolerance = Decimal(0)
-        """Percentage that a picked line of goods by weight may lack."""
+        """Percentage that a picked or received line of goods by weight may lack."""
         self.overlay = Overlay(outbox)
         self._kept: dict[type, Any] = {}
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import apsw
+
 from aisle.cache.delivery_queries import list_deliveries
 from aisle.cache.list_window import QueryResult
 from aisle.cache.location_queries import list_locations
 from aisle.cache.order_board_queries import query_order_board
-from aisle.cache.product_queries import query_products
+from aisle.cache.product_queries import beginning_query, query_products
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
 from aisle.host.database import fetch
@@ -35,9 +37,14 @@ MAX_SHORT_LETTERS = 4
 MAX_CORRECTIONS = 8
 """Most words that are tried in place of one word."""
 
-_TEXTS = """
-SELECT text FROM orders UNION ALL SELECT text FROM product UNION ALL SELECT text FROM delivery
+MAX_TEXTS = 200
+"""Most texts of a kind that are read for each part of a word, because people wait at each letter."""
+
+_ORDER_TEXTS = """
+SELECT text FROM orders WHERE id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT ?)
 """
+_PRODUCT_TEXTS = "SELECT text FROM product WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)"
+_DELIVERY_TEXTS = "SELECT text FROM delivery ORDER BY id DESC LIMIT ?"
 
 
 @declare_query("records", "search now", whole_topics("order", "product", "location", "delivery"))
@@ -77,7 +84,7 @@ def _near_words(context: QueryContext, word: str) -> list[str]:
     """Return beginnings of words of the store that differ from this word in one character, the commonest first."""
     counts: dict[str, int] = {}
     lengths = (len(word) - 1, len(word), len(word) + 1)
-    for (text,) in fetch(context.cache, _TEXTS):
+    for text in _texts_like(context.cache, word):
         for other in text.split():
             if abs(len(other) - len(word)) <= 1 or len(other) > len(word):
                 for length in lengths:
@@ -85,6 +92,19 @@ def _near_words(context: QueryContext, word: str) -> list[str]:
     is_short = len(word) <= MAX_SHORT_LETTERS
     near = (each for each in counts if differs_in_one(word, each) and not (is_short and each[0] != word[0]))
     return sorted(near, key=lambda other: (-counts[other], other))[:MAX_CORRECTIONS]
+
+
+def _texts_like(cache: apsw.Connection, word: str) -> set[str]:
+    """Return texts with a part that this word keeps whichever of its characters is wrong: beginning or end."""
+    beginning = word[: max(1, min(3, len(word) - MAX_SHORT_LETTERS))]
+    texts = fetch(cache, _DELIVERY_TEXTS, MAX_TEXTS)
+    texts += fetch(cache, _PRODUCT_TEXTS, beginning_query(beginning), MAX_TEXTS)
+    ends = [word[-3:]] if len(word) > MAX_SHORT_LETTERS else []
+    for end in ends:
+        texts += fetch(cache, _PRODUCT_TEXTS, f'"{end}"', MAX_TEXTS)
+    for part in (beginning, *ends):
+        texts += fetch(cache, _ORDER_TEXTS, f'"{part}"*', MAX_TEXTS)
+    return {str(text) for (text,) in texts}
 
 
 def differs_in_one(word: str, other: str) -> bool:

@@ -16,6 +16,7 @@ from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
+from aisle.cache.superseded_counts import counts_of_product
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
@@ -37,11 +38,6 @@ SELECT app_user, occurred_at, body FROM operation INDEXED BY operation_live
 WHERE live = 1 AND operation = 'write-recounts' AND state NOT IN ('rejected', 'closed') ORDER BY n
 """
 
-_COUNTS_IN_LOG = """
-SELECT key, at, raw FROM log INDEXED BY log_counted
-WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"')
-"""
-
 _LOCAL_COUNTS = """
 SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
@@ -49,14 +45,10 @@ AND superseded_by = ''
 """
 
 
-@declare_query("recounts", "keys first size", whole_topics("recount"))
+@declare_query("recounts", "first size", whole_topics("recount"))
 def query_recounts(context: QueryContext, args: Args) -> QueryResult[RecountsRow]:
-    """Return a window on the ordered recounts, or those with these `keys`."""
-    rows = open_recounts(context.cache, context.outbox)
-    if args.get("keys"):
-        matching = [row for row in rows if row["key"] in args["keys"]]
-        return matching, len(matching)
-    return page(rows, args, 50)
+    """Return a window on the ordered recounts."""
+    return page(open_recounts(context.cache, context.outbox), args, 50)
 
 
 def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:
@@ -163,8 +155,8 @@ class _CountTimes:
         is_local = row["kind"] == LOCAL_ONLY
         if (self._counted_at if is_local else self._live_at).get(key, 0.0) > _to_seconds(ordered):
             return True
-        logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if is_local else ()
-        entries = (log_row(str(name), str(at), parse_row(raw)) for name, at, raw in logged)
+        logged = counts_of_product(self._cache, row["product_number"], ordered) if is_local else ()
+        entries = (log_row(name, at, entry) for name, at, entry in logged)
         return any(self._stands(entry) and product_location(entry) == key for entry in entries)
 
 

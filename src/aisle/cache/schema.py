@@ -10,8 +10,18 @@ ORDER_OPEN, ORDER_PICKED, ORDER_CLOSED = 0, 1, 2
 MIN_SEARCH_PART = 2
 """Shortest part of a word in the index of orders, in letters."""
 
-STATUS_SQL = """
-CASE state WHEN 1 THEN 'picked' WHEN 0 THEN CASE WHEN picked_quantity > 0 THEN 'partial' ELSE 'open' END
+
+def number_sql(name: str, row: str = "raw") -> str:
+    """Return the SQL for a number of a row, which some services write as text."""
+    return f"CAST({row} ->> '{name}' AS REAL)"
+
+
+_PICKED_SQL = f"""coalesce(picked_quantity, iif(ifnull(raw ->> 'is_picked', 0) IN (1, 'true'),
+  {number_sql("total_quantity")}, {number_sql("total_delivery_quantity")}))"""
+"""Picked quantity of an order; as long as its lines are unread, its header states it (see `picked_quantity`)."""
+
+STATUS_SQL = f"""
+CASE state WHEN 1 THEN 'picked' WHEN 0 THEN CASE WHEN {_PICKED_SQL} > 0 THEN 'partial' ELSE 'open' END
 ELSE CASE WHEN ifnull(raw ->> 'is_active', 1) IN (1, 'true') AND ifnull(raw ->> 'is_rejected', 0) IN (1, 'true')
   THEN 'rejected' ELSE 'finished' END END
 """
@@ -25,14 +35,17 @@ IS_CLAIMED_SQL = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
 CLAIMANT_SQL = f"CASE WHEN {IS_CLAIMED_SQL} THEN lower(ifnull(raw ->> 'claimed_by', '')) ELSE '~' END"
 """Claimant of an order; a sort value after all names for an order that nobody has claimed."""
 
-PROGRESS_SQL = "ifnull(min(1.0, picked_quantity * 1.0 / nullif(raw ->> 'total_quantity', 0)), 0.0)"
+PROGRESS_SQL = f"ifnull(min(1.0, {_PICKED_SQL} / nullif({number_sql('total_quantity')}, 0)), 0.0)"
 """Picked share of an order, from 0 to 1."""
 
-IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
+IS_SHORT_SQL = f"(raw ->> 'is_picked') IN (1, 'true') AND {number_sql('picked_quantity')} < {number_sql('quantity')}"
 """Condition for a line closed short of the ordered quantity."""
 
-_IS_OVER_PICKED_OR_MOVED_SQL = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
-"""Condition for a line with excess picks or with goods at locations, to compare the two."""
+
+def is_over_picked_or_moved_sql(row: str = "raw") -> str:
+    """Return the condition for a line with excess picks or with goods at locations, to compare the two."""
+    picked, ordered, moved = (number_sql(f"{name}quantity", row) for name in ("picked_", "", "moved_"))
+    return f"({picked} > {ordered} OR {moved} > 0)"
 
 
 def _tally(name: str, column: str, table: str) -> str:
@@ -107,7 +120,7 @@ CREATE INDEX line_product ON line (product_number);
 CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
 CREATE INDEX line_short ON line (order_number) WHERE {IS_SHORT_SQL};
 CREATE INDEX line_inconsistent ON line (order_number, line_number) WHERE is_inconsistent;
-CREATE INDEX line_over_picked ON line (order_number) WHERE {_IS_OVER_PICKED_OR_MOVED_SQL};
+CREATE INDEX line_over_picked ON line (order_number) WHERE {is_over_picked_or_moved_sql()};
 CREATE TABLE put_down (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,
@@ -146,7 +159,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 42
+SCHEMA_VERSION = 44
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -357,6 +370,7 @@ CREATE TABLE delivery_line (
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX delivery_line_product ON delivery_line (product_number);
+CREATE INDEX delivery_line_barcode ON delivery_line (raw ->> 'barcode') WHERE product_number = '';
 CREATE INDEX delivery_line_missing ON delivery_line (product_number) WHERE {IS_MISSING_SQL};
 CREATE INDEX delivery_line_excess ON delivery_line (order_number, line_number) WHERE {IS_EXCESS_SQL};
 CREATE TABLE receipt (

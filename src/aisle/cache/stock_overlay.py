@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.locations import HeldGoodsRow
     from aisle.operation_body_types import LineUpdate
 
-PendingByProduct = Mapping[str, Sequence[Operation]]
-"""Pending operations by product, oldest first."""
-
 POOL_NUMBERS = range(1, 11)
 
 

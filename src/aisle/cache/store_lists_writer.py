@@ -109,6 +109,7 @@ class LocationRow(NamedTuple):
 
     location_code: str
     location_order: int | float | None
+    """Order on a walk; None if it has none, for which our own service writes 0."""
     raw: str
 
 
@@ -116,7 +117,7 @@ def parse_location(service_row: object) -> LocationRow:
     """Parse a location. Its stock is left out, because the stock list has it. interface: Location."""
     raw = require_object(service_row)
     text = dump_row({name: raw[name] for name in raw if name != "stock"})
-    return LocationRow(key_field(raw, "location_code"), number_field(raw, "location_order"), text)
+    return LocationRow(key_field(raw, "location_code"), number_field(raw, "location_order") or None, text)
 
 
 _INSERT_TAGS = """

@@ -1,7 +1,7 @@
 """Features that a service announces beyond the interface, by the header `Aisle-Features`, and reads that need them.
 
 `Aisle-Features: idempotency=30d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, claims,
-changes, people, receipt-line, taken-time`.
+changes, people, receipt-line, taken-time, undone-time, expiry-dates`.
 
 A service that only implements the interface announces nothing, and is sent nothing beyond the interface.
 """
@@ -64,6 +64,10 @@ class Features(NamedTuple):
     """An entry that comes from a receipt may name the line of its delivery."""
     taken_time: bool = False
     """`taken_datetime` of a movement's item is when the goods left their location, before they arrived."""
+    undone_time: bool = False
+    """`undone_datetime` of a movement's item is when the movement was that it undoes."""
+    expiry_dates: bool = False
+    """The service keeps the dates that people give at the expiry checks of a product, and the nearest one stands."""
     named_orders: bool = False
     """Several orders can be read in one request, by their numbers."""
     audit: bool = False

@@ -239,7 +239,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: 
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
         return Turn(state._replace(pools=parse_pools(rows)))
-    if id_ == find_and_report_refusals.REFUSED_QUERY:
+    if id_ == find_and_report_refusals.REFUSED_ENTRIES:
         return undo_adjustment.send_undo(state, rows, context)
     if id_ == undo_sent_count.BOOKED_QUERY:
         return undo_adjustment.check_later_count(state, rows)

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aisle.jobs.job import Context, Event, LocalNote, Query, Rows, Turn
-from aisle.jobs.list_cursor_and_search import ListOptions
+from aisle.jobs.list_cursor_and_search import ListOptions, Replaceable
 from aisle.jobs.pages_and_page_job import CHOICES_ID, Action, Page
 from aisle.jobs.view import BACK, KeyHint, ListView, Msg, Row, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice
@@ -35,15 +35,12 @@ PRESENT_NAMES: Final = {
 row when the message of a title gets another id."""
 
 
-class ListWithOptions(Protocol):
+class ListWithOptions(Replaceable, Protocol):
     """State of a list page."""
 
     @property
     def options(self) -> ListOptions:
         """What a person chose for the list."""
-
-    def _replace(self, *args: Any, **fields: Any) -> Any:
-        """Return a changed copy, as every NamedTuple does."""
 
 
 W = TypeVar("W", bound=ListWithOptions)
@@ -79,7 +76,7 @@ class ColumnPage(Page[W], Generic[W]):
         return Accepts(choices=len(self._titles), command_letters="a")
 
     def actions(self, state: W) -> tuple[Action[W], ...]:
-        return (Action(msg("columns.usual"), self._show_usual, "a"),)
+        return (Action(msg("columns.usual"), lambda state, context: self._keep(state, (), context), "a"),)
 
     def handle_other_input(self, state: W, event: Event, context: Context) -> Turn[W]:
         """Show a column as the last one, or hide it. One column stays."""
@@ -90,20 +87,18 @@ class ColumnPage(Page[W], Generic[W]):
         return self._keep(state, (others or shown) if name in shown else (*shown, name), context)
 
     def go_back(self, state: W, context: Context) -> Turn[W]:
-        return Turn(_with_options(state, is_choosing_columns=False))
+        return Turn(with_options(state, is_choosing_columns=False))
 
     def _shown(self, state: W) -> tuple[str, ...]:
         return state.options.columns or self._usual
 
-    def _show_usual(self, state: W, context: Context) -> Turn[W]:
-        return self._keep(state, (), context)
-
     def _keep(self, state: W, columns: tuple[str, ...], context: Context) -> Turn[W]:
-        fresh = _with_options(state, columns=columns)
+        fresh = with_options(state, columns=columns)
         return Turn(fresh, (choices_note(fresh.options, self.name, context),))
 
 
-def _with_options(state: W, **fields: Any) -> W:
+def with_options(state: W, **fields: Any) -> W:
+    """Return the state of a list with these options."""
     changed: W = state._replace(options=state.options._replace(**fields))
     return changed
 

@@ -12,13 +12,13 @@ from aisle.jobs.view import WRONG, Verdict, msg
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
 
-REFUSED_QUERY = "not_taken"
+REFUSED_ENTRIES = "not_taken"
 
 
 def query_refused_since(moments: Iterable[str]) -> Query:
     """Return the query for refused log entries made at these times or later."""
     args = {"operation": "create-store-product-logs", "since": min(moments)}
-    return Query(REFUSED_QUERY, "refused_operations", args)
+    return Query(REFUSED_ENTRIES, "refused_operations", args)
 
 
 def refused_entry(rows: tuple[RefusedOperationsRow, ...], product: str, counted_at: str) -> RefusedOperationsRow | None:

@@ -70,7 +70,14 @@ class ListOptions(NamedTuple):
     is_choosing_columns: bool = False
 
 
-class ListState(Protocol):
+class Replaceable(Protocol):
+    """Any NamedTuple."""
+
+    def _replace(self, *args: Any, **fields: Any) -> Any:
+        """Return a changed copy."""
+
+
+class ListState(Replaceable, Protocol):
     """State of a window on a list, with its search."""
 
     @property
@@ -96,9 +103,6 @@ class ListState(Protocol):
     @property
     def total(self) -> int:
         """Number of rows in the whole list."""
-
-    def _replace(self, *args: Any, **fields: Any) -> Any:
-        """Return a changed copy, as every NamedTuple does."""
 
 
 W = TypeVar("W", bound=ListState)
@@ -309,12 +313,16 @@ def scroll_window(cursor: int, first: int, total: int, size: int, key: str) -> t
 
 
 def scroll_rows(first: int, total: int, size: int, key: str) -> int:
-    """Return the first row of a list without a cursor after a cursor key or a step of the wheel. The last page is
-    followed by the first."""
+    """Return the first row of a list without a cursor after a cursor key, a step of the wheel, or a page letter. The
+    last page is followed by the first, and the other way round."""
     if key in SCROLL_KEYS:
         return scroll_window(0, first, total, size, key)[1]
-    jump = {"up": -1, "down": 1, "pageup": -size, "pagedown": size, "home": -total, "end": total}.get(key, 0)
-    return 0 if key == "pagedown" and first + jump >= total else max(0, min(first + jump, total - 1))
+    if key in ("pagedown", "n"):
+        return first + size if first + size < total else 0
+    if key in ("pageup", "p"):
+        return max(0, first - size) if first else max(0, total - 1) // size * size
+    jump = {"up": -1, "down": 1, "home": -total, "end": total}.get(key, 0)
+    return max(0, min(first + jump, total - 1))
 
 
 def turn_page(page: int, key: str) -> int:

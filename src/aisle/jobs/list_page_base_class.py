@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs import column_choice, list_cursor_and_search
-from aisle.jobs.column_choice import ColumnPage
+from aisle.jobs.column_choice import ColumnPage, ListWithOptions, with_options
 from aisle.jobs.job import MAX_SORTED, Args, Close, Context, Event, ExportList, Query, Rows, Turn, reply
 from aisle.jobs.list_cursor_and_search import (
-    ListOptions,
     ListState,
+    Replaceable,
     move_cursor,
     page_hints,
     row_at_cursor,
@@ -25,12 +25,8 @@ from aisle.scan.grammar_and_meaning_types import Accepts, CursorKey, Scan, Text,
 from aisle.scan.inputs import CHIP_KEY, MARK_KEYS, ROW_KEY, SORT_KEY
 
 
-class PageState(ListState, Protocol):
+class PageState(ListState, ListWithOptions, Protocol):
     """State of a list page."""
-
-    @property
-    def options(self) -> ListOptions:
-        """What a person chose for the list."""
 
 
 W = TypeVar("W", bound=PageState)
@@ -320,8 +316,7 @@ class ListPage(Page[W], Generic[W, R]):
 
     def with_options(self, state: W, **fields: Any) -> W:
         """Return the state with these options."""
-        changed: W = state._replace(options=state.options._replace(**fields))
-        return changed
+        return with_options(state, **fields)
 
     def pane(self, state: W) -> DetailView | None:
         """Return the details of the row in focus for a wide screen, None if there are none."""
@@ -426,7 +421,7 @@ def next_of(values: Sequence[T], current: T) -> T:
     return values[(values.index(current) + 1) % len(values)] if current in values else values[0]
 
 
-class MarkableList(Protocol):
+class MarkableList(Replaceable, Protocol):
     """State of a list whose rows can be marked."""
 
     @property
@@ -436,9 +431,6 @@ class MarkableList(Protocol):
     @property
     def marked(self) -> tuple[str, ...]:
         """Keys of the marked rows, in the order of marking."""
-
-    def _replace(self, *args: Any, **fields: Any) -> Any:
-        """Return a changed copy, as every NamedTuple does."""
 
 
 M = TypeVar("M", bound=MarkableList)

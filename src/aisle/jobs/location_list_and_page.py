@@ -13,6 +13,7 @@ from aisle.jobs.job import Args, Close, Context, Effect, Event, Query, Refresh, 
 from aisle.jobs.list_cursor_and_search import ListOptions, page_size
 from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PageJob
+from aisle.jobs.parse_product_rows import held_by_order
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
 from aisle.jobs.row_types.orders import OrderRow
@@ -292,10 +293,7 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
 def _held_blocks(products: list[ProductHereRow]) -> tuple[Block, ...]:
     orders: dict[str, list[tuple[Msg, Msg]]] = {}
     for row in products:
-        kept: dict[str, Decimal] = {}
-        for held in row["held"]:
-            kept[held["order_number"]] = kept.get(held["order_number"], Decimal(0)) + held["quantity"]
-        for order, quantity in kept.items():
+        for order, quantity in held_by_order(row["held"]).items():
             orders.setdefault(order, []).append((raw(_label(row)), msg("locations.held", quantity=quantity)))
     return tuple(
         Block(msg("locations.held_title", order=order), tuple(rows), is_title_needed=True)

@@ -523,13 +523,13 @@ class LookUpJob(PageJob[LookUpState]):
                 return _handle_found(state, answer, context)
             case Rows("chosen", (row, *_)):
                 return _open_product(state, row["product_number"], context, row["product_name"])
-            case Rows("sheet", rows):
+            case Rows("product", rows):
                 return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
             case Rows("sales", rows):
                 return Turn(state._replace(sales=parse_sales(rows[0]) if rows else ()))
             case Rows("held_goods", rows):
                 return Turn(state._replace(held=tuple(held_by_order(rows).items())))
-            case Rows("around", rows):
+            case Rows("surrounding", rows):
                 return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
             case Rows("orders_with_product", rows):
                 return Turn(state._replace(waiting_orders=rows))
@@ -561,8 +561,8 @@ def _open_product(state: LookUpState, product: str, context: Context, label: str
 
 def product_queries(product: str) -> tuple[Query, ...]:
     """Return the queries for a product, its stock nearby and its next deliveries."""
-    names = {"sheet": "product", "around": "surrounding", "next_deliveries": "next_deliveries"}
-    return tuple(Query(id_, name, {"product_number": product}, is_live=True) for id_, name in names.items())
+    names = ("product", "surrounding", "next_deliveries")
+    return tuple(Query(name, name, {"product_number": product}, is_live=True) for name in names)
 
 
 def refresh_product(product: str) -> tuple[Refresh, ...]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.job import Args, Changed, Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Turn
-from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, reject_input, turn_page
+from aisle.jobs.list_cursor_and_search import PAGE_LETTERS, Replaceable, reject_input, turn_page
 from aisle.jobs.view import (
     BACK,
     GOOD,
@@ -187,15 +187,12 @@ class Page(ABC, Generic[S]):
         return Turn(state, (Close(),))
 
 
-class PagedState(Protocol):
+class PagedState(Replaceable, Protocol):
     """State of a page that may not fit on the screen."""
 
     @property
     def page(self) -> int:
         """Index of the part shown."""
-
-    def _replace(self, *args: Any, **fields: Any) -> Any:
-        """Return a changed copy, as every NamedTuple does."""
 
 
 P = TypeVar("P", bound=PagedState)

@@ -12,6 +12,7 @@ from aisle.decimal_of_row import to_decimal, to_decimal_or_none
 from aisle.jobs import store_time
 from aisle.jobs.job import format_number
 from aisle.jobs.store_time import UNKNOWN_AGE, due_message, seconds_since
+from aisle.jobs.sums_of_goods_and_progress import sum_by_key
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
@@ -158,18 +159,12 @@ def _parse_location_stock(location: "LocationStockRow", names: Mapping[str, str]
 
 def held_by_order(rows: "Iterable[HeldGoodsRow]", own: Container[str] = ()) -> dict[str, Decimal]:
     """Return how much of a product is held for each order, without the own ones."""
-    by_order: dict[str, Decimal] = {}
-    for row in rows:
-        if row["order_number"] not in own:
-            by_order[row["order_number"]] = by_order.get(row["order_number"], Decimal(0)) + row["quantity"]
-    return by_order
+    return sum_by_key((row["order_number"], row["quantity"]) for row in rows if row["order_number"] not in own)
 
 
 def held_message(held: Iterable[tuple[str, Decimal]]) -> Msg | None:
     """Return how much is held for which orders; None if nothing is."""
-    by_order: dict[str, Decimal] = {}
-    for order, quantity in held:
-        by_order[order] = by_order.get(order, Decimal(0)) + quantity
+    by_order = sum_by_key(held)
     if not by_order:
         return None
     return msg("product.held_for", count=sum(by_order.values(), Decimal(0)), orders=", ".join(by_order))

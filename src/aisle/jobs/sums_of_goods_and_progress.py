@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.view import Msg, join_messages, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHeader
+
+K = TypeVar("K")
 
 
 def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
@@ -35,15 +37,19 @@ class GoodsSum(NamedTuple):
         return not self.pieces and not self.measured
 
 
+def sum_by_key(quantities: Iterable[tuple[K, Decimal]]) -> dict[K, Decimal]:
+    """Return the sum of the quantities with each key, in the order in which the keys come."""
+    sums: dict[K, Decimal] = {}
+    for key, quantity in quantities:
+        sums[key] = sums.get(key, Decimal(0)) + quantity
+    return sums
+
+
 def sum_goods(goods: Iterable[tuple[Decimal, str | None]]) -> GoodsSum:
     """Return the sum of quantities, each with its unit if it is measured, or None if it is in pieces."""
-    pieces, measured = Decimal(0), dict[str, Decimal]()
-    for quantity, unit in goods:
-        if unit is None:
-            pieces += quantity
-        else:
-            measured[unit] = measured.get(unit, Decimal(0)) + quantity
-    return GoodsSum(pieces, tuple((unit, quantity) for unit, quantity in measured.items() if quantity))
+    sums = sum_by_key((unit, quantity) for quantity, unit in goods)
+    pieces = sums.pop(None, Decimal(0))
+    return GoodsSum(pieces, tuple((unit, quantity) for unit, quantity in sums.items() if unit is not None and quantity))
 
 
 def add_goods(sums: Iterable[GoodsSum]) -> GoodsSum:

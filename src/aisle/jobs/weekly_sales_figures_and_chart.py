@@ -53,15 +53,11 @@ def _refuse_constant(text: str) -> NoReturn:
 def _split_text(text: str) -> Any:
     parts = [_PAIR.split(part, maxsplit=1) for part in _SEPARATOR.split(text.strip(" []{};,|\n\t")) if part]
     values = [part[-1] for part in parts]
-    if not all(_is_figure(value) for value in values):
+    if not all(re.fullmatch(r"-?\d+(\.\d+)?", value) for value in values):
         return None
     if all(len(part) == 2 for part in parts):
         return {part[0].strip("\"'"): part[1] for part in parts}
     return values if all(len(part) == 1 for part in parts) else None
-
-
-def _is_figure(text: str) -> bool:
-    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
 
 
 def _make_figures(pairs: Iterable[tuple[Any, Any]]) -> tuple[Figure, ...]:

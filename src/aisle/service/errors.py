@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any
 
 from aisle.errors import AisleError
@@ -12,26 +13,6 @@ from aisle.errors import AisleError
 SUCCESS = b'{"success":true}'
 JSON_TYPE = "application/json"
 PROBLEM_TYPE = "application/problem+json"
-
-STATUS_TITLES = {
-    400: "The request is malformed",
-    401: "A valid token is needed",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Wrong method",
-    408: "The request came too slowly",
-    409: "In conflict with what is stored",
-    412: "Changed in the meantime",
-    413: "The request is too large",
-    414: "The address is too long",
-    415: "Not in this form",
-    422: "Against a rule",
-    425: "Not before the host has looked",
-    429: "Too many requests",
-    431: "The headers are too large",
-    500: "The service failed",
-    503: "Not available now",
-}
 
 
 class Refusal(AisleError):
@@ -61,7 +42,7 @@ class Refusal(AisleError):
             "success": False,
             "message": f"{where}{self.message}",
             "type": "about:blank",
-            "title": STATUS_TITLES.get(self.status, "Refused"),
+            "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.message,
         }

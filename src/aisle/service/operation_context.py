@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -36,6 +37,8 @@ CHAIN = "*"
 _MAX_STORES = 1 << 20
 _CLOCK_TOLERANCE_S = 120.0
 """Seconds that the clocks of a host and the service may differ."""
+_MAX_NAMED_FIELDS = 12
+"""Maximum number of changed fields that a header names."""
 _CHANGE_COUNTER = "change"
 """Counter of changes."""
 CHANGES_FORGOTTEN = "change_forgotten"
@@ -131,9 +134,9 @@ class Context:
     response_headers: dict[str, str] = field(default_factory=dict)
     """Headers of the answer. That of a write is kept without them, and a repetition gets none."""
     _record_counts: Counter[str] = field(default_factory=Counter)
+    _field_changes: dict[str, list[Any]] = field(default_factory=dict)
+    """Changed fields of records, each with the number of these and the first one."""
     _deferred: list[Statement] = field(default_factory=list)
-    _reserved_numbers: dict[str, range] = field(default_factory=dict)
-    """Numbers of changes that were reserved before the end of the operation, by store."""
     _changes: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
@@ -165,18 +168,9 @@ class Context:
         return subtract_seconds(created_on, _CLOCK_TOLERANCE_S) > self.occurred_on
 
     async def next_numbers(self, store_number: str, name: str, count: int = 1) -> int:
-        """Return the first of `count` new numbers. Numbers increase in the order in which transactions are committed.
-
-        The numbers for the changes recorded so far are reserved in the same statement, since they will be needed.
-        """
-        marks = len(self._changes.get(store_number, ()))
-        if name == _CHANGE_COUNTER or not marks or store_number in self._reserved_numbers:
-            row = await self.tx.one(changes_sql.COUNTER_NEXT, store_number, name, count)
-            return int(row[0]) - count + 1 if row else 1
-        rows = await self.tx.all(changes_sql.COUNTERS_NEXT, store_number, name, count, _CHANGE_COUNTER, marks)
-        last = {str(row[0]): int(row[1]) for row in rows}
-        self._reserved_numbers[store_number] = range(last[_CHANGE_COUNTER] - marks + 1, last[_CHANGE_COUNTER] + 1)
-        return last[name] - count + 1
+        """Return the first of `count` new numbers. They increase in the order in which transactions are committed."""
+        row = await self.tx.one(changes_sql.COUNTER_NEXT, store_number, name, count)
+        return int(row[0]) - count + 1 if row else 1
 
     async def last_number(self, store_number: str, name: str) -> int:
         """Return the last number that was given; 0 if there is none."""
@@ -193,6 +187,14 @@ class Context:
         counts = ", ".join(f"{name}={count:d}" for name, count in self._record_counts.items())
         self.response_headers["Aisle-Records"] = counts
 
+    def count_field_changes(self, changes: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Count changes of fields of records; the first of each comes with store, key, and value before and after."""
+        for name, first in changes:
+            if name in self._field_changes or len(self._field_changes) < _MAX_NAMED_FIELDS:
+                self._field_changes.setdefault(name, [0, *first])[0] += 1
+        if self._field_changes:
+            self.response_headers["Aisle-Changes"] = json.dumps(self._field_changes)
+
     def defer(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Defer rows of a statement to the end of the operation. Nothing later in it may read or write these rows."""
         self.defer_all((sql, row) for row in rows)
@@ -208,13 +210,10 @@ class Context:
         """
         mark = f"{self.op_id}-{secrets.token_hex(4)}"
         for store_number, marks in self._changes.items():
-            numbers = [*self._reserved_numbers.get(store_number, ())]
-            if more := len(marks) - len(numbers):
-                first = await self.next_numbers(store_number, _CHANGE_COUNTER, more)
-                numbers += range(first, first + more)
-            numbered_changes = zip(marks, numbers, strict=True)
-            self.defer(changes_sql.CHANGE_SET, [(store_number, *key, seq, self.now) for key, seq in numbered_changes])
-            self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
+            first = await self.next_numbers(store_number, _CHANGE_COUNTER, len(marks))
+            rows = [(store_number, *key, seq, self.now) for seq, key in enumerate(marks, first)]
+            self.defer(changes_sql.CHANGE_SET, rows)
+            self.defer(writes_sql.WRITE_HISTORY_ADD, [(store_number, first + len(marks) - 1, mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)
 

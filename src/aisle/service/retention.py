@@ -156,7 +156,10 @@ def _run_query(statement: str, *args: object) -> Any:
 
 
 def _sum_up_products(store: str, products: list[str], step: str, until: str) -> Any:
-    """Return work that sums up the legs of some products up to `step`. Products with sums only stay unchanged."""
+    """Return work that sums up the legs of some products up to `step`. Products with sums only stay unchanged.
+
+    The last step deletes empty balances that have no leg then.
+    """
 
     async def work(tx: Transaction) -> int:
         by_product: defaultdict[str, list[Any]] = defaultdict(list)
@@ -170,6 +173,8 @@ def _sum_up_products(store: str, products: list[str], step: str, until: str) -> 
         await tx.run(sql.LEDGER_DELETE, store, list(rows), step, until)
         legs = [(store, op_id, n, _OPENING_KIND, *row[:5], row[5], row[7], row[8]) for n, row in enumerate(kept)]
         await tx.run_many(LEG_ADD, legs)
+        if step == until:
+            await tx.run(sql.EMPTY_BALANCES_DELETE, store, list(rows))
         return sum(int(row[6]) for row in sums) - len(kept)
 
     return work

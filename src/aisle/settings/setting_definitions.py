@@ -130,7 +130,7 @@ class Settings(NamedTuple):
     stuck_minutes: Decimal = STUCK_MINUTES
     """Minutes without a change after which an order in progress is stuck."""
     weight_tolerance: Decimal = WEIGHT_TOLERANCE
-    """Per cent of the ordered quantity that a weighed line may lack when it is picked; 0 for nothing."""
+    """Per cent that a weighed line of an order or delivery may lack and be complete; 0 for nothing."""
     reasons: tuple[str, ...] = LOSS_REASONS
     """Reasons of losses and corrections: `code - text` subtracts from stock, `code + text` adds to it."""
     short_reasons: tuple[str, ...] = SHORTAGE_REASONS

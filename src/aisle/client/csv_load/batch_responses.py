@@ -5,15 +5,18 @@ At the end of a load, the service is asked for its keys: a restore meanwhile has
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from decimal import Decimal
-from functools import partial
 
 from aisle.client.client import Client
+from aisle.client.csv_load.describe_record_differences import value_text
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import BadRow, Meanwhile
+from aisle.client.csv_load.report import BadRow, FileNotes, Meanwhile
 from aisle.client.csv_load.service_reads import store_numbers
+from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, Forbidden, InvalidResponse, NotFound, status_error
 from aisle.client.response_and_json_limits import Response, to_int64
 from aisle.contract.request_encoding import encode_segment
@@ -25,6 +28,17 @@ def record_counts(response: Response) -> dict[str, int]:
     return {name: int(count) for name, count in found}
 
 
+async def note_changes(response: Response, notes: FileNotes, client: Client) -> None:
+    """Note the fields of which the service says that a batch changes them; none if it does not say."""
+    with suppress(ValueError, TypeError, AttributeError):
+        for name, (count, store, key, *values) in json.loads(response.headers.get("aisle-changes", "{}")).items():
+            zone = await read_zone(client, store) if any(value.endswith("Z") for value in values) else None
+            before, after = (value_text(value, zone) for value in values)
+            of = key if store == _CHAIN else f"{key} in store {store}"
+            notes.add_field_change(name, count, f"{before} before, {after} now, of {of}")
+
+
+_CHAIN = "*"
 _RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
 
 
@@ -59,24 +73,26 @@ def refused_row(file: str, record: Record, reason: str, field: str = "", line_in
 def with_column_names(message: str, array: str, lines_field: str = "") -> str:
     """Return the service's message with the columns' names in place of the body's fields.
 
-    `lines_field` is the array whose entries are rows of the file.
+    `lines_field` is the array whose entries are rows of the file, which the report names.
     """
-    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.(?=\w)", "", message)
-    message = re.sub(r"\b(\w+)\[(\d+)\]\.(\w+)", partial(_describe_place, lines_field), message)
+    for name in filter(None, (array, lines_field)):
+        message = re.sub(rf"\b{re.escape(name)}\[\d+\]\.(?=\w)", "", message)
+    message = re.sub(r"\b(\w+)\[(\d+)\]\.(\w+)", _describe_place, message)
     message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
     message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
     return POOL_FIELD.sub("quantity", message)
 
 
-def _describe_place(lines_field: str, found: re.Match[str]) -> str:
-    """Return the place of a field in an array: a row of the file, or an object in a cell."""
-    array, at, field = found[1], int(found[2]) + 1, found[3]
-    return f"{field} of line {at}" if array == lines_field else f"{field} of object {at} in {array}"
+def _describe_place(found: re.Match[str]) -> str:
+    """Return the place of a field of an object in a cell."""
+    return f"{found[3]} of object {int(found[2]) + 1} in {found[1]}"
 
 
 def _refusal_kind(record: Record, reason: str) -> str:
     """Return what rows refused for the same reason have in common: the reason without this record's own values."""
-    values = (value for name, value in record.body.items() if name != "store_number")
+    objects = [one for value in record.body.values() if isinstance(value, list) for one in value]
+    parts = [one for one in objects if isinstance(one, dict)]
+    values = (value for part in (record.body, *parts) for name, value in part.items() if name != "store_number")
     own = {str(value) for value in values if isinstance(value, str | int | Decimal)}
     for value in sorted(own - {""}, key=len, reverse=True):
         reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)

@@ -51,6 +51,8 @@ async def check_meanings(table: CsvTable, client: Client, held: Collection[int])
         await _warn_of_other_meanings(table, client, held)
     if table.name in _LOOKED_AT:
         await _warn_of_look_alikes(table, client)
+    if table.layout is PEOPLE:
+        await _warn_of_users_that_are_badges(table, client)
     if table.layout in (ORDERS, DELIVERIES) and table.has_column("barcode"):
         await _warn_of_barcodes(table, client)
     if table.layout is ORDERS and table.has_column(_LOCATION_COLUMN):
@@ -232,6 +234,22 @@ async def _warn_of_look_alikes(table: CsvTable, client: Client) -> None:
         other = seen.setdefault((store, _look_of(code)), code)
         if fold_code(other) != fold_code(code):
             table.notes.add_warning(f"{column} {_LOOKS_ALIKE}", f"{code} beside {other}", line)
+
+
+async def _warn_of_users_that_are_badges(table: CsvTable, client: Client) -> None:
+    """Add a warning for each user that is the badge of another person of the store, if the file has one of them."""
+    rows = list(table.select_cells(("store_number", "badge", "user", "name")))
+    people: dict[tuple[str, str], tuple[str, str, int]] = {}
+    """Users, names and rows of people, by store and folded badge; the row is 0 for those of the service."""
+    for store in dict.fromkeys(store for _, (store, *_) in rows if store):
+        async for one in people_rows(client, store):
+            people[store, fold_code(str(one.get("badge")))] = str(one.get("user")), str(one.get("name")), 0
+    people |= {(store, fold_code(badge)): (user, name, line) for line, (store, badge, user, name) in rows}
+    for (store, badge), (user, name, line) in people.items():
+        _, its, at = people.get((store, fold_code(user)), ("", "", 0))
+        if its and fold_code(user) != badge and (line or at):
+            what = "user is the badge of another person, who is meant by it at the sign-in"
+            table.notes.add_warning(what, f"{user} of {name} is the badge of {its}", line or at)
 
 
 async def _users(client: Client, store: str) -> list[str]:

@@ -16,10 +16,12 @@ from aisle.client.csv_load.checked_rows import CsvTable, RecordKey
 from aisle.client.csv_load.clean_cells import CLEAR_WORDS
 from aisle.client.csv_load.codes_with_two_meanings import check_meanings
 from aisle.client.csv_load.conflicting_rows import find_divided_records
+from aisle.client.csv_load.fields_replaced_by_other_file import ReplacedFields
 from aisle.client.csv_load.file_layouts_and_columns import (
     DELIVERIES,
     DISCOUNT_PRICES,
     FREE_FIELDS,
+    ORDERS,
     PEOPLE,
     PRICES,
     PRODUCTS,
@@ -39,6 +41,7 @@ from aisle.client.csv_load.records import STORE_FLAGS, ServiceFindings
 from aisle.client.csv_load.report import BECOMES, unread_error
 from aisle.client.csv_load.service_reads import (
     as_file_warning,
+    fetch_orders,
     fetch_people,
     fetch_store,
     location_codes,
@@ -61,7 +64,7 @@ _STORE_COLUMNS = {PRODUCTS.file: _STORE_LISTS, DELIVERIES.file: ("store_origin",
 """Columns that name other stores than that of the row."""
 
 
-async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindings:
+async def compare_with_service(table: CsvTable, client: Client, replaced: ReplacedFields) -> ServiceFindings:
     """Compare the keys of a file that creates records, and other codes and prices, with those of the service.
 
     Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
@@ -71,9 +74,10 @@ async def compare_with_service(table: CsvTable, client: Client) -> ServiceFindin
         flags = await _kept_store_flags(table, client) if table.layout is STORES else {}
         zeros = LostZeros(table)
         off = SettingsTurnedOff(table, client)
-        findings = await _compare_keys(table, client, listed, (zeros, off)) if listed else ServiceFindings()
+        others = (zeros, off, replaced) if table.layout is PRODUCTS else (zeros, off)
+        findings = await _compare_keys(table, client, listed, others) if listed else ServiceFindings()
         await zeros.warn(client)
-        await warn_of_unknown_orders(table, client)
+        await warn_of_unknown_orders(table, client, findings.known_keys)
         await warn_of_other_stores(table, client, findings.known_keys)
         await off.warn()
         await warn_of_inactive_stores(table, client, findings.known_keys)
@@ -179,6 +183,8 @@ async def _compare_keys(
             if isinstance(name := row.get(listed.field), str):
                 for one in comparisons:
                     one.see((store, name) if has_store else (name,), row)
+    if table.layout is ORDERS:
+        await _see_finished_orders(table, client, keys)
     known = keys.known
     codes.warn()
     beside.warn(known)
@@ -187,6 +193,23 @@ async def _compare_keys(
     refused = dict(keys.refused_rows(known)) | dict(await _rows_with_wrong_stores(table, client))
     kept = prices.removable if table.layout is PRODUCTS else None
     return ServiceFindings(refused, known, codes.owners(), codes.held, codes.own, roles=keys.roles, prices=kept)
+
+
+_MOST_ZEROS = 3
+"""Number of lost zeros up to which a finished order is looked for."""
+
+
+async def _see_finished_orders(table: CsvTable, client: Client, keys: KeyComparison) -> None:
+    """Compare numbers of orders with those of finished orders, which no list shows: with and without zeros before."""
+    wanted: dict[str, dict[str, None]] = {}
+    for _, (store, number), _ in table.record_keys():
+        if number.isascii() and number.isdecimal() and (store, number) not in keys.known:
+            bare = number.lstrip("0") or "0"
+            forms = (bare.zfill(length) for length in range(len(bare), len(number) + _MOST_ZEROS + 1))
+            wanted.setdefault(store, {}).update((form, None) for form in forms if form != number)
+    for store, numbers in wanted.items():
+        for number, row in (await fetch_orders(client, store, [*numbers])).items():
+            keys.see((store, number), row)
 
 
 async def _rows_with_wrong_stores(table: CsvTable, client: Client) -> list[tuple[int, str]]:

@@ -17,7 +17,8 @@ _LISTED_NAMES = {
     "ordering_datetime": "next_ordering_datetime",
 }
 """Fields that a list shows under another name."""
-_OF_WORK = ("is_picked", "picked_quantity", "is_active", "is_rejected", "status_id", "full_fillment_status")
+_PICKED = ("is_picked", "picked_quantity")
+_OF_WORK = (*_PICKED, "is_active", "is_rejected", "status_id", "full_fillment_status")
 """Fields that work on an order changes; they are named only if nothing else differs."""
 _WITHOUT_DEFAULT = (
     *("customer_city", "customer_country", "customer_email", "customer_name", "customer_number", "customer_phone"),
@@ -102,6 +103,7 @@ def listed_differences(
     mine: Mapping[str, Any], its: Mapping[str, Any], noun: str, zone: tzinfo | None = None
 ) -> list[Difference]:
     """Return what differs of what the service lists."""
+    mine = _without_overruled_work(mine)
     lines, known = _numbered_lines(mine), _numbered_lines(its)
     for is_of_work in (False, True):
         found = [*_differences(mine, its, "{} is", zone, of_work=is_of_work)]
@@ -114,6 +116,24 @@ def listed_differences(
         if found:
             return found
     return []
+
+
+def _without_overruled_work(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an order without what its other fields overrule: flags that its quantities set, and work if rejected."""
+    lines, of_order = _lines_of(body), body.get("is_picked")
+    if body.get("is_rejected"):
+        return _without(body, "is_picked") | {"order_lines": [_without(one, *_PICKED) for one in lines]}
+    is_picked = all(_is_picked_whole(one) or one.get("is_picked", of_order) for one in lines)
+    kept = [one if one.get("is_picked") or not _is_picked_whole(one) else _without(one, "is_picked") for one in lines]
+    return (dict(body) if is_picked is of_order else _without(body, "is_picked")) | {"order_lines": kept}
+
+
+def _is_picked_whole(line: Mapping[str, Any]) -> bool:
+    return bool(line.get("picked_quantity", 0) >= line.get("quantity", 0))
+
+
+def _without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in names}
 
 
 def _numbered_lines(body: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -129,7 +149,7 @@ def _differences(
         if name in _NOT_COMPARED or (name in _OF_WORK) != of_work or (other is None and name not in _SENT_ONLY):
             continue
         if not _is_same(value, other, zone):
-            yield Difference(words.format(name), (_text(other, zone), _text(value, zone)), of_work)
+            yield Difference(words.format(name), (value_text(other, zone), value_text(value, zone)), of_work)
 
 
 def _unlisted(mine: Mapping[str, Any], its: Mapping[str, Any]) -> Iterator[str]:
@@ -159,7 +179,8 @@ def _number(line: Mapping[str, Any]) -> str:
     return f"{number:f}" if isinstance(number, Decimal) else str(number)
 
 
-def _text(value: object, zone: tzinfo | None = None) -> str:
+def value_text(value: object, zone: tzinfo | None = None) -> str:
+    """Return a value for a person; a time as the clocks of its store show it."""
     if value in (None, "", []):
         return "empty"
     if isinstance(value, bool):
@@ -172,8 +193,10 @@ def _text(value: object, zone: tzinfo | None = None) -> str:
 
 
 def _is_same(value: object, other: object, zone: tzinfo | None) -> bool:
+    if value is False and other is None:
+        return True
     if isinstance(value, list | bool) or isinstance(other, bool):
-        return _text(value) == _text(other)
+        return value_text(value) == value_text(other)
     if str(value) == str(other if other is not None else ""):
         return True
     try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from aisle.client.csv_load.checked_rows import CsvTable, TableRow, Values
+from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
 from aisle.client.csv_load.conflicting_rows import find_conflicts
 from aisle.client.csv_load.file_layouts_and_columns import (
     ATTRIBUTES,
@@ -24,6 +24,7 @@ from aisle.client.csv_load.file_layouts_and_columns import (
     STORE_PRODUCTS,
 )
 from aisle.client.csv_load.report import FileNotes, format_rows
+from aisle.client.paging import Row
 
 _LAYOUTS = {layout.file: layout for layout in LAYOUTS}
 _STAYS = "and stays as it is until that is right"
@@ -69,6 +70,8 @@ class ReplacedFields:
         self._held: dict[tuple[str, str], set[int]] = {}
         """Rows of which a field waits for a refused row of another file, by file and field."""
         self._given: dict[int, _ReplacingValue] = {}
+        self._held_fields: dict[str, dict[str, Row]] = {}
+        """Free fields of the service that a file of one matter has too, by product and key."""
         self._old_prices: dict[int, Any] = {}
         self.held_rows: dict[str, set[int]] = {}
         """Rows, by file, of which a field waits for a refused row of another file."""
@@ -108,7 +111,19 @@ class ReplacedFields:
             if given:
                 name = f"the free field {field['key']}"
                 self._warn_of_other(table, row, name, field.get("value"), given, is_new=is_new)
+        if held := self._held_fields.get(key[-1]) if "free_fields" in kept else None:
+            fields = {field["key"]: field for field in kept["free_fields"]} | held
+            kept["free_fields"] = sorted(fields.values(), key=lambda field: field["sort_order"])
         return kept
+
+    def see(self, key: RecordKey, row: Row) -> None:
+        """Keep the free fields of a product of the service that free_fields.csv has too.
+
+        A list of products.csv replaces all of them, and leaves these as they are until that file is loaded.
+        """
+        for field in row.get("free_fields") or () if self._given else ():
+            if hash((PRODUCTS.file, "", *key, FREE_FIELDS.lines_field, field.get("key"))) in self._given:
+                self._held_fields.setdefault(key[-1], {})[field["key"]] = field
 
     def _warn_of_other(
         self, table: CsvTable, row: TableRow, name: str, value: object, given: _ReplacingValue, *, is_new: bool

@@ -55,12 +55,15 @@ _MONTH_DAYS = 30
 _NEXT_DATES = (
     *("next_delivery_date", "next_ordering_date", "store_next_delivery_datetime", "store_next_ordering_datetime"),
 )
+_EXPIRY = "expiry_date_time"
+"""Date of goods, which may have no end."""
 _COMING_DATES = ("datetime_expected", "pickup_date")
 """Dates of what is still to come, unless the record is one of the past."""
 _IN_ORDER = (
     ("datetime_created", "datetime_expected"),
     ("ordering_datetime", "pickup_date"),
     ("ordering_datetime", "delivery_date"),
+    ("validate_expiry_date_time", _EXPIRY),
 )
 """Pairs of dates, of which the second is not before the first."""
 _MEANT_DATES = frozenset({*_NEXT_DATES, *_COMING_DATES})
@@ -198,7 +201,7 @@ class ImplausibleValues:
                     yield f"{name} is before the year {_FIRST_YEAR}", value
                 elif int(day[:4]) > self._last_year:
                     yield f"{name} is more than {_YEARS_AHEAD} years away", value
-                elif name in _NEXT_DATES and day < self._today:
+                elif name in (*_NEXT_DATES, _EXPIRY) and day < self._today:
                     yield f"{name} is past", value
                 elif name in _COMING_DATES and day < self._month_ago and not row.values.get("is_picked"):
                     yield f"{name} is more than a month ago", value

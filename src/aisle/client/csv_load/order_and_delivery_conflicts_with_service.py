@@ -21,28 +21,28 @@ from aisle.client.errors import ClientError, ServerError, TransportError
 from aisle.client.paging import Row
 
 
-async def warn_of_unknown_orders(table: CsvTable, client: Client) -> None:
-    """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have."""
+async def warn_of_unknown_orders(table: CsvTable, client: Client, known_keys: Collection[RecordKey]) -> None:
+    """Add warnings for lines of deliveries that are for orders, or lines of them, that the store does not have.
+
+    Of new deliveries also for orders that are closed.
+    """
     wanted: dict[str, dict[str, list[_Reservation]]] = {}
     names = ("store_number", "customer_order_number", "order_number", "customer_order_line_number", "product_number")
-    for line, (store, order, *cells) in (
-        table.select_cells(names) if table.layout is DELIVERIES and table.has_column(names[1]) else ()
-    ):
+    is_used = table.layout is DELIVERIES and table.has_column(names[1])
+    for line, (store, order, *cells) in table.select_cells(names, only_readable=True) if is_used else ():
         if store and order:
             wanted.setdefault(store, {}).setdefault(order, []).append(_Reservation(line, *cells))
     for store, orders in wanted.items():
-        known: dict[str, dict[Decimal | None, str]] = {}
+        known: dict[str, _KnownOrder] = {}
         for query in queries_for("order_number", orders, is_active=False, show_lines=True):
             async for row in store_rows(client, "list-customer-orders", store, query):
                 if (number := str(row.get("order_number"))) in orders:
-                    known[number] = {
-                        price_of(one.get("line_number")): str(one.get("product_number") or "")
-                        for one in row.get("lines") or ()
-                    }
+                    known[number] = _KnownOrder.of(row)
         near = await _near_orders(client, store, [order for order in orders if order not in known])
         for order, reservations in orders.items():
             for one in reservations:
-                what, value = _reservation_fault(order, one, known.get(order))
+                is_new = (store, one.delivery) not in known_keys
+                what, value = _reservation_fault(order, one, known.get(order), is_new=is_new)
                 value += f" ({near[order]})" if order in near else ""
                 if what:
                     table.notes.add_warning(what, value, one.line, beside=one.delivery)
@@ -67,14 +67,31 @@ class _Reservation(NamedTuple):
     product: str
 
 
-def _reservation_fault(order: str, one: _Reservation, lines: Mapping[Decimal | None, str] | None) -> tuple[str, str]:
+class _KnownOrder(NamedTuple):
+    """Order of the service: the products of its lines, and the word for its end if it is closed."""
+
+    lines: Mapping[Decimal | None, str]
+    end: str
+
+    @classmethod
+    def of(cls, row: Row) -> _KnownOrder:
+        lines = {
+            price_of(one.get("line_number")): str(one.get("product_number") or "") for one in row.get("lines") or ()
+        }
+        end = "rejected" if row.get("is_rejected") else "finished" if row.get("is_active") is False else ""
+        return cls(lines, end)
+
+
+def _reservation_fault(order: str, one: _Reservation, its: _KnownOrder | None, *, is_new: bool) -> tuple[str, str]:
     """Return why goods that come for an order are not kept for it, and the value that shows it; empty if they are.
 
-    `lines` are the products of the order's lines; None if the store does not have the order.
+    `its` is None if the store does not have the order; `is_new` says that of the delivery.
     """
-    if lines is None:
+    if its is None:
         return "customer_order_number names an order that the store does not have, so the goods are free", order
-    of_line = lines.get(price_of(one.order_line)) if one.order_line else one.product
+    if its.end and is_new:
+        return f"customer_order_number names an order that is {its.end}, so the goods are free", order
+    of_line = its.lines.get(price_of(one.order_line)) if one.order_line else one.product
     if of_line is None:
         what = "customer_order_line_number names a line that the order does not have"
         return what, f"{one.order_line} of {order}"

@@ -250,7 +250,7 @@ def _note_old_price(table: CsvTable, row: TableRow) -> None:
 
 
 def _keep_role(table: CsvTable, findings: ServiceFindings, row: TableRow) -> None:
-    """Add the present role to a row without one; the service would make the person staff. Warn of a changed one."""
+    """Add the present role to a row without one. Warn of a changed one."""
     role = findings.roles.get((row.values["store_number"], row.values["badge"]), "")
     if role and (new := row.values.setdefault("role", role)) != role:
         what = f"role is {new}, where the person was {role} before, {BECOMES} the role of the person"

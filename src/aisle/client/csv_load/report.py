@@ -184,6 +184,7 @@ class FileNotes:
         self._findings: dict[str, list[Finding]] = {}
         self._file_warnings: list[str] = []
         self._remarks: dict[str, None] = {}
+        self._field_changes: dict[str, tuple[int, str]] = {}
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -192,6 +193,11 @@ class FileNotes:
     def add_remark(self, text: str) -> None:
         """Add what is true of the whole file, once."""
         self._remarks[text] = None
+
+    def add_field_change(self, field: str, count: int, first: str) -> None:
+        """Add the number of records whose field the load changed, with the values of the first."""
+        before, kept = self._field_changes.get(field, (0, first))
+        self._field_changes[field] = before + count, kept
 
     def add_change(self, text: str, line: int) -> None:
         """Add a change in a row."""
@@ -212,13 +218,16 @@ class FileNotes:
         self._file_warnings.append(text)
 
     def lines(self, missing: NotLoaded = _ALL_LOADED, limits: ListLimits = SHORT) -> Iterator[str]:
-        """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then findings on rows."""
+        """Yield the notes as lines: on the file, on fields that were changed, on changes of cells, then on rows."""
         if self._assumptions:
             yield f"{self.file}: read with {', '.join(map(_shown, self._assumptions))}."
         for what in self._remarks:
             yield f"{self.file}: {end_sentence(_shown(what))}"
         for what in self._file_warnings:
             yield f"{self.file}: warning: {end_sentence(_shown(what))}"
+        for name, (count, first) in self._field_changes.items():
+            records = "1 record" if count == 1 else f"{count} records, in the first"
+            yield f"{self.file}: {_shown(f'{name} changed in {records}: {first}')}."
         for what, lines in self._changes.items():
             yield f"{self.file}: changed in {format_rows(lines, limits)}: {clean(what)}."
         for what, found in self._findings.items():
@@ -288,9 +297,9 @@ class FileReport(NamedTuple):
     """Rows that were loaded, if the load ended before all rows of the file were read."""
 
     @property
-    def is_same(self) -> bool:
-        """True if the service had all records of the loaded rows before, with the same values."""
-        return bool(self.records) and self.states.get("same") == self.records
+    def is_left(self) -> bool:
+        """True if the service had all records of the loaded rows before, and they are left as they were."""
+        return bool(self.records) and self.states.get("same", 0) + self.states.get(WORKED_ON, 0) == self.records
 
 
 class Meanwhile(NamedTuple):
@@ -399,7 +408,7 @@ class LoadReport(NamedTuple):
         stores = sorted({store for file in self.files for store in file.stores})
         word = "store" if len(stores) == 1 else "stores"
         of = f", {word} {first_of([*map(clean, stores)], limits.stores)}" if stores else ""
-        begin = "Loaded" if any(file.loaded_rows and not file.is_same for file in self.files) else "Nothing was loaded"
+        begin = "Loaded" if any(file.loaded_rows and not file.is_left for file in self.files) else "Nothing was loaded"
         if begin != "Loaded" and any(file.unknown_lines for file in self.files):
             begin = "It is unknown whether anything was loaded"
         return f"{begin} into {clean(self.service_name)}{of}."
@@ -425,9 +434,9 @@ def _counts_line(file: FileReport) -> str:
             f"{file.file}: no row is known to be loaded." if file.unknown_lines else f"{file.file}: no row was loaded."
         )
     many = "1 record" if file.records == 1 else f"{file.records} records"
-    records = "" if file.records == file.loaded_rows else f" as {many}"
+    records = "" if file.records == file.loaded_rows or file.is_left else f" as {many}"
     same_values = "and left as they were" if file.held_rows or file.replaced_rows else "with the same values"
-    if file.is_same:
+    if file.is_left and not file.states.get(WORKED_ON):
         rows = "1 row," if file.rows == 1 else f"{file.rows} rows, all"
         rows = rows if file.rows == file.loaded_rows else f"0 of {file.rows} rows loaded, {file.loaded_rows}"
         return f"{file.file}: {rows} there before {same_values}."
@@ -436,7 +445,7 @@ def _counts_line(file: FileReport) -> str:
         if sum(states.values()) != file.records or not states:
             return f"{file.file}: {loaded} of {file.rows} rows loaded{records}."
         same, worked = states.pop("same", 0), states.pop(WORKED_ON, 0)
-        loaded -= 0 if records else same + worked
+        loaded = 0 if file.is_left else loaded if records else loaded - same - worked
         before = f", {same} there before {same_values}" if same else ""
         before += f", {worked} there before and {WORKED_ON} since" if worked else ""
         changes = ", ".join(f"{count} {name}" for name, count in states.items())

@@ -22,6 +22,7 @@ from aisle.client.csv_load.batch_responses import (
     Confirmed,
     ask_meanwhile,
     is_replayed,
+    note_changes,
     record_counts,
     refused_row,
     was_carried_out,
@@ -251,7 +252,7 @@ class FileLoad:
 
     async def send_all(self) -> None:
         await read_units(self._table, self._client)
-        found = await compare_with_service(self._table, self._client)
+        found = await compare_with_service(self._table, self._client, self._replaced)
         self._findings = found._replace(replaced=self._replaced)
         if self._table.layout is PRODUCTS and found.prices is not None:
             await self._keep_created(found)
@@ -449,6 +450,7 @@ class FileLoad:
             return str(error)
         if outcome_of(response) is Outcome.ACCEPTED or was_carried_out(response):
             self._states.update(record_counts(response))
+            await note_changes(response, self._table.notes, self._client)
             if self._is_stock:
                 await self._counts.accepted(batch, response)
             return ""

@@ -110,6 +110,10 @@ def _is_word_for_nothing(value: str) -> bool:
     return len(value) < _LONGEST_WORD and value.casefold().strip("()[]<>") in NO_VALUE_WORDS
 
 
+def _is_of_no_label(letter: str) -> bool:
+    return not letter.isascii() and (letter.isdigit() or "\uff01" <= letter <= "\uff5e")
+
+
 _LONGEST_WORD = 12
 GROUPED = "has signs as of thousands, which a spreadsheet may have put into it"
 _DATE_MADE = "looks like a date that a spreadsheet has made of a"
@@ -135,9 +139,9 @@ _CHECKS = (
         _GROUPED_POSTAL_CODE.fullmatch,
     ),
     _Check(
-        "has digits of another script, or raised ones, which no label has",
+        "has digits of another script, raised ones or full-width letters, which no label has",
         _has_codes,
-        lambda value: not value.isascii() and any(one.isdigit() and not one.isascii() for one in value),
+        lambda value: not value.isascii() and any(_is_of_no_label(one) for one in value),
         True,
     ),
     _Check("has letters that were saved in a wrong encoding", _is_text, _WRONG_ENCODING.search, True),

@@ -173,7 +173,8 @@ class BadRowReasons:
             if not (cell[0].isdigit() or self._is_of_products):
                 needed = (at for at, one in self._named_columns if one.required)
                 is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
-                if reason := total_reason(trim_blanks(cell), is_complete=is_whole):
+                may_be_total = not is_whole or column.name in self._key_columns
+                if may_be_total and (reason := total_reason(trim_blanks(cell), is_complete=is_whole)):
                     return reason
         return self._total_inside(found) or self._separator_reason(found)
 

@@ -11,6 +11,7 @@ from aisle.client.errors import ClientError, TransportError
 from aisle.client.paging import Row
 from aisle.client.response_and_json_limits import Response, to_int64
 from aisle.contract.request_encoding import QueryValue
+from aisle.decimal_of_row import to_decimal
 
 LOG_READ = "Aisle-Log-Read"
 """Header of a count: id of the last log entry that its sender has read."""
@@ -129,8 +130,8 @@ def products_of(entries: Sequence[Row], batch: Sequence[Record]) -> Mapping[str,
 
 def describe_entry(row: Row) -> str:
     """Return an entry of the log as text: what was done, where, and by whom."""
-    counted, quantity = row.get("counted_quantity"), row.get("quantity")
-    done = f"counted {counted:g}" if counted is not None else f"{quantity or 0:+g}"
+    counted, quantity = row.get("counted_quantity"), to_decimal(row.get("quantity"))
+    done = f"{quantity.normalize():+f}" if counted is None else f"counted {to_decimal(counted).normalize():f}"
     where = f" at {row['location_code']}" if row.get("location_code") else ""
     who = row.get("app_user_name") or row.get("reference")
     return f"{row.get('product_number')}: {done}{where}{f' by {who}' if who else ''}"

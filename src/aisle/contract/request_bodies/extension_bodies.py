@@ -12,7 +12,11 @@ from aisle.contract.request_bodies import ExactNumber, OrNull, RequestBody, Stri
 from aisle.contract.request_bodies.deliveries import MultiStoreDeliveryCreate, StoreDeliveryCreate
 from aisle.contract.request_bodies.orders import CustomerOrderLineUpdate, CustomerOrderUpdate
 from aisle.contract.request_bodies.products import ProductWrite
-from aisle.contract.request_bodies.store_products_logs_movements import MovementItem, StoreProductLogCreate
+from aisle.contract.request_bodies.store_products_logs_movements import (
+    MovementItem,
+    StoreProductLogCreate,
+    StoreProductUpdate,
+)
 from aisle.contract.request_bodies.stores import StoreCreate
 
 
@@ -42,12 +46,13 @@ DeliveryMarksRequest = list_body("DeliveryMarksRequest", "deliveries", DeliveryM
 
 
 class PersonWrite(RequestBody, total=False):
-    """Person of the store. Without `pin` the present one stays; '' removes it."""
+    """Person of the store. Without `role` or `pin` the present one stays; a `pin` of '' removes it."""
 
     badge: Required[str]
     name: Required[str]
     user: Required[str]
-    role: Annotated[Literal["staff", "supervisor"], Field(json_schema_extra={"default": "staff"})]
+    role: Literal["staff", "supervisor"]
+    """A new person is staff by default."""
     pin: OrNull[str]
     is_active: Annotated[OrNull[StrictBool], Field(json_schema_extra={"default": True})]
     """False if the person no longer works here."""
@@ -157,9 +162,20 @@ ExtendedLogsRequest = list_body("ExtendedLogsRequest", "storeproductlog", Extend
 
 
 class ExtendedMovementItem(MovementItem, total=False):
-    """Goods to move, with the time at which they were taken from their location (`taken-time`)."""
+    """Goods to move: when they were taken from their location (`taken-time`), and when the movement was that this one
+    undoes (`undone-time`)."""
 
     taken_datetime: OrNull[str]
+    undone_datetime: OrNull[str]
+
+
+class ExtendedStoreProductUpdate(StoreProductUpdate, total=False):
+    """Settings of a product in a store, with what people find at its expiry checks (`expiry-dates`)."""
+
+    is_nearest: OrNull[StrictBool]
+    label_expiry_date: OrNull[str]
+    label_check_date: OrNull[str]
+    undone_expiry_date: OrNull[str]
 
 
 class ExtendedProduct(ProductWrite, total=False):
@@ -209,6 +225,7 @@ _EXTENDED_BODIES: dict[str, Any] = {
     "update-customer-order": ExtendedOrderUpdateRequest,
     "create-or-update-products": ExtendedProductsRequest,
     "create-movement": list[ExtendedMovementItem],
+    "update-store-products": list[ExtendedStoreProductUpdate],
     "create-store-product-logs": ExtendedLogsRequest,
     "create-store-deliveries": ExtendedDeliveriesRequest,
     "create-multi-store-deliveries": ExtendedMultiStoreDeliveriesRequest,

@@ -31,7 +31,7 @@ from aisle.outbox.excess import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.stored_reasons import StoredMessage, setting_changed_reason, store_message
-from aisle.store_product_settings import BASE_VALUES, parse_update_values, replaces_later_date
+from aisle.store_product_settings import BASE_VALUES, IS_NEAREST, parse_update_values, replaces_later_date
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence, ServiceState
@@ -76,15 +76,16 @@ def check_order_unchanged(op: Operation, evidence: Evidence, lines: Sequence[Row
             )
 
 
-def check_settings_unchanged(op: Operation, current: dict[str, dict[str, str]]) -> None:
+def check_settings_unchanged(op: Operation, current: dict[str, dict[str, str]], *, keeps_dates: bool) -> None:
     """Raise StaleOperation if somebody else changed a store's setting of a product since it was read here.
 
-    `current` is the stock list just before the send. Of two expiry dates the nearer one wins.
+    `current` is the stock list just before the send. Of two expiry dates the nearer one wins; a service that
+    `keeps_dates` decides that itself.
     """
     for item in op.body:
         number, base, ours = str(item.get("product_number")), item.get(BASE_VALUES) or {}, parse_update_values(item)
         now = current.get(number, {})
-        if replaces_later_date(item, now):
+        if replaces_later_date(item, now) or (keeps_dates and IS_NEAREST in item):
             continue
         for name, seen in base.items():
             if name in now and now[name] not in (seen, ours.get(name)):
@@ -129,7 +130,7 @@ class PrePushChecks:
         orders = None if features.changes else await self._read_order(op, features)
         is_again = op.replayed_at is not None and features.known_keys  # the service knows what was sent later
         if op.operation == UPDATE_STORE_PRODUCTS and op.first_sent_at is None and not is_again:
-            return await self._check_settings(op)
+            return await self._check_settings(op, keeps_dates=features.expiry_dates)
         if features.idempotency:
             return None
         evidence = await self.reconciler.evidence_before(op, orders)
@@ -151,10 +152,10 @@ class PrePushChecks:
             fit = fit._replace(op=with_all_lines(fit.op, lines, omitted), omitted_line=omitted)
         return fit
 
-    async def _check_settings(self, op: Operation) -> Evidence:
+    async def _check_settings(self, op: Operation, *, keeps_dates: bool) -> Evidence:
         """Read a product's settings just before they are written, so that nobody's change is overwritten."""
         evidence = await self.reconciler.settings_before(op)
-        check_settings_unchanged(op, evidence["before"]["product"])
+        check_settings_unchanged(op, evidence["before"]["product"], keeps_dates=keeps_dates)
         return evidence
 
     async def _read_order(self, op: Operation, features: Features) -> list[Row] | None:

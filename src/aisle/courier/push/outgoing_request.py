@@ -26,7 +26,7 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.rebase_picks import BASE
 from aisle.outbox.retention_and_archive import DEFAULT_RETENTION, Retention
 from aisle.safe_text import clean
-from aisle.store_product_settings import without_base_values
+from aisle.store_product_settings import settings_to_send
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate, OrderUpdate
@@ -101,11 +101,12 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
         unknown = [name for known, *names in kept if not known for name in names]
         body = {**body, "orders": _without_fields(body["orders"], unknown)}
     if op.operation == UPDATE_STORE_PRODUCTS:
-        body = without_base_values(body)
+        body = settings_to_send(body, keeps_dates=features.expiry_dates)
     if op.operation == CREATE_LOGS and not features.receipt_line:
         body = {name: _without(entries, "line_number") for name, entries in body.items()}
-    if op.operation == CREATE_MOVEMENT and not features.taken_time:
-        body = _without(body, "taken_datetime")
+    if op.operation == CREATE_MOVEMENT:
+        body = body if features.taken_time else _without(body, "taken_datetime")
+        body = body if features.undone_time else _without(body, "undone_datetime")
     return encode_body(get_operation(op.operation), body)
 
 

@@ -51,7 +51,7 @@ def begin_count(state: CountState, target: CountTarget, only_product: str = "") 
             state._replace(location=target.key, only_product=only_product),
             (query, Refresh("location", target.key), Refresh("logs")),
         )
-    query = Query("tour", "product", {"product_number": target.key})
+    query = Query("product_locations", "product", {"product_number": target.key})
     state = state._replace(product=target.key, label=target.label)
     return Turn(state, (query, Refresh("product", target.key), Refresh("logs")))
 

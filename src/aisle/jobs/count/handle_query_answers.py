@@ -28,13 +28,13 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
     """Handle the rows of the query with this id."""
     row = rows[0] if rows else None
     match id_:
-        case "asked":
+        case "ordered_recounts":
             return Turn(state._replace(ordered_recounts=len(rows)))
         case "store":
             return Turn(state._replace(pools=parse_pools(rows)))
         case "open":
             return _open_location(state, row)
-        case "tour":
+        case "product_locations":
             return _open_product(state, row, context)
         case "here":
             return handle_scans_and_quantities.handle_product_here(state, row, context)
@@ -50,7 +50,7 @@ def handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Co
             return Turn(changes_since_count.with_changes(state, rows))
         case undo_sent_count.BOOKED_QUERY:
             return undo_sent_count.take_booked(state, rows)
-        case find_and_report_refusals.REFUSED_QUERY:
+        case find_and_report_refusals.REFUSED_ENTRIES:
             return undo_sent_count.send_undo(state, rows, context)
         case "records_by_number":
             return handle_scans_and_quantities.handle_records_by_number(state, rows, context)

@@ -54,7 +54,7 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 
-RECOUNTS_QUERY = Query("asked", "recounts", {"size": 99}, is_live=True)
+RECOUNTS_QUERY = Query("ordered_recounts", "recounts", {"size": 99}, is_live=True)
 """Query for the recounts that were ordered; the start page shows their number."""
 
 PHASE_LETTERS = {

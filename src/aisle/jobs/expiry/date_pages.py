@@ -11,18 +11,14 @@ from decimal import Decimal
 from aisle.jobs.choice_letters import DROP, LETTER_OF_CHOICE, YES, letter_prompt
 from aisle.jobs.expiry.due_list_page import DUE_LIST, ask_undo, query_again
 from aisle.jobs.expiry.expiry_state import (
-    CHECK,
     CONFIRM,
     DATE,
-    EXPIRY,
-    MAX_UNDO,
     PAST_DAYS,
     PRICE,
     CheckedProduct,
     ExpiryState,
     GivenDate,
     Result,
-    SentCheck,
     back_to_list,
     count_label,
     day_message,
@@ -33,7 +29,7 @@ from aisle.jobs.expiry.expiry_state import (
     today_of,
     unlikely_reason,
 )
-from aisle.jobs.expiry.send_and_undo_check import send_check
+from aisle.jobs.expiry.send_and_undo_check import send_check, send_label
 from aisle.jobs.job import Context, Event, Start, Turn, money_message, reply
 from aisle.jobs.pages_and_page_job import Action, FormPage, refuse
 from aisle.jobs.typed_dates import has_length_of_date, parse_date, parse_label_date
@@ -89,7 +85,7 @@ class DatePage(ProductPage):
         return (Line("quantity", msg("expiry.known", day=day_message(known)) if known else msg("expiry.not_known")),)
 
     def actions(self, state: ExpiryState) -> Actions:
-        none = Action(msg("expiry.none_here"), _say_none)
+        none = Action(msg("expiry.none_here"), lambda state, context: read_again(state, GivenDate(), context))
         undo = Action(msg("hint.undo"), ask_undo, "u", is_hinted=bool(state.sent))
         return (none, undo)
 
@@ -123,11 +119,6 @@ def _date_of_label(text: str, context: Context) -> GivenDate | None:
     """Return the date of a label that has nothing else; None for other text, and for a date that may be typed."""
     day = parse_label_date(text, today_of(context), past_days=PAST_DAYS)
     return GivenDate(day.isoformat(), is_label=True) if day else None
-
-
-def _say_none(state: ExpiryState, context: Context) -> Result:
-    """Send that there are no goods to check, or none that are left."""
-    return read_again(state, GivenDate(), context)
 
 
 def read_again(state: ExpiryState, given: GivenDate, context: Context) -> Result:
@@ -166,10 +157,8 @@ def _take_nearest(state: ExpiryState, day: date, context: Context) -> Result:
         asking = state._replace(is_later_asked=True)
         return _ask_if_right(asking, day, "expiry.is_later")
     count, product = max(2, state.last_labels.labels), in_hand(state)
-    stands = ((EXPIRY, standing), (CHECK, product.value(CHECK)))
-    label = SentCheck(product.number, product.label, (), stands, label_day=day.isoformat())
-    kept = back_to_list(state)._replace(sent=(*state.sent, label)[-MAX_UNDO:])
-    return reply(kept, GOOD, "expiry.nearest_of", count=count, day=day_message(standing), label=product.label)
+    kept, writes = send_label(state, day, standing, context)
+    return reply(kept, GOOD, "expiry.nearest_of", *writes, count=count, day=day_message(standing), label=product.label)
 
 
 def _ask_code(state: ExpiryState, code: str, context: Context) -> Result:

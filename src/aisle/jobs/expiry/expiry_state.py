@@ -73,7 +73,8 @@ class SentCheck(NamedTuple):
     loss: str = ""
     """Loss of expired goods that was booked instead, as the job `adjust` gave it."""
     label_day: str = ""
-    """Date of a label that changed nothing, because a nearer date stood; nothing was sent then."""
+    """Date of a label that changed nothing, because a nearer date stood. Our own service keeps it, so that `after` is
+    empty then; others were sent nothing."""
 
 
 class GivenDate(NamedTuple):

@@ -34,7 +34,7 @@ from aisle.jobs.expiry.expiry_state import (
     today_of,
 )
 from aisle.jobs.expiry.report_other_dates import STANDING_QUERY, query_standing, report_other_dates
-from aisle.jobs.expiry.report_refused_checks import REFUSED_QUERY, query_refused, report_refused
+from aisle.jobs.expiry.report_refused_checks import REFUSED_CHECKS, query_refused, report_refused
 from aisle.jobs.expiry.send_and_undo_check import UNDO_QUERY, undo_check
 from aisle.jobs.job import Args, Closed, Context, Effect, Event, Rows, Turn, reply
 from aisle.jobs.pages_and_page_job import Page, PageJob, refuse
@@ -108,7 +108,7 @@ class ExpiryJob(PageJob[ExpiryState]):
                 return undo_check(state, row, context)
             case id_ if id_ == STANDING_QUERY:
                 return report_other_dates(state, answer.rows, context)
-            case id_ if id_ == REFUSED_QUERY:
+            case id_ if id_ == REFUSED_CHECKS:
                 return report_refused(state, answer.rows, context)
         return Turn(state)
 

@@ -30,9 +30,9 @@ def _last_dates(state: ExpiryState, context: Context) -> list[SentCheck]:
 
 
 def _is_other(sent: SentCheck, row: ExpiryCheckRow, today: str) -> bool:
-    """Return True if another date stands. A label that changed nothing counts again once no nearer date stands."""
+    """Return True if another date stands. A label that changed nothing counts again once the check is due."""
     if sent.label_day:
-        return row["expiry"] > sent.label_day or row["due"] <= today
+        return row["due"] <= today
     return row["expiry"] not in ("", dict(sent.after)[EXPIRY])
 
 
@@ -45,7 +45,7 @@ def report_other_dates(state: ExpiryState, rows: tuple[ExpiryCheckRow, ...], con
     if not fresh:
         return Turn(reported)
     row, sent = fresh[-1], given[fresh[-1]["product_number"]]
-    if sent.label_day and row["due"] <= today:  # the check with the nearer date was undone
+    if sent.label_day:  # the check with the nearer date was undone
         return Turn(reported, (), Verdict(WRONG, msg("expiry.not_checked", label=sent.label)))
-    days = {"day": day_message(row["expiry"]), "given": day_message(sent.label_day or dict(sent.after)[EXPIRY])}
+    days = {"day": day_message(row["expiry"]), "given": day_message(dict(sent.after)[EXPIRY])}
     return Turn(reported, (), Verdict(WRONG, msg("expiry.other_date", label=sent.label, **days)))

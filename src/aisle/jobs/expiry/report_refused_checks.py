@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow
     from aisle.jobs.row_types.products import PendingChangeRow
 
-REFUSED_QUERY = "refused_checks"
+REFUSED_CHECKS = "refused_checks"
 
 
 def query_refused(since: str) -> Query:
     """Return the query for checks that were refused since then."""
-    return Query(REFUSED_QUERY, "refused_operations", {"operation": UPDATE, "since": since}, is_live=True)
+    return Query(REFUSED_CHECKS, "refused_operations", {"operation": UPDATE, "since": since}, is_live=True)
 
 
 def report_refused(state: ExpiryState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:

@@ -27,12 +27,14 @@ from aisle.jobs.expiry.expiry_state import (
     is_discount_due,
     next_check,
     parse_checked_product,
+    standing_date,
     uncount_label,
 )
 from aisle.jobs.expiry.report_refused_checks import find_refusal, refusal_message
 from aisle.jobs.job import Context, Json, Query, Turn, Write, format_number
 from aisle.jobs.supervisor.parse_and_format_store_product_values import format_day_as_datetime, update_write
 from aisle.jobs.view import GOOD, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.store_product_settings import LABEL_CHECK, LABEL_EXPIRY, UNDONE_EXPIRY
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.products import StoreProductRow
@@ -51,7 +53,30 @@ def send_check(
     sent = SentCheck(product.number, product.label, tuple(before.items()), tuple(after.items()))
     done = back_to_list(state)._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     verdict = Verdict(GOOD, _saved(product, after), detail=_detail(product, day, context))
-    return done, setting_writes(product.number, after, before, context, is_nearest=day is not None), verdict
+    standing = standing_date(state, context)
+    is_nearest = day is not None and (not standing or day.isoformat() <= standing)
+    return done, setting_writes(product.number, after, before, context, is_nearest=is_nearest), verdict
+
+
+def send_label(state: ExpiryState, day: date, standing: str, context: Context) -> tuple[ExpiryState, tuple[Write, ...]]:
+    """Return the state back at the list, and what is sent of a label later than the date that stands.
+
+    Our own service keeps it, so that it stands once the nearer date is undone.
+    """
+    product = in_hand(state)
+    stands = () if product.keeps_all else ((EXPIRY, standing), (CHECK, product.value(CHECK)))
+    label = SentCheck(product.number, product.label, (), stands, label_day=day.isoformat())
+    kept = back_to_list(state)._replace(sent=(*state.sent, label)[-MAX_UNDO:])
+    dates = {LABEL_EXPIRY: day.isoformat(), LABEL_CHECK: next_check(product, day, context).isoformat()}
+    return kept, _given_dates_write(product, dates, context)
+
+
+def _given_dates_write(product: CheckedProduct, days: Mapping[str, str], context: Context) -> tuple[Write, ...]:
+    """Return the operation that tells our own service which dates were given, or are undone."""
+    if not product.keeps_all:
+        return ()
+    more: dict[str, Json] = {name: _date_value(day) for name, day in days.items()}
+    return (update_write(product.number, context.store, {}, {}, needs_supervisor=False, more=more),)
 
 
 def _detail(product: CheckedProduct, day: date | None, context: Context) -> Msg | None:
@@ -71,17 +96,31 @@ def _saved(product: CheckedProduct, after: Mapping[str, str]) -> Msg:
 
 
 def setting_writes(
-    product: str, after: Mapping[str, str], before: Mapping[str, str], context: Context, *, is_nearest: bool = False
+    product: str,
+    after: Mapping[str, str],
+    before: Mapping[str, str],
+    context: Context,
+    *,
+    is_nearest: bool = False,
+    undone: str = "",
 ) -> tuple[Write, ...]:
     """Return the operations that set these fields from their plain text: dates, and prices by themselves.
 
-    `is_nearest`: the date may replace a later one that somebody else set since.
+    `is_nearest`: the date may replace a later one that somebody else set since. `undone`: the given date that these
+    values replace, unless another one was given.
     """
+    more: dict[str, Json] = {UNDONE_EXPIRY: _date_value(undone)} if undone else {}
     dates: dict[str, Json] = {name: _date_value(after[name]) for name in after if name != DISCOUNT}
     prices: dict[str, Json] = {name: to_decimal(after[name]) for name in after if name == DISCOUNT}
     return tuple(
         update_write(
-            product, context.store, changes, before, needs_supervisor=is_price, is_nearest=is_nearest and not is_price
+            product,
+            context.store,
+            changes,
+            before,
+            needs_supervisor=is_price,
+            is_nearest=is_nearest and not is_price,
+            more=None if is_price else more,
         )
         for changes, is_price in ((dates, False), (prices, True))
         if changes
@@ -109,7 +148,7 @@ def undo_check(state: ExpiryState, row: StoreProductRow | None, context: Context
     sent, state = state.sent[-1], state._replace(sent=state.sent[:-1])
     product = parse_checked_product(row) if row else None
     if sent.label_day:
-        return _undo_label(state, sent, product)
+        return _undo_label(state, sent, product, context)
     if row and (why := find_refusal(row.get("said") or (), sent)) is not None:
         return Turn(state, (), Verdict(WRONG, refusal_message(why, sent)))
     if product is None or product.number != sent.product or _is_changed(product, sent):
@@ -120,18 +159,22 @@ def undo_check(state: ExpiryState, row: StoreProductRow | None, context: Context
     is_whole = values.keys() == dict(sent.before).keys()
     text = msg("expiry.undone" if is_whole else "expiry.undone_partly", label=sent.label)
     now = {name: product.value(name) for name in values}
-    return Turn(state, setting_writes(sent.product, values, now, context), undo_verdict(text))
+    undone = dict(sent.after).get(EXPIRY, "") if product.keeps_all else ""
+    return Turn(state, setting_writes(sent.product, values, now, context, undone=undone), undo_verdict(text))
 
 
-def _undo_label(state: ExpiryState, sent: SentCheck, product: CheckedProduct | None) -> Result:
+def _undo_label(state: ExpiryState, sent: SentCheck, product: CheckedProduct | None, context: Context) -> Result:
     """Undo a label that changed nothing, and name the date that stands now."""
     undone = uncount_label(state, sent.product)
-    is_known = product is not None and product.keeps_all
-    day = product.known_expiry if product and is_known else dict(sent.after)[EXPIRY]
-    if not day:
+    day = product.known_expiry if product and product.keeps_all else dict(sent.after).get(EXPIRY, "")
+    if product is None or not day:
         return Turn(undone, (), Verdict(WRONG, msg("expiry.changed_since", label=sent.label)))
+    writes = _given_dates_write(product, {UNDONE_EXPIRY: sent.label_day}, context)
     days = {"undone": day_message(sent.label_day), "day": day_message(day)}
-    return Turn(undone, (), undo_verdict(msg("expiry.label_undone", label=sent.label, **days)))
+    text = msg("expiry.label_undone", label=sent.label, **days)
+    if day == sent.label_day:  # it stands, because the nearer date was undone
+        text = msg("expiry.undone", label=sent.label)
+    return Turn(undone, writes, undo_verdict(text))
 
 
 def _is_changed(product: CheckedProduct, sent: SentCheck) -> bool:

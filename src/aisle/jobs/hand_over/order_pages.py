@@ -175,13 +175,8 @@ def _cells(state: HandOverState, goods: LineGoods) -> tuple[Msg, ...]:
 def ask_or_hand_over(state: HandOverState, context: Context) -> Result:
     """Hand the order over, or ask first if goods are missing or were not scanned."""
     if not has_goods(state):
-        return refuse(state, _why_not(state))
+        return refuse(state, msg(_REFUSALS.get(state.status, "order_actions.nothing_picked"), order=state.order))
     return Turn(state._replace(step=CONFIRM)) if _questions(state) else hand_over(state, context)
-
-
-def _why_not(state: HandOverState) -> Msg:
-    """Return why the order cannot be handed over."""
-    return msg(_REFUSALS.get(state.status, "order_actions.nothing_picked"), order=state.order)
 
 
 _REFUSALS = {

@@ -272,17 +272,22 @@ def _later_takes(takes: tuple[Take, ...], quantity: Decimal) -> tuple[Take, ...]
 
 
 def undo_put_down(state: MoveState, step: UndoStep) -> MoveState:
-    """Take the goods of a move back into hand, and into the stock of their source. They are taken from there anew."""
+    """Take the goods of a move back into hand, and into the stock of their source.
+
+    They were taken from there when they were moved: the service undoes the move at that time.
+    """
     in_hand = state.in_hand
     for part in step.goods:
-        index = find_goods(in_hand, part)
+        index, take = find_goods(in_hand, part), Take(part.quantity, step.at)
         if index < 0:
-            in_hand = (*in_hand, part._replace(takes=(), later=None))
+            in_hand = (*in_hand, part._replace(takes=(take,), later=None))
             continue
         present = in_hand[index]
         pools = add_pools(present.pools, part.pools, 1)
         available = present.available + part.quantity if present.available >= 0 else UNKNOWN_QUANTITY
-        whole = present._replace(quantity=present.quantity + part.quantity, available=available, pools=pools)
+        takes = tuple(sorted((*present.takes, take), key=lambda each: each.at))
+        quantity = present.quantity + part.quantity
+        whole = present._replace(quantity=quantity, available=available, pools=pools, takes=takes)
         in_hand = (*in_hand[:index], whole, *in_hand[index + 1 :])
     return state._replace(
         in_hand=in_hand,

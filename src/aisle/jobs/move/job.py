@@ -587,7 +587,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
         case "count":
             return Turn(state._replace(pending_scan=None), (Start("count", {"location_code": choice.key}),))
         case "fit_order":
-            return put_goods.limit_to_order(state, choice, context)
+            return put_goods.limit_to_order(state, choice)
         case "undo_rest":
             return undo.undo_rest(state, context)
         case "forget":

@@ -140,6 +140,8 @@ class MovementItem(NamedTuple):
     allow_overage: bool = False
     taken_at: str = ""
     """When they left their location; empty without one."""
+    undone_at: str = ""
+    """When the movement was that this one undoes; empty if it undoes none."""
 
 
 class UndoStep(NamedTuple):

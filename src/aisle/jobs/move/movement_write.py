@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
 from aisle.jobs.move.goods_in_hand import split_over_takes
-from aisle.jobs.move.move_state_and_rows import (
-    ZERO,
-    Goods,
-    MovementItem,
-    OrderNeed,
-)
+from aisle.jobs.move.move_state_and_rows import ZERO, Goods, MovementItem, OrderNeed
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import MovementEnd, MovementEntry
@@ -40,8 +35,8 @@ def movement_items(
     return tuple(items)
 
 
-def reverse_item(item: MovementItem) -> MovementItem:
-    """Return the reverse of an item, into the same pool. Goods of an order keep their pool."""
+def reverse_item(item: MovementItem, moved_at: str) -> MovementItem:
+    """Return the reverse of an item that was moved then, into the same pool. Goods of an order keep their pool."""
     return item._replace(
         location=item.to_location,
         pool=0 if item.to_order else item.to_pool or item.pool,
@@ -53,6 +48,7 @@ def reverse_item(item: MovementItem) -> MovementItem:
         to_line=item.line,
         allow_overage=False,
         taken_at="",
+        undone_at=moved_at,
     )
 
 
@@ -77,6 +73,8 @@ def movement_write(movement_items: Iterable[MovementItem], store: str, user: str
             item["allow_overage"] = True
         if movement_item.taken_at:
             item["taken_datetime"] = movement_item.taken_at
+        if movement_item.undone_at:
+            item["undone_datetime"] = movement_item.undone_at
         items.append(item)
         products.add(f"product/{movement_item.product}")
         orders.update(f"order/{order}" for order in (movement_item.order, movement_item.to_order) if order)

@@ -134,7 +134,7 @@ def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> R
         own_needs = tuple(
             OrderNeed(needed.product, needed.line, part.quantity)
             for needed in needs
-            if _is_of_line(part, needed, order)
+            if part.order == order and part.line == needed.line
         )
         line_needs = [needed for needed in needs if needed.product == part.product]
         needed = part.quantity if own_needs else sum((each.needed for each in line_needs), ZERO)
@@ -150,11 +150,6 @@ def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> R
     return put_at_location(state, "", context)
 
 
-def _is_of_line(goods: Goods, need: OrderNeed, order: str) -> bool:
-    """Return True if the goods already belong to this line and only change their location."""
-    return goods.order == order and goods.line == need.line
-
-
 def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal) -> Result:
     index = goods_in_hand.find_goods(state.in_hand, goods)
     alone = sum(each.product == goods.product for each in state.goods_to_put_down) == 1
@@ -167,7 +162,7 @@ def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal)
     return reply(state, kind, "move.order_full", label=goods.label, order=order, **amounts)
 
 
-def limit_to_order(state: MoveState, choice: MoveChoice, context: Context) -> Result:
+def limit_to_order(state: MoveState, choice: MoveChoice) -> Result:
     """Assign only the quantity that the order needs; the rest stays in hand."""
     part = state.current_goods
     if part is None:

@@ -191,7 +191,7 @@ def _rest_of_step(step: UndoStep, quantities: Sequence[Decimal]) -> UndoStep:
             available = max(quantity, part.available - part.quantity + quantity)
             available = available if part.available >= 0 else part.available
             goods.append(part._replace(quantity=quantity, available=available, pools=kept))
-    return UndoStep(tuple(goods), tuple(item for item in items if item.quantity))
+    return UndoStep(tuple(goods), tuple(item for item in items if item.quantity), step.at)
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
@@ -243,7 +243,7 @@ def undo_rest(state: MoveState, context: Context) -> Result:
 def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
     """Send the reverse movement; the goods are in hand again, and in stock where they came from."""
     write = movement_write.movement_write(
-        [movement_write.reverse_item(item) for item in step.items], context.store, context.user
+        [movement_write.reverse_item(item, step.at) for item in step.items], context.store, context.user
     )
     state = goods_in_hand.undo_put_down(
         state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.claim import Claim, is_later, parse_claim
 from aisle.jobs.job import Close, Context, Effect, Turn, Write, reply
-from aisle.jobs.pick import (
-    goods_in_hand,
-    offered_choices,
-    pick_state,
-    unanswered_question,
-)
+from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state, unanswered_question
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_line import sum_own_in_hand
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote

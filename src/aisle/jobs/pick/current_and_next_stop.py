@@ -9,9 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs.pick.pick_line import PickLine, sort_stops
-from aisle.jobs.pick.pick_state import (
-    PickState,
-)
+from aisle.jobs.pick.pick_state import PickState
 
 
 def with_lines(state: PickState, lines: Iterable[PickLine]) -> PickState:
@@ -77,8 +75,7 @@ def go_to_line(state: PickState, index: int) -> PickState:
 
 def index_of_line(state: PickState, line: PickLine) -> int:
     """Return the index of this line of its order; -1 if the pick no longer has it."""
-    key = line.order, line.line
-    return next((index for index, each in enumerate(state.lines) if (each.order, each.line) == key), -1)
+    return next((index for index, each in enumerate(state.lines) if each.key == line.key), -1)
 
 
 def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
 
 
-EXCESS_QUERY, REFUSED_QUERY = "left_over", "refused"
+EXCESS_QUERY, REFUSED_PUT_DOWNS = "left_over", "refused"
 """Ids of the queries for the excess of picks and for refused put-downs."""
 
 
@@ -38,7 +38,7 @@ def query_refused(state: PickState) -> tuple[Query, ...]:
     passed_on = put_down_times(state).values()
     if not passed_on and not any(step.put_down for step in state.history):
         return ()
-    return _query_refusals(state, REFUSED_QUERY, "create-movement", moments=passed_on)
+    return _query_refusals(state, REFUSED_PUT_DOWNS, "create-movement", moments=passed_on)
 
 
 def _query_refusals(
@@ -109,11 +109,9 @@ def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result
 
 def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
     """Subtract excess from the line's goods in hand, because it has a question of its own."""
-    mine = goods.line and (goods.line.order, goods.line.line)
+    mine = goods.line and goods.line.key
     lines = (
-        line._replace(own_picked=max(Decimal(0), line.own_picked - goods.quantity))
-        if (line.order, line.line) == mine
-        else line
+        line._replace(own_picked=max(Decimal(0), line.own_picked - goods.quantity)) if line.key == mine else line
         for line in state.lines
     )
     return state._replace(lines=tuple(lines))
@@ -123,8 +121,8 @@ def _remove_from_history(state: PickState, goods: GoodsToReturn) -> PickState:
     """Subtract excess from the latest steps that picked it. It is not booked, so undo does not revert it."""
     if goods.line is None:
         return state
-    key, left = (goods.line.order, goods.line.line), goods.quantity
-    picked = next((each.picked for each in state.lines if (each.order, each.line) == key), goods.line.picked)
+    key, left = goods.line.key, goods.quantity
+    picked = next((each.picked for each in state.lines if each.key == key), goods.line.picked)
     history: list[UndoStep] = []
     after = picked
     for step in reversed(state.history):
@@ -170,7 +168,7 @@ def is_location_of_excess(state: PickState, location: str) -> bool:
 def _parse_excess(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
     excess = row.get("left") or {}
     order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(excess.get("left"))
-    line = next((t for t in state.lines if (t.order, t.line) == (order, excess.get("line_number"))), None)
+    line = next((t for t in state.lines if t.key == (order, excess.get("line_number"))), None)
     if line is None or quantity <= 0:
         return []
     letter = pick_state.tote_letter(state, order)

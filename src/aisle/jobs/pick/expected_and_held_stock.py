@@ -10,6 +10,7 @@ from aisle.jobs.name_goods_and_locations import measured
 from aisle.jobs.pick.pick_line import PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.stock_pool_names import pool_name
+from aisle.jobs.sums_of_goods_and_progress import sum_by_key
 from aisle.jobs.view import Msg, join_messages, msg, raw, signed_message
 
 
@@ -151,8 +152,5 @@ def held_for_others(state: PickState, product: str, location: str) -> dict[str, 
     """Return how much of a product is held at a location for orders that are not of this pick."""
     line = next((each for each in state.lines if each.product == product and each.held_at), None)
     own = {tote.order for tote in state.totes}
-    held: dict[str, Decimal] = {}
-    for each in line.held_at if line else ():
-        if same_location(each.location, location) and each.order not in own:
-            held[each.order] = held.get(each.order, Decimal(0)) + each.quantity
-    return held
+    held = (each for each in (line.held_at if line else ()) if same_location(each.location, location))
+    return sum_by_key((each.order, each.quantity) for each in held if each.order not in own)

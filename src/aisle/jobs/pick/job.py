@@ -43,11 +43,7 @@ from aisle.jobs.pick import (
     undo,
     view,
 )
-from aisle.jobs.pick.goods_for_other_pickers import (
-    hand_over_to_others,
-    is_location_for_others,
-    returned_message,
-)
+from aisle.jobs.pick.goods_for_other_pickers import hand_over_to_others, is_location_for_others, returned_message
 from aisle.jobs.pick.pick_line import with_tolerance
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote, count_step
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
@@ -290,7 +286,7 @@ def _is_background_event(event: Event) -> bool:
         (
             merge_changed_orders.ORDER_QUERY_PREFIX,
             excess_and_refused_put_downs.EXCESS_QUERY,
-            excess_and_refused_put_downs.REFUSED_QUERY,
+            excess_and_refused_put_downs.REFUSED_PUT_DOWNS,
             merge_changed_orders.ASSIGNED_QUERY,
         )
     )
@@ -362,9 +358,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return Turn(state._replace(pools=parse_pools(rows)))
         case Rows(undo_sent_count.BOOKED_QUERY, rows, _):
             return undo.take_booked(state, rows)
-        case Rows(find_and_report_refusals.REFUSED_QUERY, rows, _):
+        case Rows(find_and_report_refusals.REFUSED_ENTRIES, rows, _):
             return undo.undo_count(state, rows, context)
-        case Rows(excess_and_refused_put_downs.REFUSED_QUERY, rows, _):
+        case Rows(excess_and_refused_put_downs.REFUSED_PUT_DOWNS, rows, _):
             return excess_and_refused_put_downs.report_refused_put_down(state, rows, context)
         case Rows(merge_changed_orders.ASSIGNED_QUERY, rows, _):
             return merge_changed_orders.report_assigned(state, rows)

@@ -178,11 +178,7 @@ def _location_choices(state: PickState) -> list[PickChoice]:
 
 def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Decimal:
     """Return the quantity picked at the choice's location if the total is `value`; 0 if that is impossible."""
-    lines = [
-        index
-        for index in set_and_restore_picked_quantities.lines_with_product(state, choice.product)
-        if state.lines[index].is_open
-    ]
+    lines = set_and_restore_picked_quantities.open_lines_with_product(state, choice.product)
     index = next(
         (each for each in lines if same_location(state.lines[each].location, choice.key)), next(iter(lines), -1)
     )
@@ -206,11 +202,7 @@ def _is_location_unknown(state: PickState, line: PickLine) -> bool:
 def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
     """Go to the stop of these goods at the chosen location, moving the stop there if necessary."""
     state = state._replace(location=choice.key) if state.verifies_locations else state
-    lines = [
-        index
-        for index in set_and_restore_picked_quantities.lines_with_product(state, choice.product)
-        if state.lines[index].is_open
-    ]
+    lines = set_and_restore_picked_quantities.open_lines_with_product(state, choice.product)
     if not lines:
         return state
     at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
@@ -260,7 +252,7 @@ def _locations_of_line(state: PickState, line: PickLine) -> list[LocationPool]:
         (source.location, source.pool)
         for step in reversed(state.history)
         for source in step.sources_before
-        if (source.order, source.line) == (line.order, line.line) and source.location
+        if (source.order, source.line) == line.key and source.location
     ]
     return [(line.location, line.pool), *earlier]
 

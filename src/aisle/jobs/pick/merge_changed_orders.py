@@ -459,8 +459,8 @@ def start_without_missing(state: PickState) -> Result:
 
 def _adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
     """Add the changes of other pickers to the history, so that undo reverts only own steps."""
-    picked_before = {(line.order, line.line): line.picked for line in state.lines}
-    added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
+    picked_before = {line.key: line.picked for line in state.lines}
+    added = {t.key: t.picked - picked_before.get(t.key, t.picked) for t in fresh}
     if not any(added.values()):
         return state
     history = tuple(

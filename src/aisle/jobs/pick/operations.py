@@ -132,7 +132,7 @@ def put_down_goods(
 
 def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tuple[PickState, tuple[Write, ...]]:
     """Take back into hand what a step put down, as far as it is still there."""
-    moved = {(line.order, line.line): line.moved for line in state.lines}
+    moved = {line.key: line.moved for line in state.lines}
     put_down = tuple(each for each in step.put_down if moved.get((each.order, each.line), 0) >= each.quantity)
     if not put_down:
         return state, ()
@@ -141,7 +141,7 @@ def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tu
 
 
 def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[tuple[PickLine, Decimal]]:
-    lines = {(line.order, line.line): line for line in state.lines}
+    lines = {line.key: line for line in state.lines}
     return [(lines[each.order, each.line], each.quantity) for each in put_down]
 
 

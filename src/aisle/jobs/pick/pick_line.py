@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_by_key, sum_goods
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
@@ -101,6 +101,11 @@ class PickLine(NamedTuple):
     """Quantity that it may lack when it is picked; 0 for goods that are not weighed."""
 
     @property
+    def key(self) -> tuple[str, int]:
+        """Order and line number."""
+        return self.order, self.line
+
+    @property
     def is_open(self) -> bool:
         """True while something is still to be picked."""
         return not self.is_closed and self.picked < self.ordered
@@ -149,12 +154,11 @@ class PickLine(NamedTuple):
     def changes_since(self, before: PickLine) -> tuple[PickedFrom, ...]:
         """Return what was taken since, and with a negative quantity what was put back, by location and pool: first at
         the line's."""
-        changes: dict[tuple[str, int], Decimal] = {(self.location, self.pool): Decimal(0)}
-        for sign, sources in ((1, self.picked_from), (-1, before.picked_from)):
-            for location, pool, quantity in sources:
-                key = location, pool or self.pool
-                changes[key] = changes.get(key, Decimal(0)) + sign * quantity
-        changes[self.location, self.pool] += self.picked - before.picked - sum(changes.values())
+        here = self.location, self.pool
+        now = [((location, pool or self.pool), quantity) for location, pool, quantity in self.picked_from]
+        then = [((location, pool or self.pool), -quantity) for location, pool, quantity in before.picked_from]
+        changes = sum_by_key([(here, Decimal(0)), *now, *then])
+        changes[here] += self.picked - before.picked - sum(changes.values())
         return tuple(PickedFrom(*key, quantity) for key, quantity in changes.items() if quantity)
 
     def without_changes(self, changes: Sequence[PickedFrom], picked: Decimal) -> PickLine:

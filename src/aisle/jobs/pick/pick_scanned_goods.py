@@ -135,13 +135,9 @@ def report_picked(
         if open_
         else current_and_next_stop.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
-    verdict = Verdict(
-        GOOD,
-        _with_own_total(
-            state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total), is_total
-        ),
-        detail=_locations_message(state, after, changes) or expected_and_held_stock.exceeding_message(state, changes),
-    )
+    text = _with_own_total(state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total))
+    where = _locations_message(state, after, changes)
+    verdict = Verdict(GOOD, text, detail=where or expected_and_held_stock.exceeding_message(state, changes))
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
@@ -160,7 +156,7 @@ def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:
     return current_and_next_stop.lines_of_stop(state, state.current_index) if is_total else ()
 
 
-def _with_own_total(before: PickState, after: PickState, stop: Sequence[int], message: Msg, is_total: bool) -> Msg:
+def _with_own_total(before: PickState, after: PickState, stop: Sequence[int], message: Msg) -> Msg:
     """Add this picker's own quantity to the sum in the message if he set it beside goods in other pickers' hands."""
     lines = [before.lines[index] for index in stop]
     others = goods_in_hand.sum_of_others(before, lines)

@@ -10,6 +10,7 @@ from aisle.jobs.pick.pick_line import PickedFrom, PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import Pools
+from aisle.jobs.sums_of_goods_and_progress import sum_by_key
 from aisle.jobs.view import Msg, msg
 
 MAX_UNDO = 100
@@ -332,10 +333,7 @@ def next_tote_letter(state: PickState) -> str:
 def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal]]) -> str | Msg:
     """Return the quantity for each tote, such as `A3 B4`; the text is the same in all languages. A measured stop has
     only one tote; its message formats fractions in each language."""
-    sums: dict[str, Decimal] = {}
-    for order, quantity in quantities:
-        letter = tote_letter(state, order)
-        sums[letter] = sums.get(letter, Decimal(0)) + quantity
+    sums = sum_by_key((tote_letter(state, order), quantity) for order, quantity in quantities)
     if len(sums) == 1:
         return next(msg("pick.tote_quantity", tote=letter, quantity=quantity) for letter, quantity in sums.items())
     return " ".join(f"{letter}{format_number(quantity)}" for letter, quantity in sums.items())

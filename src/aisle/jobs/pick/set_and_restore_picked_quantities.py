@@ -30,11 +30,16 @@ def lines_with_product(state: PickState, product: str) -> list[int]:
     return sorted(found, key=lambda index: (index not in stop, state.lines[index].location.casefold() != here, index))
 
 
+def open_lines_with_product(state: PickState, product: str) -> list[int]:
+    """Return the indexes of those of them that are open."""
+    return [index for index in lines_with_product(state, product) if state.lines[index].is_open]
+
+
 def fillable_lines(state: PickState, product: str) -> list[int]:
     """Return the indexes of the lines that goods of this product fill, in order. They all have one location, because
     goods scanned together were picked together. Of measured goods they are of one order, because nobody divides a pack
     between totes."""
-    open_ = [index for index in lines_with_product(state, product) if state.lines[index].is_open]
+    open_ = open_lines_with_product(state, product)
     if not open_:
         return open_
     first = state.lines[open_[0]]
@@ -99,7 +104,7 @@ def _before_last_totals(state: PickState, line: PickLine) -> PickLine:
 def move_put_down(state: PickState, put_down: Iterable[PutDown], sign: int, location: str) -> PickState:
     """Record that goods were put down at a location, or with sign -1 that they are in hand again."""
     more = {(each.order, each.line): each.quantity * sign for each in put_down}
-    lines = (_move_line(line, more.get((line.order, line.line), Decimal(0)), location) for line in state.lines)
+    lines = (_move_line(line, more.get(line.key, Decimal(0)), location) for line in state.lines)
     return state._replace(lines=tuple(lines))
 
 
@@ -145,7 +150,7 @@ def restore_sources(state: PickState, step: UndoStep) -> tuple[list[PickLine], P
     sources = {(each.order, each.line): each for each in step.sources_before}
     lines, first = list(state.lines), None
     for index, line in enumerate(lines):
-        source = sources.get((line.order, line.line))
+        source = sources.get(line.key)
         if source and line.is_open:
             moved = line._replace(location=source.location, pool=source.pool, barred_pools=source.barred_pools)
             lines[index] = moved._replace(walk_order=source.walk_order, location_order=source.location_order)
@@ -160,7 +165,7 @@ def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple
     touched = []
     by_line = {(each.order, each.line): each for each in lines_before}
     for index, line in enumerate(lines):
-        was = by_line.get((line.order, line.line))
+        was = by_line.get(line.key)
         picked = min(was.picked, line.ordered) if was else line.picked
         if was is None or picked < line.moved or (picked, was.is_closed) == (line.picked, line.is_closed):
             continue

@@ -307,6 +307,7 @@ class ShortageJob(Job[ShortageState]):
     """Job from the report of a shortage to its result."""
 
     name = "shortage"
+    version = 2
     state_type = ShortageState
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE)
@@ -406,7 +407,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
 def _queries(state: ShortageState) -> tuple[Query, ...]:
     args = {"product_number": state.product, "location": state.location, "pools": list(state.pools)}
     return (
-        Query("spots", "other_locations", args),
+        Query("other_locations", "other_locations", args),
         Query("reasons", "short_reasons", {}),
         *product_queries(state.product),
         Query("features", "features", {}, is_live=True),
@@ -435,15 +436,15 @@ def _update_missing(state: ShortageState, order: str, row: OrderToPickRow | None
 
 def _with_rows(state: ShortageState, id_: str, rows: tuple[Json, ...], context: Context) -> ShortageState:
     match id_:
-        case "spots":
+        case "other_locations":
             state = state._replace(other_locations=merge_locations(state.other_locations, rows))
             return state if state.is_loaded else state._replace(is_loaded=True, choices=_collect_choices(state))
         case "reasons":
             found = reasons_for_location(parse_reasons(context.policy.short_reasons, rows), state.location)
             return state._replace(reasons=merge_reasons(state.reasons, found))
-        case "sheet":
+        case "product":
             return state._replace(product_details=parse_product(rows[0], context.now) if rows else None)
-        case "around":
+        case "surrounding":
             return state._replace(nearby=parse_nearby(rows, context.now))
         case "next_deliveries":
             return state._replace(deliveries=parse_expected_deliveries(rows, context.now))

@@ -124,11 +124,11 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
 def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
     """Return the indexes of the lines of a step, and of those that the page adds up with them."""
     keys = {(each.order, each.line) for each in step.lines_before}
-    stops = {(line.order, line.stop_key) for line in state.lines if (line.order, line.line) in keys}
+    stops = {(line.order, line.stop_key) for line in state.lines if line.key in keys}
     return [
         index
         for index, line in enumerate(state.lines)
-        if (line.order, line.line) in keys or ((line.order, line.stop_key) in stops and not line.is_short)
+        if line.key in keys or ((line.order, line.stop_key) in stops and not line.is_short)
     ]
 
 
@@ -139,7 +139,7 @@ def _leave_held_goods(state: PickState) -> PickState:
         return state
     lines, first = restore_sources(state, step)
     moved = {(each.order, each.line) for each in step.sources_before}
-    if first is None or (line.order, line.line) not in moved:
+    if first is None or line.key not in moved:
         return state
     restored = current_and_next_stop.with_lines(state._replace(history=state.history[:-1], location=""), lines)
     return current_and_next_stop.go_to_line(restored, current_and_next_stop.index_of_line(restored, line))

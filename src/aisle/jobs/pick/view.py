@@ -65,6 +65,11 @@ CHOICE_TEXTS = {
     "both": "pick.choice_both_pick",
     "hand_over": "pick.choice_leave_to_picker",
     "finish": "order_actions.hand_over",
+    "amount": "count.choice_quantity",
+    "is_product": "count.choice_product",
+    "is_location": "locations.title_location",
+    "is_order": "order.title",
+    "is_reference": "order.title",
 }
 """Message ids of choices with a fixed text."""
 
@@ -298,23 +303,12 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         return msg("pick.choice_put_back")
     if choice.kind == "leave" and state.to_return:
         return msg("pick.choice_leave_with_goods")
-    if choice.kind == "amount":
-        return msg("count.choice_quantity", quantity=choice.quantity)
-    if choice.kind in ("is_order", "is_reference"):
-        return msg("order.title", order=choice.key)
     if choice.kind in ("is_delivery", "is_person"):
         return quantity_or_record.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
-    if choice.kind in quantity_or_record.RECORD_CHOICES:
-        return msg(
-            "locations.title_location" if choice.kind == "is_location" else "count.choice_product",
-            label=choice.label or choice.key,
-        )
     if choice.kind == location_questions.PICKED_FROM:
         return msg("move.from_location", place=choice.key)
-    if choice.kind == "set":
-        return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
-    key = choice.label or choice.key
-    return msg(CHOICE_TEXTS[choice.kind], key=key, place=key)
+    name = choice.label or choice.key
+    return msg(CHOICE_TEXTS[choice.kind], key=name, place=name, label=name, order=choice.key, quantity=choice.quantity)
 
 
 def _progress(state: PickState) -> Msg | None:

@@ -86,7 +86,7 @@ class ReceiveJob(Job[ReceiveState]):
     """Job that receives deliveries."""
 
     name = "receive"
-    version = 2
+    version = 3
     state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
 
@@ -161,7 +161,7 @@ class ReceiveJob(Job[ReceiveState]):
             case Rows(id_, rows, _):
                 return _count_differences_again(state, _handle_rows(state, event, id_, rows, context))
             case Resumed() | Closed() | Changed("delivery" | "outbox" | "product"):
-                return _refresh(state._replace(page_size=max(1, context.window_rows)), context)
+                return _refresh(state._replace(page_size=max(1, context.window_rows)))
             case Back():
                 return _go_back(state, context)
             case Choice(choice):
@@ -263,7 +263,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
             return Turn(state._replace(unknown_location=state.default_location if rows else ""))
         case "again" if rows and str(rows[0]["order_number"]) == state.delivery_number:
             return read_again(state, rows[0], context)
-        case "sought" if rows and state.requested_delivery and state.phase == "delivery":
+        case "requested_delivery" if rows and state.requested_delivery and state.phase == "delivery":
             return open_delivery(state, state.requested_delivery, state.requested_delivery, context)
         case "deliveries_expecting" if state.delivery_number:
             return handle_scans_and_quantities.ask_not_announced(state, rows)
@@ -282,7 +282,7 @@ def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, 
     return Turn(state)
 
 
-def _refresh(state: ReceiveState, context: Context) -> Result:
+def _refresh(state: ReceiveState) -> Result:
     """Query the delivery and refused receipts again."""
     effects: list[Effect] = []
     if state.delivery_number:
@@ -294,7 +294,7 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
     else:
         effects.append(query_deliveries(state))
     if state.requested_delivery:
-        effects.append(Query("sought", "delivery", {"order_number": state.requested_delivery}))
+        effects.append(Query("requested_delivery", "delivery", {"order_number": state.requested_delivery}))
     return Turn(state, tuple(effects))
 
 
@@ -473,11 +473,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
 def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> Result:
     """Handle letters and cursor keys on the other pages."""
     match event:
-        case Command("n" | "p" as letter) if state.phase in ("lines", "check"):
-            return Turn(view.turn_page(state, 1 if letter == "n" else -1))
-        case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
-            return Turn(view.turn_page(state, 1 if key == "pagedown" else -1))
-        case CursorKey(key) if state.phase in ("lines", "check"):
+        case Command("n" | "p" as key) | CursorKey(key) if state.phase in ("lines", "check"):
             return Turn(view.scroll(state, key))
         case Command("u") if handle_scans_and_quantities.is_plausibility_asked(
             state

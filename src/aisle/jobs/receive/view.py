@@ -253,28 +253,12 @@ def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     ]
 
 
-def turn_page(state: ReceiveState, direction: int) -> ReceiveState:
-    """Turn to the next or previous page of lines or differences, wrapping at both ends."""
-    size, total = _page_and_total(state)
-    first = state.first + direction * size
-    if first >= total:
-        first = 0
-    elif first < 0:
-        first = max(0, total - 1) // size * size
-    return state._replace(first=first)
-
-
 def scroll(state: ReceiveState, key: str) -> ReceiveState:
-    """Scroll lines or differences."""
-    size, total = _page_and_total(state)
-    return state._replace(first=list_cursor_and_search.scroll_rows(state.first, total, size, key))
-
-
-def _page_and_total(state: ReceiveState) -> tuple[int, int]:
-    """Return how many lines or differences fit on a page, and how many there are."""
+    """Scroll lines or differences, or turn their page."""
+    size, total = state.page_size, len(differences(state))
     if state.phase == "lines":
-        return list_page_size(state), len(lines_with_hand(state))
-    return state.page_size, len(differences(state))
+        size, total = list_page_size(state), len(lines_with_hand(state))
+    return state._replace(first=list_cursor_and_search.scroll_rows(state.first, total, size, key))
 
 
 def _lines_view(state: ReceiveState) -> ListView:

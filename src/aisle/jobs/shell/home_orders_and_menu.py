@@ -377,7 +377,7 @@ class HomeJob(Job[HomeState]):
             case Rows("unread_lists", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
                 return reply(state, WRONG, "home.loading" if awaited else "home.nothing")
-            case Rows("lost", rows, _):
+            case Rows("rejected_order", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused_hand_overs", rows):
                 known, said = find_and_report_refusals.report_refused_hand_overs(
@@ -395,7 +395,7 @@ class HomeJob(Job[HomeState]):
         refused = find_and_report_refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
         assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
-            (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)
+            (Query("rejected_order", "order", {"order_number": state.rejected_order}, is_live=True),)
             if state.rejected_order
             else ()
         )

@@ -37,7 +37,7 @@ MAX_PEOPLE = 8
 MAX_NAME_LENGTH = 60
 """Maximum number of characters of a name under which somebody unknown signs in."""
 
-_OTHER_MATCH_QUERY = "thing"
+_OTHER_MATCH_QUERY = "other_match"
 """Id of the query for people whose name is the code of another record."""
 
 DEMO_FEATURE = "demo-store"

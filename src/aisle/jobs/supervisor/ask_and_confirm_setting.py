@@ -86,6 +86,12 @@ class FieldPage(FormPage[StoreProductState]):
             key_hints=step.key_hints,
         )
 
+    def accepts(self, state: StoreProductState) -> Accepts:
+        """Accept a value of the kind of the field, and the choices."""
+        kind, letters = FIELD_BY_NAME[state.field].kind, self.choice_letters
+        values = super().accepts(state)._replace(quantity=kind in NUMERIC, decimals=kind in (NUMBER, MONEY))
+        return values._replace(text=kind in (CODES, DAY), choice_letters=letters)
+
 
 class ValuePage(FieldPage):
     """Question for a value of the field: a number, a day, codes, or yes and no."""
@@ -118,11 +124,6 @@ class ValuePage(FieldPage):
             Action(msg("unconfirmed.yes"), lambda state, context: propose_changes(state, {field: True}, context)),
             Action(msg("unconfirmed.no"), lambda state, context: propose_changes(state, {field: False}, context)),
         )
-
-    def accepts(self, state: StoreProductState) -> Accepts:
-        kind = FIELD_BY_NAME[state.field].kind
-        is_decimal, is_text = kind in (NUMBER, MONEY), kind in (CODES, DAY)
-        return super().accepts(state)._replace(quantity=kind in NUMERIC, decimals=is_decimal, text=is_text)
 
     def handle_other_input(self, state: StoreProductState, event: Event, context: Context) -> Result:
         match event:
@@ -218,11 +219,6 @@ class ConfirmPage(FieldPage):
             msg("count.send"), lambda state, context: Turn(state, (query_product(state, "chosen", context),))
         )
         return (send,)
-
-    def accepts(self, state: StoreProductState) -> Accepts:
-        kind = FIELD_BY_NAME[state.field].kind
-        numbers = super().accepts(state)._replace(quantity=kind in NUMERIC, decimals=kind in (NUMBER, MONEY))
-        return numbers._replace(text=kind in (CODES, DAY), choice_letters=choice_letters.YES)
 
     def handle_other_input(self, state: StoreProductState, event: Event, context: Context) -> Result:
         """Take another value as the new one. Any other input is answered, so that none is ignored silently."""

@@ -20,10 +20,18 @@ from aisle.jobs.view import GOOD, INFO, Line, Msg, Verdict, msg, raw, signed_mes
 from aisle.scan.grammar_and_meaning_types import Match
 from aisle.settings.setting_definitions import STUCK_MINUTES
 
-EXCEPTION_KINDS = (
-    "unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts", "excess_receipts", "entries_to_review",
-    "uncollected",
-)  # fmt: skip
+KIND_NAMES = {
+    "unconfirmed": "exceptions.unconfirmed",
+    "differences": "exceptions.differences",
+    "negative_stock": "exceptions.negative_stock",
+    "stuck": "exceptions.stuck",
+    "late": "exceptions.late",
+    "recounts": "exceptions.recounts",
+    "excess_receipts": "exceptions.excess_receipts",
+    "entries_to_review": "exceptions.entries_to_review",
+    "uncollected": "exceptions.uncollected",
+}
+EXCEPTION_KINDS = tuple(KIND_NAMES)
 """Kinds of exceptions, in the order of their numbers."""
 
 

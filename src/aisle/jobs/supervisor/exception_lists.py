@@ -35,6 +35,7 @@ from aisle.jobs.row_types.log import LogRow
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
     EXCESS_QUERY,
+    KIND_NAMES,
     NOT_REVIEWED,
     Actions,
     ExceptionsState,
@@ -76,18 +77,6 @@ from aisle.scan.grammar_and_meaning_types import (
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
 
-
-KIND_NAMES = {
-    "unconfirmed": "exceptions.unconfirmed",
-    "differences": "exceptions.differences",
-    "negative_stock": "exceptions.negative_stock",
-    "stuck": "exceptions.stuck",
-    "late": "exceptions.late",
-    "recounts": "exceptions.recounts",
-    "excess_receipts": "exceptions.excess_receipts",
-    "entries_to_review": "exceptions.entries_to_review",
-    "uncollected": "exceptions.uncollected",
-}
 
 _KINDS_OF_LOG = ("differences", "entries_to_review")
 """Kinds that are found in the store's log."""

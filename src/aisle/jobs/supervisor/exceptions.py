@@ -21,6 +21,7 @@ from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
+    KIND_NAMES,
     MANY,
     ONE,
     ExceptionsState,
@@ -32,7 +33,6 @@ from aisle.jobs.supervisor.exception_decisions import (
 )
 from aisle.jobs.supervisor.exception_lists import (
     DIFFERENCES,
-    KIND_NAMES,
     LISTS,
     is_unknown,
     mark_scanned,
@@ -136,8 +136,8 @@ class Summary(Page[ExceptionsState]):
                 )
                 return Turn(state._replace(cursor=cursor, first=first))
             case Command("n"):
-                on = state.first + state.size
-                return Turn(state._replace(first=on if on < len(EXCEPTION_KINDS) else 0, cursor=-1))
+                first = list_cursor_and_search.scroll_rows(state.first, len(EXCEPTION_KINDS), state.size, "n")
+                return Turn(state._replace(first=first, cursor=-1))
         return super().handle_other_input(state, event, context)
 
 

@@ -20,9 +20,9 @@ from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListFilter, ListPage
 from aisle.jobs.log_writes import LOG_SOURCE
 from aisle.jobs.pages_and_page_job import Action
-from aisle.jobs.row_types.log import ActivePersonRow, LogRow, LogSumsRow, LossesRow
+from aisle.jobs.row_types.log import LogRow, LogSumsRow, LossesRow
 from aisle.jobs.row_types.people_stores_and_features import PeopleRow
-from aisle.jobs.store_time import start_of_day, store_day
+from aisle.jobs.store_time import start_of_day, time_message
 from aisle.jobs.view import Msg, join_messages, msg, number_message, raw, signed_message
 from aisle.operation_body_types import UNDO_PREFIX
 
@@ -280,8 +280,7 @@ def why_message(entry: LogRow, reasons: tuple[Reason, ...]) -> Msg:
 
 def superseded_message(entry: LogRow, today: str) -> Msg:
     """Return the time of the count that supersedes this one; with its date if that is not today."""
-    at = entry["superseded_at"]
-    return msg("log.superseded", at=msg("log.at_time" if store_day(at) == today else "moment", at=at))
+    return msg("log.superseded", at=time_message(entry["superseded_at"], today))
 
 
 def _value_message(entry: LogRow) -> Msg:
@@ -304,10 +303,6 @@ CHIP_NAMES = {
 """Text of each chip by the source that it filters by."""
 
 
-def _people_of(state: LogState) -> Sequence[ActivePersonRow]:
-    return state.sums["people"] if state.sums else ()
-
-
 class LogList(ListPage[LogState, LogRow]):
     """Filtered list of entries."""
 
@@ -328,16 +323,11 @@ class LogList(ListPage[LogState, LogRow]):
         return msg("look_up.no_match", text=text) if text else msg("list.empty")
 
     def all_columns(self, state: LogState) -> tuple[Column[LogRow], ...]:
-        today = state.today
         return (
             Column(msg("head.product"), lambda row: raw(entry_label(row)), sort="description"),
             Column(msg("head.change"), change_message, sort="difference"),
             Column(msg("head.reason"), lambda row: why_message(row, state.reasons), sort="work"),
-            Column(
-                msg("head.time"),
-                lambda row: msg("log.at_time" if store_day(row["at"]) == today else "moment", at=row["at"]),
-                sort="at",
-            ),
+            Column(msg("head.time"), lambda row: time_message(row["at"], state.today), sort="at"),
             Column(
                 msg("unconfirmed.head_user"),
                 lambda row: raw(row["user_name"] or row["app_user_name"]),
@@ -366,7 +356,7 @@ class LogList(ListPage[LogState, LogRow]):
         )
 
     def filters(self, state: LogState) -> tuple[ListFilter, ...]:
-        people = [(each["user"], raw(each["name"])) for each in _people_of(state)]
+        people = [(each["user"], raw(each["name"])) for each in (state.sums["people"] if state.sums else ())]
         users = [("", msg("log.everybody")), *people] if people else []
         kinds = {kind: state.filter._replace(source=kind, review="") for kind in CHIP_NAMES}
         to_review = state.filter._replace(source="", review=TO_REVIEW)

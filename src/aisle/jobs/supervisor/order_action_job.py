@@ -341,15 +341,10 @@ class PagedQuestion(OrderQuestion):
     def handle_other_input(self, state: OrderActionState, event: Event, context: Context) -> Result:
         match event:
             case Command("n" | "p" as key) | CursorKey("pagedown" | "pageup" as key) if self._has_more(state):
-                return Turn(state._replace(first_choice=self._turn_page(state, key in ("n", "pagedown"))))
+                total = len(self.all_actions(state))
+                first = list_cursor_and_search.scroll_rows(state.first_choice, total, state.choices_per_page, key)
+                return Turn(state._replace(first_choice=first))
         return super().handle_other_input(state, event, context)
-
-    def _turn_page(self, state: OrderActionState, forward: bool) -> int:
-        """Return the first index of the next or previous page. Paging wraps around."""
-        size, total, first = state.choices_per_page, len(self.all_actions(state)), state.first_choice
-        if forward:
-            return first + size if first + size < total else 0
-        return max(0, first - size) if first else (total - 1) // size * size
 
     def fill_page(self, state: OrderActionState) -> OrderActionState:
         """Move the first choice up until the last page is full."""

@@ -21,7 +21,6 @@ from aisle.jobs.supervisor.order_filter import (
     BUILT_IN_VIEWS,
     DIRECTIONS,
     SORTS,
-    VIEW_NAMES,
     OrderFilter,
     describe_filter,
     query_arguments,
@@ -294,14 +293,14 @@ class OrderBoard(ListPage[OrdersState, BoardOrder]):
         return self.restart(state._replace(search=code), context)
 
     def filters(self, state: OrdersState) -> tuple[ListFilter, ...]:
-        return tuple(ListFilter(VIEW_NAMES[name], {"filter": filter_}) for name, filter_ in BUILT_IN_VIEWS)
+        return tuple(ListFilter(name, {"filter": filter_}) for _, name, filter_ in BUILT_IN_VIEWS)
 
     def choose_filter(self, state: OrdersState, chosen: ListFilter, context: Context) -> Result:
         return apply_view(SavedView("", chosen.fields["filter"]), state, context)
 
     def count_queries(self, state: OrdersState, context: Context) -> tuple[Query, ...]:
         """Return one query for all figures, because most of them are stored."""
-        views = [query_arguments(filter_) for _, filter_ in BUILT_IN_VIEWS]
+        views = [query_arguments(filter_) for _, _, filter_ in BUILT_IN_VIEWS]
         return (Query("order_counts", "order_counts", {"views": views, "now": context.now}, is_live=True),)
 
     def pane(self, state: OrdersState) -> DetailView | None:

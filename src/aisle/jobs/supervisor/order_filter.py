@@ -53,16 +53,16 @@ class OrderFilter(NamedTuple):
 
 
 BUILT_IN_VIEWS = (
-    ("active", OrderFilter()),
-    ("late", OrderFilter("to_pick", due="late")),
-    ("at_work", OrderFilter("to_pick", claim="claimed")),
-    ("oldest", OrderFilter("to_pick", sort="age")),
-    ("picked", OrderFilter("picked")),
-    ("short", OrderFilter(shorts="short")),
-    ("rejected", OrderFilter("rejected")),
-    ("finished", OrderFilter("finished")),
+    ("active", msg("orders.state_active"), OrderFilter()),
+    ("late", msg("orders.due_late"), OrderFilter("to_pick", due="late")),
+    ("at_work", msg("orders.claim_claimed"), OrderFilter("to_pick", claim="claimed")),
+    ("oldest", msg("orders.view_oldest"), OrderFilter("to_pick", sort="age")),
+    ("picked", msg("orders.state_picked"), OrderFilter("picked")),
+    ("short", msg("orders.shorts_short"), OrderFilter(shorts="short")),
+    ("rejected", msg("orders.state_rejected"), OrderFilter("rejected")),
+    ("finished", msg("orders.state_finished"), OrderFilter("finished")),
 )
-"""Views that everybody has."""
+"""Views that everybody has: id, name and filter."""
 
 
 def view_key(user: str, name: str = "") -> str:
@@ -163,17 +163,6 @@ VALUE_NAMES = {
     ("direction", "ascending"): "orders.direction_ascending",
     ("direction", "descending"): "orders.direction_descending",
     ("reference", "none"): "orders.any",
-}
-
-VIEW_NAMES = {
-    "active": msg("orders.state_active"),
-    "late": msg("orders.due_late"),
-    "at_work": msg("orders.claim_claimed"),
-    "oldest": msg("orders.view_oldest"),
-    "picked": msg("orders.state_picked"),
-    "short": msg("orders.shorts_short"),
-    "rejected": msg("orders.state_rejected"),
-    "finished": msg("orders.state_finished"),
 }
 
 

@@ -6,6 +6,7 @@ import json
 from functools import partial
 
 from aisle.jobs.job import Context, Event, LocalNote, Turn, reply
+from aisle.jobs.list_cursor_and_search import scroll_rows
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, refuse
 from aisle.jobs.supervisor.order_board_list import BOARD, Actions, OrdersState, Result, SavedView, apply_view, open_page
 from aisle.jobs.supervisor.order_filter import (
@@ -13,7 +14,6 @@ from aisle.jobs.supervisor.order_filter import (
     FIELD_NAMES,
     FILTER_FIELDS,
     VALUE_NAMES,
-    VIEW_NAMES,
     OrderFilter,
     describe_filter,
     filter_values,
@@ -55,9 +55,8 @@ class ChoicePage(Page[OrdersState]):
             case Choice(number):
                 return super().handle_input(state, Choice(number + state.first_choice), context)
             case Command("n"):
-                on = state.first_choice + state.size
-                first, size = on if on < len(self.choices(state)) else 0, BOARD.page_size(context)
-                return Turn(state._replace(first_choice=first, size=size))
+                first = scroll_rows(state.first_choice, len(self.choices(state)), state.size, "n")
+                return Turn(state._replace(first_choice=first, size=BOARD.page_size(context)))
         return super().handle_input(state, event, context)
 
     def go_back(self, state: OrdersState, context: Context) -> Result:
@@ -136,7 +135,7 @@ class ViewsPage(ChoicePage):
     prompt_text = msg("orders.prompt_views")
 
     def actions(self, state: OrdersState) -> Actions:
-        built_in = (Action(VIEW_NAMES[name], partial(apply_view, SavedView("", kept))) for name, kept in BUILT_IN_VIEWS)
+        built_in = (Action(name, partial(apply_view, SavedView("", kept))) for _, name, kept in BUILT_IN_VIEWS)
         own = (Action(raw(view.name), partial(apply_view, view)) for view in state.views)
         save = Action(msg("orders.save_view"), partial(open_page, "name"), "k")
         return (*built_in, *own, save, Action(msg("orders.delete_view"), _delete_view, "x"))

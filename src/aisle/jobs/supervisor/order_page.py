@@ -521,7 +521,7 @@ class OrderJob(PageJob[OrderState]):
         return (
             Query("state", "orders_by_number", {"orders": [order]}, is_live=True),
             Query("order", "order", args, is_live=True),
-            Query("past", "order_history", {**args, "size": MAX_HISTORY}, is_live=True),
+            Query("order_history", "order_history", {**args, "size": MAX_HISTORY}, is_live=True),
             Query("outcome", "order_outcomes", {"orders": [order]}, is_live=True),
             Query("absent_order", "absent_order", {**args, "since": state.opened_at}, is_live=True),
         )
@@ -552,7 +552,7 @@ class OrderJob(PageJob[OrderState]):
                 return Turn(state._replace(is_choosing_line=state.is_choosing_line and bool(state.lines)))
             case Rows("pick_list", rows):
                 return Turn(state, (printed_pick_list(rows),))
-            case Rows("past", rows):
+            case Rows("order_history", rows):
                 return Turn(state._replace(history=rows))
             case Rows("outcome", (row, *_)):
                 return Turn(state._replace(state=row["outcome"], why=row["why"]))

@@ -37,13 +37,15 @@ def update_write(
     *,
     needs_supervisor: bool = True,
     is_nearest: bool = False,
+    more: Mapping[str, Json] | None = None,
 ) -> Write:
     """Return the write that sets these fields. `base` has their previous values, empty ones included.
 
-    `is_nearest`: the expiry date replaces a later one, whoever set it.
+    `is_nearest`: the expiry date replaces a later one, whoever set it. `more`: what else is sent of the product.
     """
     known = {name: base.get(name, "") for name in changes}
-    item = {"product_number": product, **changes, BASE_VALUES: known, **({IS_NEAREST: True} if is_nearest else {})}
+    nearest = {IS_NEAREST: True} if is_nearest else {}
+    item = {"product_number": product, **changes, BASE_VALUES: known, **nearest, **(more or {})}
     return Write(
         UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], needs_supervisor=needs_supervisor
     )

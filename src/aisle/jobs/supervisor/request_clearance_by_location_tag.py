@@ -509,9 +509,10 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
         """Return the next state. The id of a request comes once it is stored."""
         if not isinstance(event, Requested):
             return super().handle(state, event, context)
-        asked = state._replace(phase="wait", request_id=event.request_id, is_running=False, outcome="", why="")
-        subscription = Query("asked", "request_state", {"request_id": event.request_id}, is_live=True)
-        return reply(asked._replace(requested_at=context.now), INFO, "pin.asked", subscription)
+        waiting = state._replace(phase="wait", request_id=event.request_id, is_running=False, outcome="", why="")
+        # It only makes changes of the request reach this page.
+        subscription = Query("subscription", "request_state", {"request_id": event.request_id}, is_live=True)
+        return reply(waiting._replace(requested_at=context.now), INFO, "pin.asked", subscription)
 
     def handle_opened(self, state: ClearanceRequestState, args: Args, context: Context) -> RequestResult:
         state = ClearanceRequestState(

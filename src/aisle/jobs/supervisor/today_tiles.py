@@ -14,7 +14,7 @@ from aisle.jobs.view import Msg, Tile, known_number, msg, raw
 
 MAX_NAMED_DELIVERIES = 3
 
-_FILTERS = {**dict(BUILT_IN_VIEWS), "unclaimed": OrderFilter("partial", claim="free")}
+_FILTERS = {**{id_: filter_ for id_, _, filter_ in BUILT_IN_VIEWS}, "unclaimed": OrderFilter("partial", claim="free")}
 """Filters of the lists that tiles open."""
 
 

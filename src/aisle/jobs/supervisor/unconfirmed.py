@@ -32,16 +32,17 @@ from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, Pa
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
+from aisle.jobs.supervisor.service_field_rows import YES_NO
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, NEXT_PAGE, STATE_WORDS, Block, KeyHint, Line, Msg, msg, raw
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, Accepts, Match, Text
 
-COUNT, OPEN_ORDER = "count", "look"
+COUNT, OPEN_ORDER = "count", "open_order"
 """Choices that open another job: count the location, open the order."""
 
 OPEN_STORE_PRODUCT = "setting"
 """Choice that opens the product whose settings the operation changes."""
 
-OPEN_BLOCKING = "first"
+OPEN_BLOCKING = "open_blocking"
 """Choice that opens the operation that must be resolved before this one can be sent."""
 
 PUT_BACK, OTHER_ORDER = "put_back", "other_order"
@@ -202,7 +203,6 @@ _ORDER_FIELD_TEXTS = {
     "is_picked": "unconfirmed.field_picked",
     "is_rejected": "unconfirmed.field_rejected",
 }
-_YES_NO_TEXTS = {"yes": "unconfirmed.yes", "no": "unconfirmed.no"}
 
 
 def _entry_of(state: UnconfirmedState) -> UnconfirmedRow:
@@ -285,7 +285,7 @@ def _notes(operation: UnconfirmedRow) -> tuple[Msg, ...]:
 def _comparison_cells(operation: UnconfirmedRow, side: ComparedFigureRow) -> tuple[Msg, ...]:
     subject, before, ours, after = side["subject"], side["before"], side["ours"], side["after"]
     if subject in _ORDER_FIELD_TEXTS:
-        was, sent, now = (msg(_YES_NO_TEXTS.get(each or "", "verdict.ask")) for each in (before, ours, after))
+        was, sent, now = (YES_NO.get(each or "", msg("verdict.ask")) for each in (before, ours, after))
         return _cells_of(msg(_ORDER_FIELD_TEXTS[subject]), was, sent, now)
     if operation["kind"] == "setting":
         was, sent, now = (
@@ -444,12 +444,12 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
 
     def queries(self, state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
         entry = state.entry
-        one = (Query("doubt", "unconfirmed", {"op_id": entry["op_id"]}, is_live=True),) if entry else ()
+        one = (Query("open_entry", "unconfirmed", {"op_id": entry["op_id"]}, is_live=True),) if entry else ()
         return (LIST.query(state, context), *one)
 
     def handle_rows(self, state: UnconfirmedState, answer: Rows, context: Context) -> Result:
         match answer:
-            case Rows("doubt", rows):
+            case Rows("open_entry", rows):
                 return _update_entry(state, rows)
             case Rows("chosen", rows):
                 return Turn(state._replace(entry=rows[0], page=0) if rows else state)

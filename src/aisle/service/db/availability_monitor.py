@@ -1,13 +1,10 @@
-"""Monitor of a database: its availability, logged once by one process, and waiting times."""
+"""Monitor of a database: its availability, whose changes are logged once, and waiting times."""
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import math
-import os
 from collections.abc import Callable
-from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Literal, Protocol
@@ -41,39 +38,6 @@ class DatabaseMetrics(Protocol):
         ...
 
 
-class Speaker:
-    """Right to log the loss of a database. Of several processes the one that locks a file has it.
-
-    The kernel frees the lock of a process that dies. Without a file, every process has the right.
-    """
-
-    def __init__(self, file: Path | None = None) -> None:
-        self._file = file
-        self._handle = -1
-
-    def take(self) -> bool:
-        """Return True if this process logs the loss, and its end."""
-        if self._file is None or self._handle >= 0:
-            return True
-        try:
-            handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except OSError:
-            return True
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            return False
-        self._handle = handle
-        return True
-
-    def give_up(self) -> None:
-        """Let another process log the next loss."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
-
-
 QUIET_WRITES_S = 120.0
 """Seconds without a failed write after which writes count as regained.
 
@@ -86,11 +50,9 @@ class DatabaseMonitor:
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.metrics: DatabaseMetrics | None = None
-        self.speaker = Speaker()
         self._now = now
         self._failed: set[AccessKind] = set()
         self._is_lost = False
-        self._is_speaking = False
         self._lost_since = 0.0
         self._write_failed_at = -math.inf
         self._lock = Lock()
@@ -112,9 +74,7 @@ class DatabaseMonitor:
                 return
             self._is_lost = True
             self._lost_since = self._now()
-            self._is_speaking = self.speaker.take()
-        level = logging.ERROR if self._is_speaking else logging.DEBUG
-        log.log(level, "database lost: %s of %s", error, " and ".join(parts))
+        log.error("database lost: %s of %s", error, " and ".join(parts))
         self._update_metrics(up=False)
 
     def report_success(self, *parts: AccessKind) -> None:
@@ -127,9 +87,8 @@ class DatabaseMonitor:
             if not self._is_lost or self._failed or now - self._write_failed_at < QUIET_WRITES_S:
                 return
             self._is_lost = False
-            seconds, is_speaking = now - self._lost_since, self._is_speaking
-            self.speaker.give_up()
-        log.log(logging.WARNING if is_speaking else logging.DEBUG, "database regained after %.0f s", seconds)
+            seconds = now - self._lost_since
+        log.warning("database regained after %.0f s", seconds)
         self._update_metrics(up=True)
 
     def report_wait(self, kind: WaitKind, seconds: float) -> None:

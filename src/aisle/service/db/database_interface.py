@@ -153,8 +153,8 @@ class Database(Protocol):
     """Monitor of failures and waits."""
 
     @property
-    def size_statements(self) -> tuple[str, ...]:
-        """Statements that return the rows of the growing tables and, under `*`, the bytes of the database."""
+    def bytes_statement(self) -> str:
+        """Statement that returns the bytes of the database."""
         ...
 
     async def read(self, work: Work[T]) -> T:

@@ -65,12 +65,13 @@ _SETTINGS = {
     "tcp_keepalives_count": "3",
 }
 _GROWING_TABLES = ", ".join(f"'{table}'" for table in GROWING_TABLES)
-_SIZE_STATEMENTS = (
+_ROWS_STATEMENT = (
     "SELECT relname::text, greatest(reltuples, 0)::bigint FROM pg_class"  # noqa: S608 - constants
-    f" WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname IN ({_GROWING_TABLES})",
-    "SELECT '*', coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
-    " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
+    f" WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname IN ({_GROWING_TABLES})"
 )
+_BYTES_STATEMENT = """
+    SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"""
 # A server sharded by store (Citus) needs this to change tables of the chain after reading those of stores.
 _WRITER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
 
@@ -108,9 +109,9 @@ class PostgresDatabase:
             raise StorageError(f"{redact_dsn(dsn)} cannot be used: {_describe(problem)}") from problem
 
     @property
-    def size_statements(self) -> tuple[str, ...]:
-        """Statements of `Database.size_statements`, from the server's own statistics, which are cheap."""
-        return _SIZE_STATEMENTS
+    def bytes_statement(self) -> str:
+        """Statement of `Database.bytes_statement`."""
+        return _BYTES_STATEMENT
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database."""
@@ -368,14 +369,16 @@ def _lock_number(store: str) -> int:
 
 
 def read_sizes(dsn: str) -> dict[str, int]:
-    """Return the sizes of a database without migrating it. Raise StorageError if it cannot be read."""
+    """Return the rows by table, from the server's statistics, and under `*` the bytes, without migrating.
+
+    Raise StorageError if the database cannot be read.
+    """
 
     async def work() -> dict[str, int]:
         connection = await asyncpg.connect(dsn, server_settings=_SETTINGS, timeout=_CONNECT_SECONDS)
         try:
-            return {
-                name: int(count) for statement in _SIZE_STATEMENTS for name, count in await connection.fetch(statement)
-            }
+            rows = await connection.fetch(_ROWS_STATEMENT)
+            return {name: int(count) for name, count in rows} | {"*": await connection.fetchval(_BYTES_STATEMENT)}
         finally:
             await connection.close(timeout=_CONNECT_SECONDS)
 

@@ -111,7 +111,7 @@ def _stored_statistics(connection: apsw.Connection) -> list[list[object]]:
     return [list(row) for row in rows]
 
 
-# Any number that no store's lock has: those are 8 bytes of a hash, this one is shorter.
+# Lock of migrations. Those of stores have 8 bytes of a hash, so that none has this number.
 _MIGRATION_LOCK = 0xA15_1E
 
 

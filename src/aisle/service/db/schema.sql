@@ -310,7 +310,7 @@ CREATE TABLE person (
 );
 CREATE UNIQUE INDEX person_user ON person (store_number, user_name);
 
--- Answered requests, and people.
+-- Answers of writes, under their keys.
 CREATE TABLE idempotency (
     store_number TEXT NOT NULL,
     request_key TEXT NOT NULL,
@@ -401,7 +401,7 @@ CREATE TABLE shipment_line (
 );
 CREATE INDEX shipment_line_of ON shipment_line (store_number, shipment_number);
 
--- Wrong PINs, and ordered recounts.
+-- Wrong PINs.
 CREATE TABLE sign_in_failure (
     store_number TEXT NOT NULL,
     who TEXT NOT NULL,
@@ -411,6 +411,7 @@ CREATE TABLE sign_in_failure (
     PRIMARY KEY (store_number, who)
 );
 
+-- Ordered recounts.
 CREATE TABLE recount (
     store_number TEXT NOT NULL,
     seq BIGINT NOT NULL,
@@ -429,8 +430,8 @@ CREATE TABLE recount (
 );
 CREATE UNIQUE INDEX recount_open ON recount (store_number, product_number, location_code)
     WHERE state = 'open';
--- Write that made each change. With it a host detects that the database was restored from an earlier copy, however
 
+-- Write that made each change. With it a host detects that the database was restored from an earlier copy, however
 -- many writes came since. `op_id` is the write and a random part for each execution.
 CREATE TABLE write_history (
     store_number TEXT NOT NULL,

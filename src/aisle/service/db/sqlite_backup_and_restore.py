@@ -210,7 +210,7 @@ def _check_is_sqlite(file: Path) -> None:
     except OSError as problem:
         raise StorageError(f"{file} cannot be read: {problem.strerror}.") from problem
     if begins != _SQLITE_HEADER:
-        raise StorageError(f"{file} is no database, so nothing was put back. {_FILE_ADVICE}")
+        raise StorageError(f"{file} is no database, so nothing was restored. {_FILE_ADVICE}")
 
 
 def _open_immutable(file: Path) -> apsw.Connection:

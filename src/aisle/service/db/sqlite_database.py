@@ -20,7 +20,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.service.db.availability_monitor import AccessKind, DatabaseMonitor
-from aisle.service.db.database_interface import GROWING_TABLES, DatabaseFailed, Work
+from aisle.service.db.database_interface import DatabaseFailed, Work
 from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.schema import migrate, store_statistics
 from aisle.service.db.sqlite_connection import DISK_ERRORS, busy_error, open_connection, poll_often, public_error
@@ -67,10 +67,9 @@ class SqliteDatabase:
         self._inline_reader = InlineReader(open_connection(path, busy_ms, read_only=True))
 
     @property
-    def size_statements(self) -> tuple[str, ...]:
-        """Statements of `Database.size_statements`. Each table has its own, so that no read takes long."""
-        counts = (f"SELECT '{table}', count(*) FROM {table}" for table in GROWING_TABLES)  # noqa: S608 - constants
-        return (*counts, "SELECT '*', p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s")
+    def bytes_statement(self) -> str:
+        """Statement of `Database.bytes_statement`."""
+        return "SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s"
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database: on this thread if it is short, else on the reader's."""

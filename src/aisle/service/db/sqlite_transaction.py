@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from itertools import islice
 from json.encoder import encode_basestring_ascii
@@ -69,18 +69,11 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("Work inside a transaction waited for something outside of it.")
 
 
-class MustRollBack(BaseException):
-    """Failed part that has written and has no savepoint, so that the whole transaction must be rolled back."""
-
-
 class SqliteTransaction:
     """`Transaction` over one connection, for one thread."""
 
-    is_optimistic = False
-    """True if parts set no savepoint, since they rarely fail after writing.
-
-    Behind a savepoint SQLite saves each page before its first change, which takes as long as the rest of a small write.
-    """
+    is_damaged = False
+    """True if a part that failed could not be undone, so that the transaction must not be committed."""
     has_waiting_products = False
     """True if products may wait for the search index."""
 
@@ -127,22 +120,18 @@ class SqliteTransaction:
     def _query(self, text: str, args: Sequence[apsw.SQLiteValue]) -> list[Row]:
         return self.connection.execute(text, args).fetchall()
 
-    def savepoint(self) -> AbstractAsyncContextManager[None]:
-        """Open a savepoint.
-
-        An optimistic transaction raises MustRollBack instead if the part fails after it has written.
-        """
-        return _OptimisticSavepoint(self.connection) if self.is_optimistic else self._set_savepoint()
-
     @asynccontextmanager
-    async def _set_savepoint(self) -> AsyncIterator[None]:
+    async def savepoint(self) -> AsyncIterator[None]:
+        """Open a savepoint."""
         self._depth += 1
         name = f"s{self._depth}"
         self.connection.execute(f"SAVEPOINT {name}")
         try:
             yield
         except BaseException:
+            self.is_damaged = True
             self._end_savepoint(f"ROLLBACK TO {name}", f"RELEASE {name}")
+            self.is_damaged = False
             raise
         else:
             self._end_savepoint(f"RELEASE {name}")
@@ -156,6 +145,7 @@ class SqliteTransaction:
     def begin(self, statement: str) -> None:
         """Start a transaction."""
         self._depth = 0
+        self.is_damaged = False
         self._index_left = INDEXED_AT_ONCE
         self.connection.execute(statement)
 
@@ -183,18 +173,3 @@ class ReadTransaction(SqliteTransaction):
                 found.close(True)
                 raise
         return rows
-
-
-class _OptimisticSavepoint:
-    """Part without a savepoint. It may fail only before it has written."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    async def __aenter__(self) -> None:
-        self._changes_before = self._connection.total_changes()
-
-    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        written = self._connection.in_transaction and self._connection.total_changes() != self._changes_before
-        if error is not None and written:
-            raise MustRollBack from error

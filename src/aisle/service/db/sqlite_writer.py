@@ -1,9 +1,8 @@
 """Writer thread. Waiting requests are committed together: several requests, one commit, one sync.
 
-A refused request does not affect the others of its transaction. Requests rarely fail after they have written. If one
-does, the whole transaction is rolled back and repeated with a savepoint for each request. A caller gets its result
-after the commit, also a refusal, since a refusal may depend on writes of others that could be rolled back. Every caller
-gets a result: requests before `close` run, later ones raise Busy.
+A refused request does not affect the others of its transaction: each has a savepoint. A caller gets its result after
+the commit, also a refusal, since a refusal may depend on writes of others that could be rolled back. Every caller gets
+a result: requests before `close` run, later ones raise Busy.
 
 Callers take turns: however many requests of one caller wait, another one's is among the next.
 """
@@ -12,8 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import takewhile
@@ -30,7 +28,7 @@ from aisle.service.db.database_interface import Busy, DatabaseFailed, Work, data
 from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.product_search_index import are_products_waiting, index_waiting_products
 from aisle.service.db.sqlite_connection import NextWriter, public_error
-from aisle.service.db.sqlite_transaction import MustRollBack, SqliteTransaction, run_sync
+from aisle.service.db.sqlite_transaction import SqliteTransaction, run_sync
 
 T = TypeVar("T")
 
@@ -50,7 +48,7 @@ class _Job(NamedTuple):
     caller: Caller = Caller()
 
     def is_wanted(self) -> bool:
-        """Return True if the caller still waits for the result. It is asked again if the job is repeated."""
+        """Return True if the caller still waits for the result. It is asked again if the thread fails."""
         if isinstance(self.future, Future):
             return self.future.running() or self.future.set_running_or_notify_cancel()
         return not self.future.cancelled()
@@ -62,30 +60,6 @@ class _JobResult(NamedTuple):
     job: _Job
     result: Any = None
     error: BaseException | None = None
-
-
-class _JobQueue:
-    """Jobs that wait: first those of a transaction that is repeated, then those of the callers in rotation."""
-
-    def __init__(self) -> None:
-        self._repeated = deque[_Job]()
-        self._jobs = CallerQueue[_Job]()
-
-    def __bool__(self) -> bool:
-        return bool(self._repeated or self._jobs)
-
-    def add(self, jobs: Iterable[_Job]) -> None:
-        """Add new jobs."""
-        for job in jobs:
-            self._jobs.add(job.caller, job)
-
-    def repeat(self, jobs: Sequence[_Job]) -> None:
-        """Add jobs that run again, before all others and in this order."""
-        self._repeated.extendleft(reversed(jobs))
-
-    def take(self) -> _Job:
-        """Remove and return the next job."""
-        return self._repeated.popleft() if self._repeated else self._jobs.take()
 
 
 class SqliteWriter:
@@ -101,8 +75,6 @@ class SqliteWriter:
         self._is_open = True
         self._is_running = True
         """True until the end of the queue was read."""
-        self._use_savepoints = False
-        """True if the next transaction sets a savepoint for each job, since the one before had to be rolled back."""
         started: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(connect, started), name="aisle-write", daemon=True)
         self._thread.start()
@@ -167,7 +139,7 @@ class SqliteWriter:
         tx = SqliteTransaction(connection)
         tx.has_waiting_products = True  # An earlier process may have left some.
         started.set_result(None)
-        waiting = _JobQueue()
+        waiting = CallerQueue[_Job]()
         try:
             while waiting or self._is_running:
                 if waiting:
@@ -183,19 +155,22 @@ class SqliteWriter:
             connection.close()
             next_writer.close()
 
-    def _fail_all(self, waiting: _JobQueue, error: DatabaseFailed) -> None:
+    def _fail_all(self, waiting: CallerQueue[_Job], error: DatabaseFailed) -> None:
         """Close the queue and report the failure to all waiting callers."""
         self._close_queue()
         self._add_arrived(waiting)
+        self._fail_waiting(waiting, error)
+
+    def _fail_waiting(self, waiting: CallerQueue[_Job], error: BaseException) -> None:
+        """Report the failure to all waiting callers, since each has waited for it."""
         while waiting:
             if (job := waiting.take()).is_wanted():
                 _deliver([_JobResult(job, error=error)])
 
-    def _run_batch(self, tx: SqliteTransaction, waiting: _JobQueue, next_writer: NextWriter) -> None:
+    def _run_batch(self, tx: SqliteTransaction, waiting: CallerQueue[_Job], next_writer: NextWriter) -> None:
         """Run the waiting jobs, and those that arrive meanwhile, in one transaction.
 
-        If one fails after writing, roll back and repeat with savepoints. Raise the error of a transaction that can be
-        neither committed nor rolled back.
+        Raise the error of a transaction that can be neither committed nor rolled back.
         """
         tx.end("ROLLBACK")
         began = monotonic()
@@ -203,25 +178,20 @@ class SqliteWriter:
             with next_writer.taken():
                 tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
-            first = waiting.take()
-            if first.is_wanted():
-                _deliver([_JobResult(first, error=public_error(problem))])
+            self._fail_waiting(waiting, public_error(problem))
             return
         finally:
             self._monitor.report_wait("lock", monotonic() - began)
-        tx.is_optimistic, self._use_savepoints = not self._use_savepoints, False
         done: list[_JobResult] = []
         try:
             self._run_jobs(tx, waiting, done)
-        except BaseException as problem:  # No caller has a result yet.
-            waiting.repeat([result.job for result in done])
-            if not isinstance(problem, MustRollBack):
-                raise
-            self._use_savepoints = True
-        else:
-            _commit(tx, done)
+        except BaseException:  # No caller has a result yet.
+            for result in done:
+                waiting.add(result.job.caller, result.job)
+            raise
+        _commit(tx, done)
 
-    def _run_jobs(self, tx: SqliteTransaction, waiting: _JobQueue, results: list[_JobResult]) -> None:
+    def _run_jobs(self, tx: SqliteTransaction, waiting: CallerQueue[_Job], results: list[_JobResult]) -> None:
         """Run the waiting jobs, and those that arrive meanwhile. A job that fails goes back to `waiting`."""
         until = monotonic() + _MAX_BATCH_SECONDS
         while waiting:
@@ -229,21 +199,22 @@ class SqliteWriter:
             try:
                 self._run_job(tx, job, results)
             except BaseException:
-                waiting.repeat([job])
+                waiting.add(job.caller, job)
                 raise
-            if len(results) >= _MAX_BATCH or monotonic() >= until or not tx.connection.in_transaction:
+            if len(results) >= _MAX_BATCH or monotonic() >= until or not _may_commit(tx):
                 return
             self._add_arrived(waiting)
 
-    def _add_arrived(self, waiting: _JobQueue) -> None:
+    def _add_arrived(self, waiting: CallerQueue[_Job]) -> None:
         """Add the jobs of all entries of the queue."""
         with suppress(Empty):
             while True:
                 self._add_waiting(waiting, self._jobs.get_nowait())
 
-    def _add_waiting(self, waiting: _JobQueue, jobs: list[_Job] | None) -> None:
+    def _add_waiting(self, waiting: CallerQueue[_Job], jobs: list[_Job] | None) -> None:
         """Add jobs from the queue; None is its end."""
-        waiting.add(jobs or ())
+        for job in jobs or ():
+            waiting.add(job.caller, job)
         self._is_running &= jobs is not None
 
     def _run_job(self, tx: SqliteTransaction, job: _Job, results: list[_JobResult]) -> None:
@@ -252,8 +223,6 @@ class SqliteWriter:
         self._monitor.report_wait("pool", monotonic() - job.sent_at)
         try:
             results.append(_JobResult(job, run_sync(_in_savepoint(tx, job.work))))
-        except MustRollBack:
-            raise
         except BaseException as problem:
             results.append(_JobResult(job, error=public_error(problem)))
 
@@ -278,9 +247,14 @@ async def _in_savepoint(tx: SqliteTransaction, work: Work[T]) -> T:
         return await work(tx)
 
 
+def _may_commit(tx: SqliteTransaction) -> bool:
+    """Return False if the database has ended the transaction, or could not undo a failed part of it."""
+    return tx.connection.in_transaction and not tx.is_damaged
+
+
 def _commit(tx: SqliteTransaction, results: list[_JobResult]) -> None:
     try:
-        if not tx.connection.in_transaction:
+        if not _may_commit(tx):
             raise DatabaseFailed("The database undid the transaction.")
         tx.end("COMMIT")
     except BaseException as problem:

@@ -94,7 +94,7 @@ async def _stock_at_count(ledger: Ledger, product: str, *, is_total: bool) -> di
     return stock
 
 
-AdjustmentKind = Literal["receipt", "change"]
+AdjustmentKind = Literal["receipt", "change", "undo"]
 
 
 async def adjust_free(

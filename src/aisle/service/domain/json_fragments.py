@@ -66,7 +66,7 @@ def rename_members(value: Mapping[str, object], names: Mapping[str, str]) -> dic
     return {other: value[name] for name, other in names.items() if name in value}
 
 
-def pick_members(value: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+def select_members(value: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
     """Return the members with these names."""
     return {name: value[name] for name in names if name in value}
 

@@ -1,4 +1,4 @@
-"""Ledger of one operation: balances and their legs, and the origins of held goods (README: Pick falls)."""
+"""Ledger of one operation: balances and their legs, and the origins of held goods (README: Stock)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _LineKey = tuple[str, int]
 
 
-class SourceQuantity(NamedTuple):
-    """Quantity from a location and pool."""
+class LocationQuantity(NamedTuple):
+    """Quantity of a location and pool."""
 
     location: str
     pool: int
@@ -33,27 +33,24 @@ class SourceQuantity(NamedTuple):
 
 
 class HeldGoods(NamedTuple):
-    """Goods held for a line: their origin, and the location and pool that hold them.
-
-    The picker has those without location.
-    """
+    """Goods held for a line: their origin, and where they are. The picker has those without location."""
 
     seq: int
+    origin_location: str
+    origin_pool: int
     location: str
     pool: int
-    held_location: str
-    held_pool: int
     quantity: int
     named_location: str
 
     @property
-    def origin(self) -> SourceQuantity:
+    def origin(self) -> LocationQuantity:
         """Origin and quantity."""
-        return SourceQuantity(self.location, self.pool, self.quantity, self.named_location)
+        return LocationQuantity(self.origin_location, self.origin_pool, self.quantity, self.named_location)
 
     def is_from(self, location: str, pool: int | None) -> bool:
         """Return True if they were picked at this location, and from this pool if one is given."""
-        return location in (self.location, self.named_location) and pool in (None, self.pool)
+        return location in (self.origin_location, self.named_location) and pool in (None, self.origin_pool)
 
 
 class HeldGoodsOrigins:
@@ -84,12 +81,12 @@ class HeldGoodsOrigins:
             self._held[line.key] = dict(self._stored[line.key])
         return list(self._held[line.key].values())
 
-    async def add(self, line: OrderLine, origin: SourceQuantity, location: str, pool: int) -> None:
-        """Add goods held for a line, with their origin."""
+    async def add(self, line: OrderLine, origin: LocationQuantity, held_key: StockKey) -> None:
+        """Add goods that a line holds now, with their origin. The caller posts the legs."""
         await self.held_for_line(line)
         # The number follows the stored ones too: a stored row that was removed must be deleted, not changed.
         n = max((*self._held[line.key], *self._stored[line.key]), default=0) + 1
-        self._held[line.key][n] = HeldGoods(n, *origin[:2], location, pool, *origin[2:])
+        self._held[line.key][n] = HeldGoods(n, *origin[:2], held_key.location, held_key.pool, *origin[2:])
         self._changed_lines[line.key] = None
 
     async def reduce(self, line: OrderLine, held: HeldGoods, quantity: int) -> None:
@@ -131,7 +128,7 @@ class HeldGoodsOrigins:
         return statements
 
 
-LegKind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finish", "release", "absorbed"]
+LegKind = Literal["pick", "unpick", "move", "count", "change", "undo", "receipt", "finish", "release", "absorbed"]
 
 
 class StockKey(NamedTuple):
@@ -379,8 +376,8 @@ class Ledger:
                 await self._absorb(product, NO_LOCATION, pool, quantity, self.occurred_on)
         self._late_changes.clear()
 
-    async def finish(self) -> None:
-        """Close the operation: defer its writes to the end, and mark each product with changed stock or columns."""
+    async def defer_writes(self) -> None:
+        """Close the operation: defer its writes to the end, and report each product with changed stock or columns."""
         await self.close_entry()
         for statement, values in self._product_updates.items():
             await self.ctx.tx.run_many(statement, [(self.store, *row) for row in values.items()])

@@ -1,7 +1,4 @@
-"""Entries of the log, with prices and accounts at their time.
-
-The fields are for bookkeeping (README: The log).
-"""
+"""Entries of the log, with prices and accounts at their time, for bookkeeping (README: Fields)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_fragments import (
     join_members,
     object_members,
-    parse_json_object,
     quoted,
     text_member,
     to_json,
@@ -90,10 +86,7 @@ class LogEntry(NamedTuple):
 
 
 class LogWriter:
-    """Log of one operation in one store.
-
-    An entry with only a code of a reason gets the latest description of this code.
-    """
+    """Log of one operation in one store."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
@@ -155,33 +148,15 @@ class LogWriter:
         await self.close_entry()
         if not self._entries:
             return []
-        reasons = await self._resolve_reasons()
         seq = await self.ctx.next_numbers(self.store.number, "log", len(self._entries))
-        rows = [
-            self._row(seq + n, entry, reason, moved_on)
-            for n, ((entry, moved_on), reason) in enumerate(zip(self._entries, reasons, strict=True))
-        ]
+        rows = [self._row(seq + n, entry, moved_on) for n, (entry, moved_on) in enumerate(self._entries)]
         self.ctx.defer(sql.LOG_ADD, rows)
         ids = [self.store.wire_id(seq + n) for n in self._added_positions]
         self._entries.clear()
         self._added_positions.clear()
         return ids
 
-    async def _resolve_reasons(self) -> list[str | None]:
-        """Return the reason of each entry: its own description, otherwise the latest one of its code."""
-        called: dict[int, str | None] = {}
-        found = []
-        for entry, _ in self._entries:
-            reason, code = entry.reason, entry.reason_code
-            if code is not None:
-                if not reason and code not in called:
-                    row = await self.ctx.tx.one(sql.LOG_LAST_REASON, self.store.number, code)
-                    called[code] = parse_json_object(row[0])["reason_code_description"] if row else None
-                reason = called[code] = reason or called[code]
-            found.append(reason or None)
-        return found
-
-    def _row(self, seq: int, entry: LogEntry, reason: str | None, moved_on: str) -> tuple[object, ...]:
+    def _row(self, seq: int, entry: LogEntry, moved_on: str) -> tuple[object, ...]:
         """Return a row of `stock_log` in the order of `LOG_ADD`."""
         return (
             self.store.number,
@@ -194,7 +169,7 @@ class LogWriter:
             TO_REVIEW if entry.needs_review else NOTHING_TO_REVIEW,
             self.ctx.now,
             self.ctx.now,
-            self._entry_json(entry, reason, moved_on),
+            self._entry_json(entry, moved_on),
             to_json(entry.data) if entry.data else "{}",
         )
 
@@ -203,7 +178,7 @@ class LogWriter:
         line = entry.line
         return f'"reference_id":{self.store.wire_id(line.seq)}' if line and entry.reference == line.order_number else ""
 
-    def _entry_json(self, entry: LogEntry, reason: str | None, moved_on: str) -> str:
+    def _entry_json(self, entry: LogEntry, moved_on: str) -> str:
         """Return the entry as JSON in its form on the wire."""
         line, location, extra = entry.line, entry.location, entry.extra or {}
         return join_members(
@@ -222,7 +197,7 @@ class LogWriter:
                 f'"moved_on":"{moved_on}"',
                 "" if entry.quantity is None else f'"quantity":{format_quantity(entry.quantity)}',
                 "" if entry.reason_code is None else f'"reason_code":{entry.reason_code}',
-                text_member("reason_code_description", reason),
+                text_member("reason_code_description", entry.reason or None),
                 text_member("reference", entry.reference),
                 self._reference_id_member(entry) if "reference_id" not in extra else "",
                 *bookkeeping_members(entry.product, entry.quantity, extra),

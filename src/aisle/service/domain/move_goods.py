@@ -1,4 +1,4 @@
-"""Moves goods at once between locations, pools and order lines (README: Movement, Move to an order line).
+"""Move goods at once between locations, pools and order lines (README: Movement).
 
 Moves that a clearance assigns to people: `handlers/clearances_and_assignments`.
 """
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from aisle.service.db.statements import assigned_moves_and_recounts as assignments_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
+from aisle.service.domain.ledger import Ledger, LocationQuantity, StockKey
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.orders import save_changed_line
-from aisle.service.domain.picking import record_origin, remove_held
+from aisle.service.domain.picking import remove_held
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict, unprocessable
@@ -63,10 +63,10 @@ async def move_goods(
     from_hand = 0
     if target.line and target.location and source.line is None:
         for held in await remove_held(ledger, target.line, quantity):
-            hand = StockKey(NO_LOCATION, held.held_pool, *target.line.key)
-            to = target.stock_key(target.pool or held.held_pool)
+            hand = StockKey(NO_LOCATION, held.pool, *target.line.key)
+            to = target.stock_key(target.pool or held.pool)
             await ledger.transfer("move", product.number, hand, to, held.quantity)
-            await record_origin(ledger, target.line, held.origin, to)
+            await ledger.origins.add(target.line, held.origin, to)
             from_hand += held.quantity
     rest = quantity - from_hand
     picked_after = 0
@@ -101,7 +101,7 @@ async def _plan_sources(
     allow_overage: bool,
     field: str,
     left_on: str,
-) -> list[SourceQuantity]:
+) -> list[LocationQuantity]:
     """Return the pools from which `quantity` leaves: the named one, otherwise the default pool, then by number.
 
     Who counted the source after the goods had left did not find them there.
@@ -115,7 +115,7 @@ async def _plan_sources(
     for pool in pools:
         part = min(quantity, max(0, quantities.get(pool, 0)))
         if part:
-            plan.append(SourceQuantity(source.location_code, pool, part))
+            plan.append(LocationQuantity(source.location_code, pool, part))
             quantity -= part
     if pools and left_on and await ledger.is_counted_since(product.number, source.stock_key(pools[0]), left_on):
         allow_overage = True
@@ -123,7 +123,7 @@ async def _plan_sources(
         available = sum(max(0, quantities.get(pool, 0)) for pool in pools)
         raise conflict(f"Only {format_quantity(available)} of {product.number} can be moved from there.", field)
     if quantity:
-        plan.append(SourceQuantity(source.location_code, pools[0], quantity))
+        plan.append(LocationQuantity(source.location_code, pools[0], quantity))
     return plan
 
 
@@ -135,7 +135,7 @@ def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: M
 
 
 async def _transfer_goods(
-    ledger: Ledger, product: Product, source: MovementEnd, target: MovementEnd, planned: SourceQuantity, left_on: str
+    ledger: Ledger, product: Product, source: MovementEnd, target: MovementEnd, planned: LocationQuantity, left_on: str
 ) -> None:
     pool = target.pool or planned.pool
     origins = await _origins_of_source(ledger, source, planned)
@@ -147,10 +147,10 @@ async def _transfer_goods(
         await ledger.ctx.tx.run(assignments_sql.ASSIGNMENT_MOVED_SET, ledger.store, *args, ledger.ctx.now)
     if target.line:
         for origin in origins:
-            await record_origin(ledger, target.line, origin, target.stock_key(pool))
+            await ledger.origins.add(target.line, origin, target.stock_key(pool))
 
 
-async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: SourceQuantity) -> list[SourceQuantity]:
+async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: LocationQuantity) -> list[LocationQuantity]:
     """Return the origins of goods that leave the source: the source itself, unless they are held for a line."""
     if source.line is None:
         return [planned]
@@ -159,7 +159,7 @@ async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: Sourc
         for one in await remove_held(ledger, source.line, planned.quantity, planned.pool, source.location_code)
     ]
     rest = planned.quantity - sum(origin.quantity for origin in known)
-    return [SourceQuantity(NO_LOCATION, planned.pool, rest), *known] if rest else known
+    return [LocationQuantity(NO_LOCATION, planned.pool, rest), *known] if rest else known
 
 
 def _set_picked(line: OrderLine | None, quantity: int) -> None:

@@ -21,7 +21,7 @@ REASON_FIELDS: Final = ("rejection_reason_code", "rejection_reason_code_descript
 _NAMES_OF_LINE: Final = ("customer_order_number", "customer_order_line_number")
 
 
-def half_order_line(field: str, *, has_order: bool) -> Refusal:
+def incomplete_line_refusal(field: str, *, has_order: bool) -> Refusal:
     """Return the refusal of fields with an order and no line, or with a line and no order."""
     given, missing = _NAMES_OF_LINE if has_order else _NAMES_OF_LINE[::-1]
     return unprocessable(f"{given} alone names no order line; fill {missing} too, or neither.", f"{field}.{missing}")

@@ -13,7 +13,7 @@ from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import drop_none, parse_json_object, pick_members, rename_members, to_json
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, rename_members, select_members, to_json
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
@@ -169,7 +169,7 @@ async def save_changed_orders(ledger: Ledger) -> None:
     ledger.orders_to_save.clear()
 
 
-async def finish_order(logs: LogWriter, order: Order) -> None:
+async def hand_over_order(logs: LogWriter, order: Order) -> None:
     """Hand over the order: held goods leave the store and are logged. Quantities stay as history."""
     ledger = logs.ledger
     lines = {line.line_number: line for line in order.lines}
@@ -359,7 +359,7 @@ def order_fields(body: NewOrder, store_number: str, pickup: str) -> dict[str, ob
     """Return the fields of an order for lists."""
     item = rename_members(body, _ORDER_FIELDS)
     allowed = body.get("stores_allowed")
-    undocumented = pick_members(body, _UNDOCUMENTED_FIELDS)
+    undocumented = select_members(body, _UNDOCUMENTED_FIELDS)
     if undocumented.get("order_type") == item.get("order_type_code"):
         undocumented.pop("order_type", None)
     return drop_none(
@@ -383,16 +383,16 @@ _CLAIM = "claimed_by"
 _PICKER_ROLES = frozenset({"staff"})
 
 
-def settings_of(order: Order, lines: Iterable[OrderLine]) -> dict[str, object]:
+def audited_fields(order: Order, lines: Iterable[OrderLine]) -> dict[str, object]:
     """Return the audited fields of an order and of some of its lines."""
     settings: dict[str, object] = {"is_active": order.is_active, "is_rejected": order.is_rejected}
     settings |= {name: order.item[name] for name in (*REASON_FIELDS, _CLAIM) if name in order.item}
     for line in lines:
-        settings |= {f"line {line.line_number} {name}": value for name, value in _of_line(line).items()}
+        settings |= {f"line {line.line_number} {name}": value for name, value in _audited_line_fields(line).items()}
     return settings
 
 
-def _of_line(line: OrderLine) -> dict[str, object]:
+def _audited_line_fields(line: OrderLine) -> dict[str, object]:
     settings: dict[str, object] = {"quantity": to_json_number(line.quantity), "is_rejected": line.is_rejected}
     settings |= {name: value for name, value in line.item.items() if line.is_rejected or name not in REASON_FIELDS}
     return settings | {
@@ -402,9 +402,11 @@ def _of_line(line: OrderLine) -> dict[str, object]:
     }
 
 
-async def note_order(ctx: Context, order: Order, before: dict[str, object], lines: Iterable[OrderLine]) -> None:
+async def record_order_changes(
+    ctx: Context, order: Order, before: dict[str, object], lines: Iterable[OrderLine]
+) -> None:
     """Record the changes since `before`. Staff who claim a free order or end their own claim are not recorded."""
-    after = settings_of(order, lines)
+    after = audited_fields(order, lines)
     is_own_claim = {before.get(_CLAIM, ""), after.get(_CLAIM, "")} <= {"", ctx.app_user or ctx.principal.name}
     if ctx.principal.role in _PICKER_ROLES and is_own_claim:
         before, after = (

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from aisle.contract.request_bodies import ExactNumber
 from aisle.contract.request_bodies.extension_bodies import ExtendedLineUpdate
-from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
+from aisle.service.domain.ledger import HeldGoods, Ledger, LocationQuantity, StockKey
 from aisle.service.domain.log_writer import FINISH_SOURCE, IN_HAND_SOURCE, LogWriter
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity, parse_thousandths, parse_whole_number, to_json_number
@@ -21,7 +21,7 @@ def plan_pick(
     pools: Sequence[int],
     quantity: int,
     only_location: str | None = None,
-) -> list[SourceQuantity]:
+) -> list[LocationQuantity]:
     """Return the sources of `quantity`: pool by pool, in each along the walking order, then at no location.
 
     With `only_location`, use that location only. Goods beyond the recorded stock come from no location in the first
@@ -30,21 +30,21 @@ def plan_pick(
     codes = [location.code for location in locations] if only_location is None else [only_location]
     if only_location is None:
         codes.append(NO_LOCATION)
-    sources: list[SourceQuantity] = []
+    sources: list[LocationQuantity] = []
     for pool in pools:
         for code in codes:
             part = min(quantity, max(0, free.get(StockKey(code, pool), 0)))
             if part:
-                sources.append(SourceQuantity(code, pool, part))
+                sources.append(LocationQuantity(code, pool, part))
                 quantity -= part
     if quantity:
-        sources.append(SourceQuantity(NO_LOCATION, pools[0], quantity, only_location or NO_LOCATION))
+        sources.append(LocationQuantity(NO_LOCATION, pools[0], quantity, only_location or NO_LOCATION))
     return sources
 
 
 async def increase_pick(
     ledger: Ledger, line: OrderLine, quantity: int, location: Location | None = None, pool: int | None = None
-) -> list[SourceQuantity]:
+) -> list[LocationQuantity]:
     """Pick `quantity` for the line, from the given location and pool or along the walking order."""
     free = await ledger.free_stock(line.product_number)
     pools = line.picking_pools(pool)
@@ -62,7 +62,7 @@ async def increase_pick(
 
 async def decrease_pick(
     ledger: Ledger, line: OrderLine, quantity: int, location: Location | None = None, pool: int | None = None
-) -> list[SourceQuantity]:
+) -> list[LocationQuantity]:
     """Put `quantity` of the picker's goods back where they came from, the last picked first.
 
     With a location and pool, those picked there go first, and the rest goes there too. Raise Refusal (409) if some of
@@ -81,12 +81,11 @@ async def decrease_pick(
         if part == 0:
             break
         await ledger.origins.reduce(line, one, part)
-        target = StockKey(one.location, one.pool)
+        source, target = StockKey(NO_LOCATION, one.pool, *line.key), StockKey(one.origin_location, one.origin_pool)
         if location and not one.is_from(location.code, pool):
-            target = StockKey(location.code, pool or one.pool)
-        source = StockKey(NO_LOCATION, one.held_pool, *line.key)
+            target = StockKey(location.code, pool or one.origin_pool)
         await ledger.transfer("unpick", line.product_number, source, target, part)
-        returned.append(SourceQuantity(target.location, target.pool, part))
+        returned.append(LocationQuantity(target.location, target.pool, part))
         quantity -= part
         line.picked_quantity -= part
     return returned
@@ -102,7 +101,7 @@ def _last_picked_first(stack: Sequence[HeldGoods], location: Location | None, po
 
 async def goods_held_at(ledger: Ledger, line: OrderLine, location: str = NO_LOCATION) -> list[HeldGoods]:
     """Return the goods held for a line at a location, in the order of picking. The picker has those with none."""
-    return [one for one in await ledger.origins.held_for_line(line) if one.held_location == location]
+    return [one for one in await ledger.origins.held_for_line(line) if one.location == location]
 
 
 async def remove_held(
@@ -112,7 +111,7 @@ async def remove_held(
 
     Of the picker's goods the first picked goes first; of goods put down, the last. Return them in the order of picking.
     """
-    held = [one for one in await goods_held_at(ledger, line, location) if pool in (None, one.held_pool)]
+    held = [one for one in await goods_held_at(ledger, line, location) if pool in (None, one.pool)]
     used = []
     for one in reversed(held) if location else held:
         part = min(quantity, one.quantity)
@@ -124,15 +123,10 @@ async def remove_held(
     return used[::-1] if location else used
 
 
-async def record_origin(ledger: Ledger, line: OrderLine, origin: SourceQuantity, held_key: StockKey) -> None:
-    """Record the origin of goods that are held now. The caller posts the legs."""
-    await ledger.origins.add(line, origin, held_key.location, held_key.pool)
-
-
 async def adjust_origin(ledger: Ledger, line: OrderLine, held_key: StockKey, quantity: int) -> None:
     """Adjust held goods without known origin. The caller posts the legs."""
     if quantity > 0:
-        await record_origin(ledger, line, SourceQuantity(NO_LOCATION, held_key.pool, quantity), held_key)
+        await ledger.origins.add(line, LocationQuantity(NO_LOCATION, held_key.pool, quantity), held_key)
     else:
         await remove_held(ledger, line, -quantity, held_key.pool, held_key.location)
 
@@ -144,11 +138,11 @@ async def locations_in_walk_order(ledger: Ledger, location_codes: Iterable[str])
     return sorted(filter(None, [await ledger.catalogue.find_location(code) for code in wanted]))
 
 
-async def _pick_into_hand(ledger: Ledger, line: OrderLine, source_quantity: SourceQuantity) -> None:
+async def _pick_into_hand(ledger: Ledger, line: OrderLine, source_quantity: LocationQuantity) -> None:
     source = StockKey(source_quantity.location, source_quantity.pool)
     target = StockKey(NO_LOCATION, source_quantity.pool, *line.key)
     await ledger.transfer("pick", line.product_number, source, target, source_quantity.quantity)
-    await record_origin(ledger, line, source_quantity, target)
+    await ledger.origins.add(line, source_quantity, target)
 
 
 _MAX_POOL_DIGITS = 20
@@ -274,7 +268,7 @@ def _target_quantity(line: OrderLine, body: PickedLine, field: str, *, whole: bo
 
 
 async def _log_pick(
-    logs: LogWriter, line: OrderLine, log_source: str, sources: list[SourceQuantity], sign: int
+    logs: LogWriter, line: OrderLine, log_source: str, sources: list[LocationQuantity], sign: int
 ) -> None:
     """Add an entry for each location that goods left or returned to, and one without location for the picker."""
     flagged = logs.ledger.pop_negative_flag()

@@ -48,7 +48,7 @@ def parse_thousandths(value: int | float | Decimal, field: str, *, whole: bool =
     exponent = exact.as_tuple().exponent
     scaled = exact * THOUSANDTHS_PER_UNIT if isinstance(exponent, int) and exponent > -12 else Decimal("0.1")
     if scaled != scaled.to_integral_value():
-        raise unprocessable(f"{value} has more than three decimal places.", field)
+        raise unprocessable(f"{value} has more than three decimal places; round it.", field)
     if whole and scaled % THOUSANDTHS_PER_UNIT:
         raise unprocessable(f"{value} is not a whole number.", field)
     return int(scaled)

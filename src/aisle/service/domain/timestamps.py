@@ -144,11 +144,9 @@ class TimeZones(NamedTuple):
 
 
 HOST_TIME_ZONE = TimeZones()
+"""Time zone of this process for all stores."""
 
 
 def zone_header(zone: TimeZone) -> dict[str, str]:
     """Return the header of an answer that names the zone, if it has a name."""
     return {"Aisle-Time-Zone": zone.key} if type(zone) is ZoneInfo and zone.key else {}
-
-
-"""Time zone of this process for all stores."""

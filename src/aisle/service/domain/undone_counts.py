@@ -1,5 +1,4 @@
-"""Undo of a count: late messages that it had absorbed change the stock again (README: Late messages), the date of the
-last count is the one before, and the recount that it fulfilled is open.
+"""Undo of a count: its absorbed messages count again, its date and recount go back (README: Undo of a count).
 
 An undo is a change whose `reference` names the entry that it undoes, by its number or its time. Without the count the
 stock is what it was before, with all movements. A count that was not used because of the undone one stays unused.
@@ -21,9 +20,13 @@ from aisle.service.domain.log_writer import LATE_SOURCE
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT
 from aisle.service.domain.timestamps import parse_timestamp, subtract_seconds
 from aisle.service.errors import Refusal
+from aisle.service.operation_context import split_wire_id
 
 _DAYS_READ = 40
 """Days of the log that are read first: messages of a replay are at most a month late."""
+
+_MAX_DIGITS = 17
+"""Digits of the number of an entry are fewer."""
 
 
 class Undo(NamedTuple):
@@ -68,6 +71,25 @@ class _Logged(NamedTuple):
         """Number or time of the entry that this one undoes; empty for none."""
         reference = str(self.item.get("reference") or "")
         return reference.removeprefix(UNDO_PREFIX) if reference.startswith(UNDO_PREFIX) else ""
+
+
+async def time_of_undone_entry(ledger: Ledger, product: str, reference: str) -> str:
+    """Return the time of the entry that an undo of this product names; empty if it is unknown.
+
+    A count between the two did not see what is undone: the undo changes the stock at the time of the undone entry, so
+    that it does not matter which of them arrives first.
+    """
+    name = reference.removeprefix(UNDO_PREFIX)
+    if not reference.startswith(UNDO_PREFIX):
+        return ""
+    if "T" in name:
+        return _parse_moment(ledger, name)
+    if not (name.isascii() and name.isdecimal() and len(name) < _MAX_DIGITS):
+        return ""
+    row = await ledger.ctx.tx.one(sql.LOG_ENTRY, ledger.store, split_wire_id(int(name))[0])
+    entry = _Logged(row[0], parse_json_object(row[4])) if row else None
+    is_named = entry and _is_number_of(ledger, name, entry) and entry.item["product_number"] == product
+    return entry.moved_on if entry and is_named else ""
 
 
 async def take_back_undone_count(ledger: Ledger, undo: Undo) -> None:

@@ -60,7 +60,7 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
     restored = is_ahead or await _is_other_history(ctx, read, made, call.query.get("mark", ""))
     if unknown or restored:
         log.warning(
-            "A host of store %s with token %s knows what this database does not: it was put back from an earlier copy.",
+            "A host of store %s with token %s knows what this database does not: it was restored from an earlier copy.",
             ctx.store_number,
             ctx.principal.host_token_id,
         )

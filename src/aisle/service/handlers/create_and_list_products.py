@@ -19,7 +19,7 @@ from aisle.service.db.statements import changes_and_writes as changes_sql
 from aisle.service.db.statements import products as sql
 from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import parse_json_object, pick_members, rename_members, to_json
+from aisle.service.domain.json_fragments import parse_json_object, rename_members, select_members, to_json
 from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
@@ -164,7 +164,7 @@ async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Bo
 
 def _first(item: Body) -> dict[str, object]:
     """Return the audited fields of a new product: name, barcode and prices."""
-    audited = pick_members(item, ("product_name", "barcode", *sorted(PRICE_FIELDS)))
+    audited = select_members(item, ("product_name", "barcode", *sorted(PRICE_FIELDS)))
     return {name: value for name, value in audited.items() if value}
 
 
@@ -215,7 +215,7 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
     query = call.query
     page = parse_page(query, "page_number" if "page_number" in query else "page_start")
     filters: dict[str, object] = {"known": ()}
-    filters |= pick_members(query, ("product_number", "category_code"))
+    filters |= select_members(query, ("product_number", "category_code"))
     if "is_active" in query:
         filters["is_active"] = int(query["is_active"])
     if "barcode" in query:

@@ -20,12 +20,12 @@ from aisle.service.domain.json_fragments import (
     join_members,
     object_members,
     parse_json_object,
-    pick_members,
     quoted,
+    select_members,
     text_member,
     to_json,
 )
-from aisle.service.domain.order_line import half_order_line
+from aisle.service.domain.order_line import incomplete_line_refusal
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
     format_quantity,
@@ -97,7 +97,7 @@ async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """List a page of deliveries with their lines, oldest first, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     filters, store = await store_filter(ctx, query)
-    filters |= pick_members(query, _EQUALITY_FILTERS)
+    filters |= select_members(query, _EQUALITY_FILTERS)
     filters |= search_filter("supplier_name", query.get("supplier_name", ""))
     if "delivery_date" in query:
         filters["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
@@ -253,9 +253,9 @@ async def _parse_line(
     if quantity < 0:
         raise unprocessable("Less than nothing cannot be delivered.", f"{field}.quantity")
     pool = line_body.get("target_stock_pool")
-    named = "customer_order_number" in line_body, "customer_order_line_number" in line_body
+    named = bool(line_body.get("customer_order_number")), "customer_order_line_number" in line_body
     if any(named) and not all(named):
-        raise half_order_line(field, has_order=named[0])
+        raise incomplete_line_refusal(field, has_order=named[0])
     shipment_line = line_body.get(_SHIPMENT_LINE_FIELD)
     order_line = line_body.get("customer_order_line_number", 0)
     return _ParsedLine(
@@ -346,7 +346,7 @@ async def _store_deliveries(ctx: Context, store: Store, parsed: Mapping[str, _Pa
 
 def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: _ParsedLine) -> tuple[object, ...]:
     """Return a row of `delivery_line` in the order of `DELIVERY_LINE_ADD`."""
-    undocumented = pick_members(line.body, _STORED_ONLY_FIELDS)
+    undocumented = select_members(line.body, _STORED_ONLY_FIELDS)
     return (
         store.number,
         number,
@@ -379,7 +379,7 @@ LINE_COLUMN = 10
 
 def delivery_fields(ctx: Context, store: Store, body: NewDelivery, field: str) -> dict[str, object]:
     """Return the fields of a delivery for lists. Raise Refusal: 400 for an invalid time, 422 for an invalid number."""
-    item = pick_members(body, _DELIVERY_FIELDS)
+    item = select_members(body, _DELIVERY_FIELDS)
     zone = ctx.time_zone(store)
     item["datetime_created"] = parse_timestamp(
         body.get("datetime_created") or ctx.now, f"{field}.datetime_created", zone
@@ -392,7 +392,7 @@ def delivery_fields(ctx: Context, store: Store, body: NewDelivery, field: str) -
         if name in body:
             item[name] = to_json_number(parse_thousandths(body[name], f"{field}.{name}", whole=True))
     item["is_downloaded"] = False
-    undocumented = pick_members(body, UNDOCUMENTED_DELIVERY_FIELDS)
+    undocumented = select_members(body, UNDOCUMENTED_DELIVERY_FIELDS)
     return item | ({"aisle": undocumented} if undocumented else {})
 
 

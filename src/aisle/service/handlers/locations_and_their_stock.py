@@ -16,9 +16,9 @@ from aisle.service.domain import audit
 from aisle.service.domain.json_fragments import (
     join_members,
     parse_json_object,
-    pick_members,
     pool_members,
     quoted,
+    select_members,
     shipment_members,
     text_member,
     to_json,
@@ -127,7 +127,7 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
     if await StoreCatalogue(ctx, ctx.current_store).find_location(code) is None:
         raise not_found(f"There is no location {code}.")
     filters: dict[str, object] = {"store": ctx.store_number, "place": code, "stocked": 0}
-    filters |= pick_members(query, _ORDER_FILTERS)
+    filters |= select_members(query, _ORDER_FILTERS)
     # An advanced search looks through all fields of the product.
     searched = "detail" if query.get("advance_search") else "search"
     filters |= search_filter(searched, query.get("search_text", ""))

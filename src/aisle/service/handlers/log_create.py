@@ -21,10 +21,10 @@ from aisle.service.domain.counts_and_adjustments import (
     count_held,
 )
 from aisle.service.domain.fulfilled_recounts import close_recounts, find_fulfilled_recounts
-from aisle.service.domain.json_fragments import parse_json_object, pick_members
+from aisle.service.domain.json_fragments import parse_json_object, select_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogEntry, LogWriter
-from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
+from aisle.service.domain.order_line import OrderLine, incomplete_line_refusal, load_open_line
 from aisle.service.domain.orders import save_changed_line, save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import (
@@ -38,7 +38,7 @@ from aisle.service.domain.read_products_and_locations import NO_LOCATION, Locati
 from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
-from aisle.service.domain.undone_counts import Undo, take_back_undone_count
+from aisle.service.domain.undone_counts import Undo, take_back_undone_count, time_of_undone_entry
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
 from aisle.service.http.request_headers import LOG_READ, clamp_occurred_on
@@ -69,7 +69,7 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
         await logs.close_entry()
     await receiving.save_all()
     await save_changed_orders(ledger)
-    await ledger.finish()
+    await ledger.defer_writes()
     fulfilled = await find_fulfilled_recounts(ctx, ctx.current_store, logs.free_counts)
     for one in fulfilled:
         logs.add_fields(one.entry_index, one.log_fields(ctx.current_store))
@@ -101,6 +101,7 @@ class EntryInput(NamedTuple):
     location: Location | None
     line: OrderLine | None
     field: str
+    occurred_on: str
 
 
 async def _write_entry(
@@ -112,7 +113,7 @@ async def _write_entry(
     product = await catalogue.get_product(body["product_number"], f"{field}.product_number")
     code = body.get("location_code", "")
     location = await catalogue.get_location(code, f"{field}.location_code") if code else None
-    entry = EntryInput(body, product, location, await _find_line(ledger, body, product, field), field)
+    line = await _find_line(ledger, body, product, field)
     ledger.occurred_on = ctx.occurred_on
     for name in _TIME_FIELDS:
         if body.get(name):
@@ -122,6 +123,7 @@ async def _write_entry(
                 ctx.headers.clock_skew,
                 is_replay=ctx.replay is not None,
             )
+    entry = EntryInput(body, product, location, line, field, ledger.occurred_on)
     await _postpone_ordering(ledger, product, body, field)
     if is_count(query, body):
         await _write_count(ledger, logs, entry)
@@ -158,7 +160,7 @@ async def _find_line(ledger: Ledger, body: ExtendedLogEntry, product: Product, f
     if not order and "customer_order_line_number" not in body:
         return None
     if not order or "customer_order_line_number" not in body:
-        raise half_order_line(field, has_order=bool(order))
+        raise incomplete_line_refusal(field, has_order=bool(order))
     number = parse_whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
     where = f"{field}.customer_order_line_number"
     return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)
@@ -204,7 +206,7 @@ async def _write_count(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> No
         **{_POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in counted.items()},
     }
     pools = {str(one.pool): [to_json_number(one.expected), to_json_number(one.difference)] for one in found}
-    data = {"expected_and_difference": pools, **pick_members(entry.body, ("expected_quantity",))}
+    data = {"expected_and_difference": pools, **select_members(entry.body, ("expected_quantity",))}
     pool = found[0].pool if len(found) == 1 else None
     if not entry.line:
         logs.record_count(entry.product, entry.location)
@@ -213,11 +215,14 @@ async def _write_count(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> No
 
 async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> None:
     changes = _quantities_by_pool(entry, "quantity")
+    undone_on = await time_of_undone_entry(ledger, entry.product.number, entry.body.get("reference") or "")
+    ledger.occurred_on = min(undone_on or entry.occurred_on, entry.occurred_on)
+    kind: AdjustmentKind = "undo" if undone_on else "change"
     for pool, quantity in changes.items() if entry.product.is_stock else ():
         if entry.line:
-            await adjust_held(ledger, "change", entry.line, entry.location, pool, quantity, entry.field)
+            await adjust_held(ledger, kind, entry.line, entry.location, pool, quantity, entry.field)
         else:
-            await adjust_free(ledger, "change", entry.product.number, entry.location, pool, quantity)
+            await adjust_free(ledger, kind, entry.product.number, entry.location, pool, quantity)
     if entry.line:
         await save_changed_line(ledger, entry.line)
     else:
@@ -318,7 +323,7 @@ def _add_entry(
 ) -> None:
     body = entry.body
     reason = body.get("reason_code")
-    kept = pick_members(body, _STORED_FIELDS)
+    kept = select_members(body, _STORED_FIELDS)
     logs.add(
         LogEntry(
             entry.product,
@@ -334,7 +339,8 @@ def _add_entry(
             needs_review=flagged,
             extra=extra,
             data=kept | dict(data),
-        )
+        ),
+        entry.occurred_on,
     )
 
 

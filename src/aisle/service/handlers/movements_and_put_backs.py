@@ -6,7 +6,7 @@ Goods that a clearance assigns to be moved: `clearances_and_assignments`.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from aisle.contract.request_bodies.extension_bodies import ExtendedMovementItem
 from aisle.contract.request_bodies.store_products_logs_movements import MovementEnd as EndFields
@@ -14,11 +14,11 @@ from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import deliveries as shipment_sql
 from aisle.service.db.statements import orders as order_sql
 from aisle.service.db.statements import stock as stock_sql
-from aisle.service.domain.json_fragments import pick_members
+from aisle.service.domain.json_fragments import select_members
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.move_goods import MovementEnd, move_goods
-from aisle.service.domain.order_line import OrderLine, half_order_line, load_open_line
+from aisle.service.domain.order_line import OrderLine, incomplete_line_refusal, load_open_line
 from aisle.service.domain.orders import save_changed_orders
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_quantity, parse_whole_number, to_json_number
@@ -58,7 +58,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
         await _move_item(ledger, logs, item, f"[{index}]")
         await logs.close_entry()
     await save_changed_orders(ledger)
-    await ledger.finish()
+    await ledger.defer_writes()
     ids = await logs.save_all()
     return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
 
@@ -90,28 +90,40 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: ExtendedMovementItem
         target = target._replace(line=source.line)
     # Goods moved before a restore were there, but their arrival may not have been repeated yet.
     overage = item.get("allow_overage", False) or ledger.ctx.replay is not None
-    left_on = _left_on(ledger.ctx, item, field)
+    occurred_on = ledger.ctx.occurred_on
+    left_on = _named_time(ledger.ctx, item, "taken_datetime", field) or occurred_on
+    # A count between a movement and its undo saw neither.
+    ledger.occurred_on = _named_time(ledger.ctx, item, "undone_datetime", field) or occurred_on
     moved = await move_goods(
-        ledger, product, source, target, quantity, allow_overage=overage, field=field, left_on=left_on
+        ledger,
+        product,
+        source,
+        target,
+        quantity,
+        allow_overage=overage,
+        field=field,
+        left_on=min(left_on, ledger.occurred_on),
     )
     flagged = ledger.pop_negative_flag()
     if moved.from_hand:
         logs.add(LogEntry(product, IN_HAND_SOURCE, -moved.from_hand, line=target.line, reference=item.get("reference")))
-    for end, part, end_fields, occurred_on in (
+    for end, part, end_fields, moved_on in (
         (source, -moved.from_source, item.get("from_location", _NO_END), left_on),
-        (target, quantity, item.get("to_location", _NO_END), ledger.occurred_on),
+        (target, quantity, item.get("to_location", _NO_END), occurred_on),
     ):
         if part:
-            logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0), occurred_on)
+            logs.add(_log_entry(product, end, part, item, end_fields, flagged=flagged and part < 0), moved_on)
 
 
-def _left_on(ctx: Context, item: ExtendedMovementItem, field: str) -> str:
-    """Return the time at which goods left their source: when they were taken, not after they arrived."""
-    if "taken_datetime" not in item:
-        return ctx.occurred_on
-    taken_on = parse_timestamp(item["taken_datetime"], f"{field}.taken_datetime", ctx.time_zone())
+def _named_time(
+    ctx: Context, item: ExtendedMovementItem, name: Literal["taken_datetime", "undone_datetime"], field: str
+) -> str:
+    """Return a time that an item names, at most that of the movement; empty without one."""
+    if name not in item:
+        return ""
+    moment = parse_timestamp(item[name], f"{field}.{name}", ctx.time_zone())
     skew, is_replay = ctx.headers.clock_skew, ctx.replay is not None
-    return min(clamp_occurred_on(taken_on, ctx.now_seconds, skew, is_replay=is_replay), ctx.occurred_on)
+    return min(clamp_occurred_on(moment, ctx.now_seconds, skew, is_replay=is_replay), ctx.occurred_on)
 
 
 async def _parse_end(ledger: Ledger, product: Product, fields: EndFields, field: str) -> MovementEnd:
@@ -137,7 +149,7 @@ async def _find_line(ledger: Ledger, product: Product, fields: EndFields, field:
         [(of, line_number)] = rows
         return await load_open_line(ctx, store, of, line_number, product.number, field)
     if not order or "customer_order_line_number" not in fields:
-        raise half_order_line(field, has_order=bool(order))
+        raise incomplete_line_refusal(field, has_order=bool(order))
     number = parse_whole_number(fields["customer_order_line_number"], f"{field}.customer_order_line_number")
     line = await load_open_line(ctx, store, order, number, product.number, field)
     if shipment:
@@ -152,7 +164,7 @@ def _log_entry(
 ) -> LogEntry:
     reason = item.get("reason_code", "")
     code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
-    shipment = pick_members(fields, _SHIPMENT_FIELDS)
+    shipment = select_members(fields, _SHIPMENT_FIELDS)
     if "customer_order_shipment_line_number" in shipment:
         # The log spells this field differently.
         number = shipment.pop("customer_order_shipment_line_number")

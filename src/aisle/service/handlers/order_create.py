@@ -13,7 +13,7 @@ from aisle.service.domain.orders import (
     NewOrder,
     Order,
     earliest_pickup_date,
-    finish_order,
+    hand_over_order,
     new_line_fields,
     order_fields,
     order_search_key,
@@ -51,7 +51,7 @@ async def _create_in_store(ctx: Context, store: Store, bodies: list[tuple[int, N
     if flush:
         await _delete_all_orders(ledger)
     await _create_new_orders(ledger, logs, bodies)
-    await ledger.finish()
+    await ledger.defer_writes()
     await logs.save_all()
 
 
@@ -203,7 +203,7 @@ async def _apply_initial_state(
         await release_order(ledger, order)
         order.is_rejected = True
     if not body.get("is_active", True):
-        await finish_order(logs, order)
+        await hand_over_order(logs, order)
     if body.get("is_rejected") or not order.is_active:
         for line in order.lines:
             await line.save(ctx, store)

@@ -18,23 +18,30 @@ from aisle.service.auth.authorization import require_role
 from aisle.service.db.statements import logs as logs_sql
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import people_and_tokens as people_sql
-from aisle.service.domain.json_fragments import parse_json_object, pick_members
+from aisle.service.domain.json_fragments import parse_json_object, select_members
+from aisle.service.domain.latest_writes import (
+    LINE,
+    find_lines_changed_later,
+    record_write_times,
+    superseded_refusal,
+    write_key,
+)
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_writer import LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, LineJson, OrderLine, check_ordered_quantity
 from aisle.service.domain.orders import (
     REJECTION_SOURCE,
     Order,
+    audited_fields,
     changed_line_fields,
     end_claim,
-    finish_order,
+    hand_over_order,
     log_reason,
-    note_order,
+    record_order_changes,
     record_shortage_reason,
     release_lines,
     release_order,
     set_claim,
-    settings_of,
 )
 from aisle.service.domain.picking import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
 from aisle.service.domain.quantities import (
@@ -45,7 +52,6 @@ from aisle.service.domain.quantities import (
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import Location, StoreCatalogue
-from aisle.service.domain.refuse_superseded_replays import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 from aisle.service.operation_context import Context, OperationCall
 
@@ -70,20 +76,20 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     pairs = list(zip(lines, line_bodies, strict=True))
     if ctx.replay and lines:
         body = _reopen_for_replay(order, body)
-    elif _is_inquiry(body, line_bodies) and (order.is_rejected or not order.is_active):
-        return _result(await _collect_carried_picks(ctx, pairs))
+    elif _asks_for_unapplied(body, line_bodies) and (order.is_rejected or not order.is_active):
+        return _result(await _take_carried_picks(ctx, pairs))
     if not order.is_active:
         _check_finished_unchanged(order, body, pairs)
         await _check_finisher(ctx, order, body)
         return SUCCESS
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
-    logs, before = LogWriter(ledger), settings_of(order, lines)
+    logs, before = LogWriter(ledger), audited_fields(order, lines)
     rows = await _apply_changes(ledger, logs, order, body, pairs)
-    await note_order(ctx, order, before, lines)
+    await record_order_changes(ctx, order, before, lines)
     for line in order.lines:
         await line.save(ctx, ledger.store, deferred=True)
     await order.save(ctx, ledger.store, deferred=True)
-    await ledger.finish()
+    await ledger.defer_writes()
     await logs.save_all()
     return _result(rows)
 
@@ -119,7 +125,7 @@ def _reopen_for_replay(order: Order, body: ExtendedOrderUpdate) -> ExtendedOrder
     return body
 
 
-def _is_inquiry(body: ExtendedOrderUpdate, line_bodies: Sequence[ExtendedLineUpdate]) -> bool:
+def _asks_for_unapplied(body: ExtendedOrderUpdate, line_bodies: Sequence[ExtendedLineUpdate]) -> bool:
     """Return True if an update only asks for quantities that do not fit: its picker changed nothing."""
     is_unchanged = all(raw.keys() <= _INQUIRY_FIELDS and _is_unchanged_pick(raw) for raw in line_bodies)
     return bool(line_bodies) and is_unchanged and body.keys() == {"order_number", "order_lines"}
@@ -132,7 +138,7 @@ def _is_unchanged_pick(raw: ExtendedLineUpdate) -> bool:
     return "base_picked_quantity" in raw and raw.get("picked_quantity") == raw["base_picked_quantity"]
 
 
-async def _collect_carried_picks(ctx: Context, pairs: Iterable[LinePair]) -> list[LineJson]:
+async def _take_carried_picks(ctx: Context, pairs: Iterable[LinePair]) -> list[LineJson]:
     """Return and reset the quantities that wait with lines of an order that has ended."""
     rows: list[LineJson] = []
     for line, _ in pairs:
@@ -183,7 +189,7 @@ def _check_finished_unchanged(order: Order, body: ExtendedOrderUpdate, pairs: It
     """Raise Refusal (409) if the update changes a finished order. A repetition of its state is accepted."""
     state = {"is_active": False, "is_picked": order.is_picked, "is_rejected": order.is_rejected}
     stored = {**dict.fromkeys(REASON_FIELDS, ""), **order.item, **state}
-    if _differs(pick_members(body, (*state, *REASON_FIELDS)), stored) or any(starmap(_is_line_changed, pairs)):
+    if _differs(select_members(body, (*state, *REASON_FIELDS)), stored) or any(starmap(_is_line_changed, pairs)):
         raise conflict(f"Order {order.number} is finished.", "orders.order_number")
 
 
@@ -198,7 +204,7 @@ def _is_line_changed(line: OrderLine, raw: ExtendedLineUpdate) -> bool:
     plan = {"preferred_location_code": line.preferred_location_code, "stock_pool": line.stock_pool}
     state = {"is_picked": line.is_picked, "is_picked_from_warehouse": line.from_warehouse}
     names = (*state, *(() if "picked_quantity" in raw else plan), *(REASON_FIELDS if line.is_short else ()))
-    sent = pick_members(raw, names) | changed_line_fields(raw, "orders.order_lines")
+    sent = select_members(raw, names) | changed_line_fields(raw, "orders.order_lines")
     return _differs(sent, {**dict.fromkeys(REASON_FIELDS, ""), **line.item, **plan, **state})
 
 
@@ -244,12 +250,12 @@ async def _apply_changes(
     await _pick_whole_order(ledger, logs, order, body)
     if "is_claimed" in body:
         await set_claim(ctx, order, body["is_claimed"])
-    order.item |= pick_members(body, REASON_FIELDS)
+    order.item |= select_members(body, REASON_FIELDS)
     if rejected and not order.is_rejected:
         await release_order(ledger, order)
         order.is_rejected = True
     if not body.get("is_active", True):
-        await finish_order(logs, order)
+        await hand_over_order(logs, order)
     if order.is_rejected or not order.is_active:
         end_claim(order)
     return unapplied
@@ -295,7 +301,10 @@ async def _update_line(
         _set_quantity(line, raw["quantity"], picked, field, whole=whole)
     raw, unapplied = await _rebase_line(ledger, line, raw, field, whole=whole) if is_rebased else RebasedUpdate(raw, 0)
     _check_rejected_unchanged(line, raw, field)
-    closing, later = raw.get("is_picked"), (await closed_later(ledger.ctx, [line])).get(line.line_number, "")
+    closing, later = (
+        raw.get("is_picked"),
+        (await find_lines_changed_later(ledger.ctx, [line])).get(line.line_number, ""),
+    )
     if later:  # A repeated pick does not open it.
         raw = {**raw, "is_picked": line.is_picked}
         raw.pop("rejection_reason_code", None)
@@ -303,8 +312,8 @@ async def _update_line(
     previous_picker, was_closed = line.picked_by, line.is_picked
     return_to = location if is_rebased else None  # otherwise it is the plan
     is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool, return_to)
-    if _closes(raw) and (line.is_short or (was_closed and not line.is_picked)):
-        record_write_times(ledger.ctx, LINE, [key_of(*line.key)])
+    if _changes_closing(raw) and (line.is_short or (was_closed and not line.is_picked)):
+        record_write_times(ledger.ctx, LINE, [write_key(*line.key)])
     if not is_raised and not is_rebased:
         # No goods were picked, so these fields are the plan and not the origin of goods.
         line.stock_pool = pool or line.stock_pool
@@ -322,7 +331,7 @@ async def _update_line(
     return [{**found, "picked_username": previous_picker} if previous_picker else found]
 
 
-def _closes(raw: ExtendedLineUpdate) -> bool:
+def _changes_closing(raw: ExtendedLineUpdate) -> bool:
     """Return True if an update closes or opens the line, or has a reason, beyond the picked quantity."""
     return "is_picked" in raw or any(name in raw for name in REASON_FIELDS)
 
@@ -406,8 +415,8 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
     if not order.is_active or order.is_rejected:
         raise conflict(f"Order {number} is {order.fulfilment}.", "order_number")
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
-    logs, before = LogWriter(ledger), settings_of(order, order.lines)
-    later = await closed_later(
+    logs, before = LogWriter(ledger), audited_fields(order, order.lines)
+    later = await find_lines_changed_later(
         ctx, [line for body in request["lines"] if (line := order.find_line(int(body["line_number"])))]
     )
     named: dict[int, OrderLine] = {}
@@ -419,7 +428,9 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
             raise unprocessable(f"Order {number} has no line {line_body['line_number']}.", f"{field}.line_number")
         if line.line_number in later:
             if line_body.get("is_rejected", True) != line.is_rejected:
-                raise superseded(ctx, f"Line {line.line_number} of order {number}", later[line.line_number], field)
+                raise superseded_refusal(
+                    ctx, f"Line {line.line_number} of order {number}", later[line.line_number], field
+                )
             continue
         named[line.line_number] = line
         if line_body.get("is_rejected", True):
@@ -429,12 +440,12 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
             line.is_rejected = line.is_picked = False
     if freed:  # All at once: held goods of an order are read together.
         await release_lines(ledger, order, freed.values())
-    record_write_times(ctx, LINE, [key_of(*line.key) for line in named.values()])
-    await note_order(ctx, order, before, order.lines)
+    record_write_times(ctx, LINE, [write_key(*line.key) for line in named.values()])
+    await record_order_changes(ctx, order, before, order.lines)
     for line in named.values():
         await line.save(ctx, ledger.store)
     await order.save(ctx, ledger.store)
-    await ledger.finish()
+    await ledger.defer_writes()
     await logs.save_all()
     return SUCCESS
 
@@ -444,7 +455,7 @@ async def _reject_line(logs: LogWriter, line: OrderLine, body: LineRejection, fi
     reason = {name: body[name] for name in REASON_FIELDS if body.get(name)}
     if not reason:
         raise unprocessable("A line is rejected for a reason.", f"{field}.{REASON_FIELDS[0]}")
-    if line.is_rejected and reason == pick_members(line.item, REASON_FIELDS):
+    if line.is_rejected and reason == select_members(line.item, REASON_FIELDS):
         return False
     line.is_rejected = line.is_picked = True
     line.item = {name: value for name, value in line.item.items() if name not in REASON_FIELDS} | reason

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from aisle.contract.request_bodies.extension_bodies import PersonWrite
 from aisle.service.auth import pin_hashes_and_locks
-from aisle.service.auth.tokens import ROLES
 from aisle.service.db.database_interface import Row
 from aisle.service.db.statements import people_and_tokens as people_sql
 from aisle.service.db.statements import people_and_tokens as tokens_sql
@@ -134,7 +133,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
         if badges.get(user, badge) != badge:
             advice = f"write that one, give {body['name']} another user name, or remove {user} first"
             raise unprocessable(f"{user} has another badge in this store, {badges[user]}; {advice}.", f"{field}.user")
-        role: Role = body.get("role", ROLES[0])
+        role: Role = body.get("role", before.role if before else "staff")
         _check_role(ctx, before, body, role, field)
         writes.named[badge] = None
         if not body.get("is_active", True):
@@ -159,7 +158,9 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     await audit.record_changes(ctx, store, changes)
     for change in changes:
         is_same = change.before == change.after
-        ctx.count_records(new=not change.before, changed=bool(change.before) and not is_same, same=is_same)
+        ctx.count_records(
+            new=not change.before and not is_same, changed=bool(change.before) and not is_same, same=is_same
+        )
     return SUCCESS
 
 

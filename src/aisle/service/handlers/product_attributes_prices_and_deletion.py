@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from aisle.service.auth.authorization import authorize_store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import pick_members
+from aisle.service.domain.json_fragments import select_members
 from aisle.service.domain.timestamps import subtract_seconds
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_product_settings
@@ -167,7 +167,7 @@ def _with_price(old: Body, body: Body) -> Body:
 
 def _with_store_price(old: Body, body: Body, product: Body) -> Body:
     """Merge a store's own price. Before the first one, the store has the catalogue's price and old price."""
-    shown = old if "price" in old else old | pick_members(product, _PRICES)
+    shown = old if "price" in old else old | select_members(product, _PRICES)
     return _with_price(shown, body)
 
 

@@ -19,9 +19,9 @@ from aisle.service.domain.json_fragments import (
     json_boolean,
     object_members,
     parse_json_object,
-    pick_members,
     pool_members,
     quoted,
+    select_members,
     text_member,
     to_json,
 )
@@ -123,7 +123,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
 
 
 async def _parse_filters(ctx: Context, query: ParamValues, store: Store | None) -> dict[str, object]:
-    filters: dict[str, object] = pick_members(query, _EQUALITY_FILTERS)
+    filters: dict[str, object] = select_members(query, _EQUALITY_FILTERS)
     if store:
         filters["store"] = store.number
     elif not ctx.principal.all_stores:
@@ -354,7 +354,9 @@ async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> byt
 
 
 def _store_settings(own: Mapping[str, object], product: Mapping[str, object]) -> dict[str, object]:
-    found = pick_members(own, ("min", "max")) | pick_members(product, ("edit_min_max_percentage", "is_edit_min_max"))
+    found = select_members(own, ("min", "max")) | select_members(
+        product, ("edit_min_max_percentage", "is_edit_min_max")
+    )
     for field, name in (("next_delivery_date", "delivery"), ("next_ordering_date", "ordering")):
         if own.get(field):
             found[f"next_{name}_datetime"] = own[field]

@@ -8,15 +8,16 @@ from decimal import Decimal
 from aisle.service.auth.authorization import require_role
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_fragments import parse_json_object, pick_members, to_json
-from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
-from aisle.service.domain.refuse_superseded_replays import (
+from aisle.service.domain.given_expiry_dates import GIVEN, IS_NEAREST, LABEL_FIELDS, UNDONE, merge_given_dates
+from aisle.service.domain.json_fragments import parse_json_object, select_members, to_json
+from aisle.service.domain.latest_writes import (
     SETTING,
     find_later_writes,
-    key_of,
     record_write_times,
-    superseded,
+    superseded_refusal,
+    write_key,
 )
+from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, forbidden, unprocessable
 from aisle.service.handlers.create_and_list_products import Body, load_products
@@ -43,7 +44,9 @@ _TIME_FIELDS = {
 }
 _DAY_FIELDS = ("expiry_date_time", "validate_expiry_date_time")
 """Times that mean a day."""
-_EXPIRY_CHECK = {"product_number", *_DAY_FIELDS}
+_GIVEN_DAY_FIELDS = (*LABEL_FIELDS, UNDONE)
+"""Days that a check gives or undoes; others may stand."""
+_EXPIRY_CHECK = {"product_number", *_DAY_FIELDS, *_GIVEN_DAY_FIELDS, IS_NEAREST}
 """Fields of an expiry check, which staff may write too."""
 _LEVEL_FIELDS = ("min", "max")
 _SERIES = ("average", "forecast", "history")
@@ -59,19 +62,19 @@ async def create_store_products(ctx: Context, call: OperationCall) -> bytes:
 async def update_store_products(ctx: Context, call: OperationCall) -> bytes:
     """Change the named fields of products in the store. A product outside its range is added.
 
-    Raise Refusal (403) if the token is one of staff and the request has more than expiry checks of products there.
+    Raise Refusal (403) if a staff token changes more than expiry dates, or a product outside the range.
     """
     if any(body.keys() - _EXPIRY_CHECK for body in call.body):
         require_role(ctx, "supervisor", "integration", "admin")
-    levels = ctx.principal.role == "integration"
-    if not levels:
+    is_integration = ctx.principal.role == "integration"
+    if not is_integration:
         await _keep_latest(ctx, call.body)
     await change_store_products(
         ctx,
         ctx.current_store,
         enumerate(call.body),
         "",
-        sets_original_levels=levels,
+        sets_original_levels=is_integration,
         may_add=ctx.principal.role != "staff",
     )
     return SUCCESS
@@ -83,14 +86,14 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
     Integrators repeat their data as a whole, so theirs does not count as a later change.
     """
     fields_by_key = {
-        key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
+        write_key(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
         for index, body in enumerate(bodies)
         for name in body
-        if name != "product_number"
+        if name not in ("product_number", *_GIVEN_DAY_FIELDS, IS_NEAREST)
     }
     for key, written_on in (await find_later_writes(ctx, SETTING, list(fields_by_key))).items():
         field, what = fields_by_key[key]
-        raise superseded(ctx, what, written_on, field)
+        raise superseded_refusal(ctx, what, written_on, field)
     record_write_times(ctx, SETTING, fields_by_key)
 
 
@@ -130,7 +133,7 @@ async def change_store_products(
                 raise forbidden(f"Product {item['product_number']} is not in the range, and staff may not add it.")
             _check_allowed(store, product, f"{item_field}.product_number")
         before = written.get(item["product_number"]) or old.get(item["product_number"], (0, {}))[1]
-        data = _parse_fields(ctx, store, item, item_field)
+        data = merge_given_dates(before, _parse_fields(ctx, store, item, item_field), ctx.now)
         data |= (
             _original_levels(data) if sets_original_levels else _check_local_change(before, data, product, item_field)
         )
@@ -143,8 +146,10 @@ async def change_store_products(
 async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], changed: dict[str, Body]) -> None:
     new = [one for one in changed if one not in old]
     changes = [
-        audit.AuditChange("store product", one, old[one][1] if one in old else {}, changed[one] if one in old else own)
-        for one, own in ((one, pick_members(data, sorted(PRICE_FIELDS))) for one, data in changed.items())
+        audit.AuditChange("store product", one, _shown(old[one][1]), _shown(changed[one]))
+        if one in old
+        else audit.AuditChange("store product", one, {}, own)
+        for one, own in ((one, select_members(data, sorted(PRICE_FIELDS))) for one, data in changed.items())
     ]
     await audit.record_changes(ctx, store.number, changes)
     same = sum(one in old and old[one][1] == data for one, data in changed.items())
@@ -157,6 +162,11 @@ async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], ch
     )
     for one in changed:
         ctx.mark_changed(store.number, "product", one)
+
+
+def _shown(data: Body) -> Body:
+    """Return the fields without those that only the service reads."""
+    return {name: value for name, value in data.items() if name != GIVEN}
 
 
 def _parse_fields(ctx: Context, store: Store, body: Body, field: str) -> Body:
@@ -173,6 +183,11 @@ def _parse_fields(ctx: Context, store: Store, body: Body, field: str) -> Body:
         if name in data:
             read = parse_start_of_day if name in _DAY_FIELDS else parse_timestamp
             data[name] = read(data[name], f"{field}.{name}", ctx.time_zone(store)) if data[name].strip() else ""
+    if sum(name in data for name in LABEL_FIELDS) == 1:
+        raise unprocessable(f"A label needs {' and '.join(LABEL_FIELDS)}.", field)
+    for name in _GIVEN_DAY_FIELDS:
+        if name in data:
+            data[name] = parse_start_of_day(data[name], f"{field}.{name}", ctx.time_zone(store))
     if "expiry_date_time" in data:
         data["last_expiry_updatedby"] = ctx.app_user or ctx.principal.name
     return data
@@ -258,7 +273,7 @@ def _store_product_row(ctx: Context, store: Store, seq: int, data: Body) -> tupl
 
 def _stock_entry_fields(data: Body) -> Body:
     """Return the fields of the store's settings for a stock entry."""
-    item = pick_members(data, _UNCHANGED_FIELDS)
+    item = select_members(data, _UNCHANGED_FIELDS)
     item |= {shown: data[name] for name, shown in _TIME_FIELDS.items() if data.get(name)}
     for name in ("min", "max", "original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"):
         if name in data:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -55,8 +56,9 @@ from aisle.service.retention import delete_expired
 
 log = logging.getLogger("aisle.service")
 
-# Minimum seconds between two updates of a token's last use, so that not every read causes a write.
-_LAST_USE_INTERVAL_S = 300.0
+# Minimum seconds between two updates of a token's last use, so that not every read causes a write; and between two
+# deletions of expired rows by one process.
+_HOUSEKEEPING_INTERVAL_S = 300.0
 
 # Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
 _TOO_MANY_WAIT_S = 1.0
@@ -93,6 +95,9 @@ class OperationEndpoint:
         self._callers = KnownCallers()
         self._turns = Turns()
         self._unread = HeldBytes("Answers")
+        self._noted_tokens: set[str] = set()
+        """Tokens whose use is being recorded."""
+        self._deleted_at = -math.inf
 
     async def handle(self, operation: ServedOperation, request: Request) -> Response:
         """Return the response to a request, for every outcome."""
@@ -211,7 +216,7 @@ class OperationEndpoint:
         self._bytes.check(token_id)
         took, begin = partial(self._bytes.charge, token_id), partial(turn.begin, token_id)
         raw = await request_body.read_body(exchange.request.receive, exchange.headers, took, begin)
-        if await turn.carry_out() and await exchange.request.is_disconnected():
+        if await turn.wait_to_run() and await exchange.request.is_disconnected():
             raise ClientDisconnect
         # An empty body must not delete everything that a lost one would have named.
         needed = call.query.get("flush", False)
@@ -288,25 +293,31 @@ class OperationEndpoint:
         )
 
     def _housekeeping(self, principal: Principal, now: float) -> BackgroundTask | None:
-        """Return a task for after the answer: record the token's use and delete expired rows.
+        """Return a task for after the answer: record the token's use, and now and then delete expired rows.
 
-        It runs every 5 minutes per token. The operation is committed by then, so errors of the task must not reach the
-        caller.
+        The operation is committed by then, so errors of the task must not reach the caller.
         """
-        if principal.last_used_on is not None and principal.last_used_on >= format_timestamp(
-            now - _LAST_USE_INTERVAL_S
-        ):
+        token_id, interval = principal.token_id, _HOUSEKEEPING_INTERVAL_S
+        is_recent = (principal.last_used_on or "") >= format_timestamp(now - interval)
+        if is_recent:
             return None
 
         async def note(tx: Transaction) -> None:
-            await tx.run(tokens_sql.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
+            await tx.run(tokens_sql.TOKEN_USED_SET, token_id, format_timestamp(now))
 
         async def noted() -> None:
+            if token_id in self._noted_tokens:
+                return
+            self._noted_tokens.add(token_id)
             try:
                 await self.database.write(note, stores=())
-                await delete_expired(self.database, now, self._keys_days)
+                if not 0 <= now - self._deleted_at < interval:
+                    self._deleted_at = now
+                    await delete_expired(self.database, now, self._keys_days)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
+            finally:
+                self._noted_tokens.discard(token_id)
 
         return BackgroundTask(noted)
 

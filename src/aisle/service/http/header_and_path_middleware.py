@@ -28,8 +28,9 @@ from aisle.service.http.parameter_values import is_valid_code
 
 _FEATURES = (
     "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match, log-read,"
-    " claims, changes, locations, people, sign-in, receipt-line, taken-time, assignments, reviews, recounts,"
-    " line-rejection, named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit"
+    " claims, changes, locations, people, sign-in, receipt-line, taken-time, undone-time, assignments, reviews,"
+    " recounts, line-rejection, named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit,"
+    " expiry-dates"
 )
 
 

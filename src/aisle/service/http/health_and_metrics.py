@@ -53,10 +53,10 @@ def ready_page(database: Database, is_leaving: Callable[[], bool]) -> RequestHan
 
     async def answer_ready(request: Request) -> Response:
         if is_leaving():
-            raise Refusal(503, "This process is leaving.")
+            raise Refusal(503, "This process is stopping.")
         if not await probe.is_answering():
             raise Refusal(503, "The database does not answer.")
-        if not await probe.can_be_written():
+        if not await probe.check_writes():
             raise Refusal(503, "The database cannot be written to.")
         return Response(SUCCESS, media_type=JSON_TYPE)
 
@@ -65,14 +65,14 @@ def ready_page(database: Database, is_leaving: Callable[[], bool]) -> RequestHan
 
 def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandler:
     """Return the page of the metrics, for this host and for tokens that may read them. A token given is a used one."""
-    from aisle.service.http.metrics import CONTENT_TYPE, DatabaseFigures, RecentReaders, is_local
+    from aisle.service.http.metrics import CONTENT_TYPE, RecentReaders, is_local, read_database_metrics
 
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""
 
     handler = Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
     served = ServedOperation(define("metrics", EXTENSION_AREA, "GET", METRICS_PATH, ""), handler)
-    stored, readers = DatabaseFigures(endpoint.database), RecentReaders()
+    readers = RecentReaders()
 
     async def figures(request: Request) -> Response:
         note_token_use, is_database_lost = None, False
@@ -87,8 +87,8 @@ def metrics_page(endpoint: OperationEndpoint, metrics: Metrics) -> RequestHandle
             elif not is_database_lost or not readers.has(authorization):
                 return answer or refusal_response(Refusal(503, "The database does not answer."))
             note_token_use = answer.background if answer else None
-        sizes, seen = ({}, {}) if is_database_lost else await stored.read()
-        return Response(metrics.render(sizes, seen), media_type=CONTENT_TYPE, background=note_token_use)
+        stored = (None, {}) if is_database_lost else await read_database_metrics(endpoint.database)
+        return Response(metrics.render(*stored), media_type=CONTENT_TYPE, background=note_token_use)
 
     return figures
 
@@ -112,7 +112,7 @@ class DatabaseProbe:
         self._wrote_at = -math.inf
         self._can_write = True
 
-    async def can_be_written(self) -> bool:
+    async def check_writes(self) -> bool:
         """Return False if the last write failed, as on a full disk. A small one is made now and then.
 
         A write that waits for others has not failed.

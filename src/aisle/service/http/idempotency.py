@@ -59,7 +59,7 @@ async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_numb
     """
     if request.headers.confirmed_keys and await unknown_keys(ctx, store_number, request.headers.confirmed_keys):
         raise Refusal(
-            425, "The service was put back from an earlier copy; what it lost has to come first.", retry_after=1
+            425, "The service was restored from an earlier copy; what it lost has to come first.", retry_after=1
         )
 
 

@@ -12,7 +12,6 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -154,8 +153,8 @@ class Metrics:
         """Set the end of the certificate's validity, in seconds since 1970."""
         self._certificate.set(until)
 
-    def render(self, sizes: Mapping[str, int] = _NOTHING, seen: Mapping[str, float] = _NOTHING) -> bytes:
-        """Return the text for a scrape, with the sizes of the tables and the last use of each token."""
+    def render(self, database_bytes: int | None = None, seen: Mapping[str, float] = _NOTHING) -> bytes:
+        """Return the text for a scrape, with the size of the database and the last use of each token."""
         registry, processes = CollectorRegistry(), [os.getpid()]
         if self._folder:
             processes = _living_workers(Path(self._folder))
@@ -163,8 +162,7 @@ class Metrics:
         else:
             registry.register(_FunctionCollector(self._registry.collect))
         registry.register(_FunctionCollector(partial(_process_metrics, processes)))
-        registry.register(_FunctionCollector(partial(_table_metrics, sizes)))
-        registry.register(_FunctionCollector(partial(_token_metrics, seen)))
+        registry.register(_FunctionCollector(partial(_database_metrics, database_bytes, seen)))
         PlatformCollector(registry=registry)
         return generate_latest(registry)
 
@@ -180,16 +178,8 @@ class _FunctionCollector(Collector):
         return self._collect()
 
 
-def _table_metrics(sizes: Mapping[str, int]) -> Iterator[Metric]:
-    rows = GaugeMetricFamily("aisle_table_rows", "Rows of the tables that grow with time.", labels=["table"])
-    for table, count in sizes.items():
-        if table != "*":
-            rows.add_metric([table], count)
-    yield rows
-    yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=sizes.get("*"))
-
-
-def _token_metrics(seen: Mapping[str, float]) -> Iterator[Metric]:
+def _database_metrics(database_bytes: int | None, seen: Mapping[str, float]) -> Iterator[Metric]:
+    yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=database_bytes)
     times = GaugeMetricFamily(
         "aisle_token_seen_seconds",
         "When a token in force was used last, by its name, in seconds since 1970; up to 5 minutes old.",
@@ -251,52 +241,28 @@ def is_local(request: Request) -> bool:
     return is_loopback(request.client.host)
 
 
-REFRESH_SECONDS = 900.0
-"""Seconds after which sizes are read again."""
 _TIMEOUT_S = 2.0
-
-
-async def load_table_sizes(database: Database) -> dict[str, int]:
-    """Return the rows by table; on PostgreSQL from its statistics. `*` has the bytes of the database."""
-
-    async def work(tx: Transaction) -> dict[str, int]:
-        rows = [row for statement in database.size_statements for row in await tx.all(statement)]
-        return {str(name): int(count) for name, count in rows}
-
-    return await database.read(work)
-
-
 _READER_SECONDS = 3600.0
 _MAX_READERS = 100
 
 
-class DatabaseFigures:
-    """Sizes of the tables, read now and then, and the last use of each token."""
+async def read_database_metrics(database: Database) -> tuple[int | None, Mapping[str, float]]:
+    """Return the bytes of the database, and by name of the token its last use in seconds since 1970.
 
-    def __init__(self, database: Database, now: Callable[[], float] = monotonic) -> None:
-        self._database = database
-        self._now = now
-        self._sizes: Mapping[str, int] = _NOTHING
-        self._loaded_at = -REFRESH_SECONDS
+    Both are empty if the database does not answer within `_TIMEOUT_S`.
+    """
 
-    async def read(self) -> tuple[Mapping[str, int], Mapping[str, float]]:
-        """Return the rows by table, and by name of the token its last use in seconds since 1970.
+    async def work(tx: Transaction) -> tuple[int | None, Mapping[str, float]]:
+        size = await tx.one(database.bytes_statement)
+        rows = await tx.all(tokens_sql.TOKENS_SEEN)
+        seen = {str(name): datetime.fromisoformat(at).timestamp() for name, at in rows}
+        return int(size[0]) if size else None, seen
 
-        Both are empty if the database does not answer within `_TIMEOUT_S`.
-        """
-        try:
-            async with asyncio.timeout(_TIMEOUT_S):
-                seen = await self._database.read(_load_last_uses)
-        except (AisleError, TimeoutError):
-            return _NOTHING, {}
-        if self._now() - self._loaded_at >= REFRESH_SECONDS:
-            with suppress(AisleError, TimeoutError):
-                await self._load_sizes()
-        return self._sizes, seen
-
-    async def _load_sizes(self) -> None:
+    try:
         async with asyncio.timeout(_TIMEOUT_S):
-            self._sizes, self._loaded_at = await load_table_sizes(self._database), self._now()
+            return await database.read(work)
+    except (AisleError, TimeoutError):
+        return None, {}
 
 
 class RecentReaders:
@@ -321,8 +287,3 @@ class RecentReaders:
 
 def _hash(authorization: str) -> bytes:
     return hashlib.sha256(authorization.encode("utf-8", "surrogateescape")).digest()
-
-
-async def _load_last_uses(tx: Transaction) -> dict[str, float]:
-    rows = await tx.all(tokens_sql.TOKENS_SEEN)
-    return {str(name): datetime.fromisoformat(at).timestamp() for name, at in rows}

@@ -67,8 +67,6 @@ SMALL = MIB // 16
 """Bytes up to which bodies are not counted."""
 BRIEF = SMALL // 8
 """Bytes up to which a body never waits: some dozen rows, whose write takes a few milliseconds."""
-MOST_OF_TOKEN = 16
-"""Maximum number of simultaneous bodies above `SMALL` of one token."""
 _TURN_SECONDS = 30.0
 """Seconds that a body above `BRIEF` waits for its turn to run."""
 MOST_BYTES = 24 * MIB
@@ -116,7 +114,6 @@ class Turns:
     """Bodies in progress in this process."""
 
     def __init__(self) -> None:
-        self.of_tokens: Counter[str] = Counter()
         self.bytes = HeldBytes("Bodies")
         self.running = FairTurns(1)
 
@@ -135,18 +132,19 @@ class Turn:
         self._address = address
         self._size = 0
         self._held = held
-        self._is_counted = False
 
     def begin(self, token_id: str, size: int) -> None:
         """Announce this many bytes of a token's body.
 
         Raise Refusal: 429 if too much of the token or its address is in progress, 503 if all together have too much.
         """
-        self._hold(token_id, size)
-        if size > SMALL and not self._is_counted:
-            self._count(token_id)
+        if size > self._size:
+            size = max(size, min(2 * self._size, MIB))  # In large steps, however small the parts are.
+            self._turns.bytes.add(token_id, self._address, size - self._size)
+            self._held.callback(self._turns.bytes.remove, token_id, self._address, size - self._size)
+            self._size = size
 
-    async def carry_out(self) -> bool:
+    async def wait_to_run(self) -> bool:
         """Wait until no other body runs, if the complete body is not brief. Return True if that was necessary.
 
         Callers take turns. Otherwise several would keep the database's writer busy in a row.
@@ -155,23 +153,3 @@ class Turn:
         if self._size <= BRIEF:
             return False
         return await self._held.enter_async_context(self._turns.running.turn(_TURN_SECONDS))
-
-    def _hold(self, token_id: str, size: int) -> None:
-        if size > self._size:
-            size = max(size, min(2 * self._size, MIB))  # In large steps, however small the parts are.
-            self._turns.bytes.add(token_id, self._address, size - self._size)
-            self._held.callback(self._turns.bytes.remove, token_id, self._address, size - self._size)
-            self._size = size
-
-    def _count(self, token_id: str) -> None:
-        if self._turns.of_tokens[token_id] >= MOST_OF_TOKEN:
-            message = f"{MOST_OF_TOKEN} bodies over {SMALL >> 10} KiB of this token are being carried out already."
-            raise Refusal(429, message, retry_after=1)
-        self._turns.of_tokens[token_id] += 1
-        self._held.callback(self._uncount, token_id)
-        self._is_counted = True
-
-    def _uncount(self, token_id: str) -> None:
-        self._turns.of_tokens[token_id] -= 1
-        if not self._turns.of_tokens[token_id]:
-            del self._turns.of_tokens[token_id]

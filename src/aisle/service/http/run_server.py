@@ -37,7 +37,6 @@ from aisle.service.app_options_and_limits import (
     ServiceOptions,
 )
 from aisle.service.db import open_database, parse_database_url
-from aisle.service.db.availability_monitor import Speaker
 from aisle.service.db.database_interface import Busy, Database, DatabaseUnreachable
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.http.access_and_service_logs import AccessLog, log_as_json
@@ -67,25 +66,19 @@ MAX_PAUSE_S: Final = 15.0
 """Maximum seconds between two attempts. Pauses double, each shortened by a random part."""
 
 
-def wait_for_database(open_database: Callable[[], T], commands: Commands, speaker: Speaker) -> T | None:
-    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end.
-
-    The `speaker` logs that it waits, and that it waits no more.
-    """
-    pause, began, waited, is_speaking = MIN_PAUSE_S, monotonic(), False, False
+def wait_for_database(open_database: Callable[[], T], commands: Commands) -> T | None:
+    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end."""
+    pause, began, waited = MIN_PAUSE_S, monotonic(), False
     while True:
         try:
             opened = open_database()
         except DatabaseUnreachable as problem:
             if not waited:
-                is_speaking = speaker.take()
-                level = logging.ERROR if is_speaking else logging.DEBUG
-                log.log(level, "database lost: %s The service waits for it.", problem)
+                log.error("database lost: %s The service waits for it.", problem)
             waited = True
         else:
-            if is_speaking:
+            if waited:
                 log.warning("database regained after %.0f s", monotonic() - began)
-            speaker.give_up()
             return opened
         until = monotonic() + pause * random.uniform(0.5, 1.0)
         while monotonic() < until:
@@ -145,9 +138,10 @@ def run_server(
     commands = Commands()
     watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
     with commands.by_signals():
-        service = wait_for_database(opened, commands, Speaker())
+        service = wait_for_database(opened, commands)
     if service is None:
         return
+    options = options._replace(has_demo_store=service.options.has_demo_store)
     with closing(service):
         if workers == 1:
             options.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
@@ -182,6 +176,7 @@ class ServerOptions(NamedTuple):
     """Number of processes that serve, which share the growth of the access log."""
     per_address: int | None = None
     """Maximum number of connections of one address except the proxies; 0 is no limit, None a share of all."""
+    has_demo_store: bool = False
 
     @property
     def database_address(self) -> Path | str:
@@ -193,10 +188,10 @@ class ServerOptions(NamedTuple):
         storage: Database,
         clock: Clock,
         ready: Callable[[str], None],
-        follow: Callable[[Callable[[], None]], object],
+        register_stop: Callable[[Callable[[], None]], object],
         sockets: list[socket.socket] | None = None,
     ) -> None:
-        """Serve in this process. `follow` receives the function that stops it."""
+        """Serve in this process. `register_stop` receives the function that stops it."""
         sys.setswitchinterval(_SWITCH_SECONDS)
         with ExitStack() as opened:
             opened.enter_context(repeats_filtered())
@@ -208,15 +203,13 @@ class ServerOptions(NamedTuple):
                 log_file = AccessLog(self.access_file, writers=self.workers, on_change=metrics.set_access_log_up)
                 access = opened.enter_context(closing(log_file))
             storage.monitor.metrics = metrics
-            storage.monitor.speaker = _worker_speaker()
-            service_options = ServiceOptions(
-                clock, self.rate_limits, access, metrics, self.time_zones, self.lenient, self.keys_days
-            )
+            settings = self.time_zones, self.lenient, self.keys_days, self.has_demo_store
+            service_options = ServiceOptions(clock, self.rate_limits, access, metrics, *settings)
             service = Service(storage, service_options)
             server = self.server(service, ready, metrics.set_certificate_expiry, is_worker=sockets is not None)
-            follow(server.leave)
+            register_stop(server.leave)
             server.run(sockets)
-            log.info("It has left; every request was answered.")
+            log.info("Stopped; all requests were answered.")
 
     def server(
         self,
@@ -259,26 +252,26 @@ def _create_metrics() -> Metrics:
     return Metrics()
 
 
-def _serve_by_workers(at: ServerOptions, count: int, ready: Callable[[str], None]) -> None:
+def _serve_by_workers(options: ServerOptions, count: int, ready: Callable[[str], None]) -> None:
     commands = Commands()
-    signals = commands.by_signals(reloads=at.certificate is not None)
-    certificate = CertificateFiles(at.certificate, at.private_key) if at.certificate else None
+    signals = commands.by_signals(reloads=options.certificate is not None)
+    certificate = CertificateFiles(options.certificate, options.private_key) if options.certificate else None
     watched = certificate.watched() if certificate else nullcontext()
-    with listening(at.host, at.port) as sock, signals, _shared_metrics_folder(), watched:
+    with listening(options.host, options.port) as sock, signals, _shared_metrics_folder(), watched:
         watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
         reserve_metrics_files("counter")
         from aisle.service.http.metrics import worker_restart_counter
 
-        url = url_of(sock, tls=at.certificate is not None)
+        url = url_of(sock, tls=options.certificate is not None)
         run_workers(
-            partial(_worker, at._replace(workers=count)),
+            partial(_worker, options._replace(workers=count)),
             count,
             sock,
             lambda: ready(url),
             commands=commands,
             restarted=worker_restart_counter(None).inc,
             may_reload=certificate.renewed if certificate else lambda: False,
-            drain_seconds=at.drain_seconds,
+            drain_seconds=options.drain_seconds,
         )
 
 
@@ -287,7 +280,7 @@ def _shared_metrics_folder() -> Iterator[None]:
     """Provide a folder for the workers' metrics, so that each worker can report those of all."""
     with ExitStack() as opened:
         try:
-            folder = opened.enter_context(TemporaryDirectory(prefix="aisle-figures-"))
+            folder = opened.enter_context(TemporaryDirectory(prefix="aisle-metrics-"))
         except OSError as problem:
             _log_metrics_loss(problem)
         else:
@@ -296,12 +289,6 @@ def _shared_metrics_folder() -> Iterator[None]:
             yield
         finally:
             os.environ.pop(METRICS_FOLDER_VARIABLE, None)
-
-
-def _worker_speaker() -> Speaker:
-    """Return the right of this process to log the loss of the database, which workers share."""
-    folder = os.environ.get(METRICS_FOLDER_VARIABLE)
-    return Speaker(Path(folder, "database-lost") if folder else None)
 
 
 def reserve_metrics_files(*kinds: str) -> None:
@@ -326,19 +313,22 @@ def _log_metrics_loss(problem: OSError) -> None:
 
 
 def _worker(
-    at: ServerOptions, sock: socket.socket, ready: Callable[[], None], follow: Callable[[Callable[[], None]], None]
+    options: ServerOptions,
+    sock: socket.socket,
+    ready: Callable[[], None],
+    register_stop: Callable[[Callable[[], None]], None],
 ) -> None:
     """Run one worker process."""
     return_freed_memory()
-    with log_as_json() if at.json_logs else nullcontext():
+    with log_as_json() if options.json_logs else nullcontext():
         commands = Commands()
-        follow(partial(commands.give, LEAVE))
+        register_stop(partial(commands.give, LEAVE))
         try:
-            opened = wait_for_database(partial(open_database, at.database_address), commands, _worker_speaker())
+            opened = wait_for_database(partial(open_database, options.database_address), commands)
             if opened is None:
                 return
             with closing(opened) as storage:
-                at.serve(storage, time, lambda _: ready(), follow, [sock])
+                options.serve(storage, time, lambda _: ready(), register_stop, [sock])
         except AisleError as problem:
             log.critical("%s", problem)
             raise SystemExit(1 if isinstance(problem, Busy) else CANNOT_START) from None

@@ -1,4 +1,4 @@
-"""Validates a parsed body: depth, sizes, numbers, texts, then the type of the contract. It describes the errors.
+"""Validation of a parsed body: depth, sizes, numbers, texts, then the type of the contract. It describes the errors.
 
 Handlers validate the meaning of fields.
 """
@@ -163,7 +163,7 @@ def _check_number(value: int | Decimal) -> None:
     if value > NUMBER_LIMIT or value < -NUMBER_LIMIT:
         raise unprocessable("This number is too large.")
     if isinstance(value, Decimal) and _decimal_places(value) > _DECIMAL_PLACES:
-        raise unprocessable(f"Numbers have at most {_DECIMAL_PLACES} decimal places.")
+        raise unprocessable(f"{value} has more than three decimal places; round it.")
 
 
 def _decimal_places(value: Decimal) -> int:

@@ -37,7 +37,7 @@ _PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
 CANNOT_START = 78
 """Exit status of a worker for an error that waiting does not solve, such as a database of a newer program."""
-_MOST_VAIN_STARTS = 5
+_MAX_FAILED_STARTS = 5
 _LAST_SECONDS = 30
 
 DRAIN, LEAVE, RELOAD = b"d", b"l", b"r"
@@ -49,7 +49,7 @@ _spawn = multiprocessing.get_context("spawn")
 def run_workers(
     serve: Serve,
     count: int,
-    at: socket.socket,
+    listening_socket: socket.socket,
     ready: Callable[[], None],
     *,
     commands: Commands,
@@ -57,13 +57,13 @@ def run_workers(
     may_reload: Callable[[], bool] = lambda: True,
     drain_seconds: float = 0.0,
 ) -> None:
-    """Keep `count` processes running `serve` until a command to end; then let them finish, and close `at`.
+    """Keep `count` processes running `serve` until a command to end; then let them finish, and close the socket.
 
     `serve` must be picklable. `ready` is called once, when a process answers; `restarted` for each that died. If
     `may_reload`, a command to reload is passed to each of them. Raise StorageError if none ever becomes ready because
     of an error that waiting does not solve.
     """
-    pool = _WorkerPool(serve, count, at, restarted)
+    pool = _WorkerPool(serve, count, listening_socket, restarted)
     is_reported, given = False, frozenset[bytes]()
     try:
         for _ in range(count):
@@ -91,9 +91,9 @@ class Commands:
         """Write a command."""
         os.write(self._in, command)
 
-    def wait(self, at: float | None, others: list[int | Connection]) -> frozenset[bytes]:
-        """Wait until a command, one of the other handles, or the time `at`. Return the commands."""
-        seconds = None if at is None else max(0.0, at - monotonic())
+    def wait(self, until: float | None, others: list[int | Connection]) -> frozenset[bytes]:
+        """Wait until a command, one of the other handles, or the time `until`. Return the commands."""
+        seconds = None if until is None else max(0.0, until - monotonic())
         if self._out not in wait([self._out, *others], seconds):
             return frozenset()
         return frozenset(bytes([one]) for one in os.read(self._out, 100))
@@ -117,13 +117,13 @@ class Commands:
 
 
 class _Worker:
-    def __init__(self, serve: Serve, at: socket.socket) -> None:
+    def __init__(self, serve: Serve, listening_socket: socket.socket) -> None:
         self.ready_pipe, sending_pipe = _spawn.Pipe(duplex=False)
         self.ready = False
         self.is_outdated = False
         """True if a reload was requested before it was ready."""
         self.process: SpawnProcess = _spawn.Process(
-            target=_run_worker, args=(serve, at, sending_pipe), name="aisle-worker"
+            target=_run_worker, args=(serve, listening_socket, sending_pipe), name="aisle-worker"
         )
         self.process.start()
         sending_pipe.close()
@@ -142,21 +142,23 @@ class _Worker:
 
 
 class _WorkerPool:
-    def __init__(self, serve: Serve, count: int, at: socket.socket, restarted: Callable[[], None]) -> None:
+    def __init__(
+        self, serve: Serve, count: int, listening_socket: socket.socket, restarted: Callable[[], None]
+    ) -> None:
         self._restarted = restarted
         self._serve = serve
-        self._at = at
+        self._listening_socket = listening_socket
         self._workers: list[_Worker] = []
         self._count = count
         self._missing = 0
         self._early = 0
         """Number of workers in a row that ended before they were ready."""
-        self._vain = 0
+        self._failed_starts = 0
         self._has_answered = False
         self.next_start: float | None = None
 
     def start(self) -> None:
-        self._workers.append(_Worker(self._serve, self._at))
+        self._workers.append(_Worker(self._serve, self._listening_socket))
 
     def wait_handles(self) -> list[int | Connection]:
         """Return the handles that become readable when a worker is ready or ends."""
@@ -179,10 +181,10 @@ class _WorkerPool:
     def replace(self) -> None:
         """Count the workers that ended, and start new ones when the pause is over."""
         for worker in [one for one in self._workers if not one.process.is_alive()]:
-            self._vain += worker.process.exitcode == CANNOT_START and not self._has_answered
+            self._failed_starts += worker.process.exitcode == CANNOT_START and not self._has_answered
             self._restarted()
             log.error("worker %d died (%s); another one takes its place", worker.process.pid or 0, worker.end)
-            if self._vain >= _MOST_VAIN_STARTS:
+            if self._failed_starts >= _MAX_FAILED_STARTS:
                 raise StorageError("The workers end before they are ready; what they said stands above.")
             self._forget(worker)
             self._missing += 1
@@ -203,7 +205,7 @@ class _WorkerPool:
 
     def end(self, commands: Commands, drain_seconds: float) -> None:
         """Tell the workers to finish, after the drain time or at once. Kill those that do not end in time."""
-        self._at.close()  # Otherwise a client that connects after the last of them stopped waits in vain.
+        self._listening_socket.close()  # Otherwise a client that connects after the last of them stopped waits in vain.
         self._tell(drain_seconds)
         until = monotonic() + drain_seconds + _LAST_SECONDS
         while alive := [worker for worker in self._workers if worker.process.is_alive()]:
@@ -227,7 +229,7 @@ class _WorkerPool:
         self._workers.remove(worker)
 
 
-def _run_worker(serve: Serve, at: socket.socket, ready_pipe: Connection) -> None:
+def _run_worker(serve: Serve, listening_socket: socket.socket, ready_pipe: Connection) -> None:
     """Run `serve` in a worker process."""
 
     def ready() -> None:
@@ -235,7 +237,7 @@ def _run_worker(serve: Serve, at: socket.socket, ready_pipe: Connection) -> None
         with suppress(OSError), ready_pipe:
             ready_pipe.send(True)
 
-    serve(at, ready, _leave_with_parent)
+    serve(listening_socket, ready, _leave_with_parent)
 
 
 def _leave_with_parent(leave: Callable[[], None]) -> None:

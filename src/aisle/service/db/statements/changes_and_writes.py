@@ -10,13 +10,6 @@ COUNTER_NEXT = """
     RETURNING value"""
 
 
-# Two counters in one round trip.
-COUNTERS_NEXT = """
-    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3), ($1, $4, $5)
-    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
-    RETURNING name, value"""
-
-
 COUNTER_ADD = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""

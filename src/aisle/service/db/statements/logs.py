@@ -20,13 +20,6 @@ LOG_COUNTS_AND_UNDOS = """
 LOG_FIRST = "SELECT seq FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT 1"
 LOG_REVIEW_STATES = "SELECT seq, review_status, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEW_STATE_SET = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
-# Latest description of a reason. The search is limited, since a log may have none.
-LOG_LAST_REASON = """
-    SELECT latest.item FROM (
-        SELECT g.item, g.seq FROM stock_log g WHERE g.store_number = $1 AND g.reason_code = $2
-        ORDER BY g.seq DESC LIMIT 50
-    ) latest
-    WHERE latest.item LIKE '%"reason_code_description":%' ORDER BY latest.seq DESC LIMIT 1"""
 # Entries of a store are numbered in order of time, so no older entry is read.
 LOG_FIRST_SINCE = """
     SELECT seq FROM stock_log WHERE store_number = $1 AND substr(created_on, 1, 7) >= $2

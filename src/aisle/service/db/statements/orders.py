@@ -43,10 +43,7 @@ LINES_OF_ORDER = """
     SELECT line_number, seq, product_number, quantity, picked, moved, delivered, is_picked, from_warehouse, stock_pool,
         pools, preferred_location_code, picked_by, item, is_rejected
     FROM order_line WHERE store_number = $1 AND order_number = $2 ORDER BY line_number"""
-LINE_GET = """
-    SELECT line_number, seq, product_number, quantity, picked, moved, delivered, is_picked, from_warehouse, stock_pool,
-        pools, preferred_location_code, picked_by, item, is_rejected
-    FROM order_line WHERE store_number = $1 AND order_number = $2 AND line_number = $3"""
+LINE_GET = LINES_OF_ORDER.replace("ORDER BY", "AND line_number = $3 ORDER BY")
 LINE_SET = """
     UPDATE order_line
     SET quantity = $4, picked = $5, moved = $6, delivered = $7, is_picked = $8, from_warehouse = $9, stock_pool = $10,

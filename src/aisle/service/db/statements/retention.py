@@ -17,6 +17,13 @@ LEDGER_SUMS = """
 LEDGER_DELETE = """
     DELETE FROM leg
     WHERE store_number = $1 AND product_number = ANY($2) AND occurred_on <= $3 AND recorded_on < $4"""
+# Empty free balances without a leg; a location that was ever used would otherwise be read with its product for ever.
+EMPTY_BALANCES_DELETE = """
+    DELETE FROM balance
+    WHERE store_number = $1 AND product_number = ANY($2) AND order_number = '' AND quantity = 0
+        AND (product_number, location_code, pool) NOT IN (
+            SELECT l.product_number, l.location_code, l.pool FROM leg l
+            WHERE l.store_number = $1 AND l.product_number = ANY($2) AND l.order_number = '')"""
 LOG_OLDEST = """
     SELECT seq, ordinal, product_number, created_on, item FROM stock_log
     WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""

@@ -51,14 +51,16 @@ LAST_COUNT_SET = """
 LAST_COUNT_TAKE_BACK = """
     UPDATE last_count SET counted_on = $1
     WHERE store_number = $2 AND product_number = $3 AND location_code = $4 AND pool = $5 AND counted_on = $6"""
-# What counts absorbed of late messages of this time. What they absorbed of earlier counts stays.
+# What counts absorbed of late messages of this time. What they absorbed of earlier counts stays, unless those are
+# undone.
 ABSORBED_BETWEEN = """
     SELECT occurred_on, CAST(SUM(CASE WHEN kind = 'absorbed' THEN quantity ELSE 0 END) AS BIGINT) FROM leg
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4
         AND occurred_on >= $5 AND occurred_on < $6 AND order_number = ''
     GROUP BY occurred_on
     HAVING SUM(CASE WHEN kind = 'absorbed' THEN quantity ELSE 0 END) <> 0
-        AND SUM(CASE WHEN kind = 'count' THEN 1 ELSE 0 END) = 0
+        AND (SUM(CASE WHEN kind = 'count' THEN 1 ELSE 0 END) = 0
+            OR SUM(CASE WHEN kind = 'undo' THEN 1 ELSE 0 END) > 0)
     ORDER BY occurred_on"""
 LAST_COUNTS_OF_PRODUCTS = """
     SELECT product_number, location_code, pool, counted_on FROM last_count

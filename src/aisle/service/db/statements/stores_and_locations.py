@@ -32,7 +32,7 @@ COUNTER_RANGE_OF_TOKEN = """
 
 STORE_DATA = "SELECT data FROM store WHERE store_number = $1"
 STORE_NUMBERS = "SELECT store_number FROM store ORDER BY store_number"
-# Reasons against deleting a store: stock, open orders, tokens that name it. Tokens of its people are deleted with it.
+# Reasons against deleting a store: stock, open orders, tokens that name it, except those of its people.
 STORES_IN_USE = """
     SELECT b.store_number FROM balance b WHERE b.store_number = ANY($1) AND b.quantity <> 0
     UNION SELECT o.store_number FROM customer_order o WHERE o.store_number = ANY($1) AND o.is_active = 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from aisle.contract.operations import Operation as Row
 from aisle.contract.request_bodies.extension_bodies import is_optional_body, request_body_adapter
 from aisle.contract.request_encoding import pool_fields
 from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
-from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
+from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE
 from aisle.service.handlers.multi_store_list import MAX_COUNTED
 from aisle.service.handlers.registry import ServedOperation, served_operations
 from aisle.service.http.parameter_values import MAX_CODE_LENGTH, MAX_PAGE_NUMBER, MAX_TEXT_LENGTH
@@ -164,6 +165,13 @@ _FEATURES_HEADER: Schema = {
     "Aisle-Features": {"description": "The extensions that this service has.", "schema": {"type": "string"}}
 }
 _HEADERS_OF_WRITE: Schema = {
+    "Aisle-Changes": {
+        "description": (
+            "Up to 12 changed fields of records: the number of these, and of the first one store (* for the chain),"
+            " key, and the begin of the value before and after."
+        ),
+        "schema": {"type": "string", "examples": ['{"price": [2, "*", "0226", "1.5", "1.6"]}']},
+    },
     "Aisle-Records": {
         "description": "How many records were new, changed and the same before; of writes of records.",
         "schema": {"type": "string", "examples": ["new=1, changed=0, same=2"]},
@@ -195,7 +203,7 @@ def responses(result: Schema, *, write: bool, names_resource: bool, checks_versi
 
 
 def _refusal_response(status: int) -> Schema:
-    description = f"{STATUS_TITLES[status]}. Assumed: the interface shows no status codes."
+    description = f"{HTTPStatus(status).phrase}. Assumed: the interface shows no status codes."
     if status == _OF_CONNECTION:
         return {"description": description}
     return {
@@ -232,6 +240,8 @@ _TIME_FIELDS = {
     "datetime_expected",
     "delivery_date",
     "expiry_date_time",
+    "label_check_date",
+    "label_expiry_date",
     "last_order_line_exported_on",
     "modification_datetime",
     "next_delivery_date",
@@ -243,6 +253,8 @@ _TIME_FIELDS = {
     "store_next_delivery_datetime",
     "store_next_ordering_datetime",
     "taken_datetime",
+    "undone_datetime",
+    "undone_expiry_date",
     "validate_expiry_date_time",
 }
 

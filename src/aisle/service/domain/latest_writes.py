@@ -1,7 +1,4 @@
-"""Latest values after a restore: hosts repeat writes in any order, and the latest one stays.
-
-See README: After a restore.
-"""
+"""Times of the latest writes, by which repeated older ones are refused (README: After a restore)."""
 
 from __future__ import annotations
 
@@ -18,9 +15,9 @@ SETTING, LINE = "setting", "line"
 """Subjects: a store's setting of a product; the state of an order line (closed or rejected) and its reason."""
 
 
-def key_of(first: str, second: object) -> str:
-    """Return the key of a field of a product, or of an order line."""
-    return f"{second} {first}"
+def write_key(name: str, part: object) -> str:
+    """Return the key of a product and one of its fields, or of an order and one of its lines."""
+    return f"{part} {name}"
 
 
 def record_write_times(ctx: Context, subject: str, keys: Iterable[str]) -> None:
@@ -38,10 +35,10 @@ async def find_later_writes(ctx: Context, subject: str, keys: Sequence[str]) -> 
     return {row[0]: row[1] for row in rows}
 
 
-async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, str]:
+async def find_lines_changed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, str]:
     """Return the lines of an order that were closed, rejected, opened or picked after this write, with the times."""
-    found = await find_later_writes(ctx, LINE, [key_of(*line.key) for line in lines])
-    later = {line.line_number: found[key] for line in lines if (key := key_of(*line.key)) in found}
+    found = await find_later_writes(ctx, LINE, [write_key(*line.key) for line in lines])
+    later = {line.line_number: found[key] for line in lines if (key := write_key(*line.key)) in found}
     for line in lines if ctx.replay else ():
         row = await ctx.tx.one(
             sql.PICKED_LATER,
@@ -56,7 +53,7 @@ async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, st
     return later
 
 
-def superseded(ctx: Context, what: str, written_on: str, field: str) -> Refusal:
+def superseded_refusal(ctx: Context, what: str, written_on: str, field: str) -> Refusal:
     """Return the refusal of a repeated write that a later one replaced."""
     changed_on = datetime.fromisoformat(written_on).astimezone(ctx.time_zone())
     message = f"{what} was changed later ({changed_on:%Y-%m-%d %H:%M}): that stands, and this is not done again."
