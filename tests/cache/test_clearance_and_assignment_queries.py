@@ -20,7 +20,7 @@ from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.clock import Clock
@@ -183,8 +183,9 @@ def test_who_is_at_it_on_this_host_is_named(store: Store) -> None:
     store.cache.write_assignments([assignment(1)])
     store.cache.write_people([service_rows.person("U2", "Ben")])
     store.journal.sessions.begin_session("S1", terminal="dock", store=STORE, user="U2", version="1", pid=os.getpid())
-    author, held = Author(STORE, "U2", terminal="dock"), (("J1", (f"{ASSIGNMENT_PREFIX}1",)),)
-    store.journal.commit(JournalBatch("S1", "dock", author, opened=(NewJob("J1", "move", 5),), orders_in_work=held))
+    author = Author(STORE, "U2", terminal="dock")
+    held: list[tuple[str, tuple[str, ...]]] = [("J1", (f"{ASSIGNMENT_PREFIX}1",))]
+    store.journal.commit(JournalBatch("S1", "dock", author, opened=[NewJob("J1", "move", 5)], orders_in_work=held))
     assert [(row["taken_user"], row["taken_by"]) for row in store.ask("assignments")] == [("U2", "Ben")]
-    store.journal.commit(JournalBatch("S1", "dock", author, closed=("J1",)))
+    store.journal.commit(JournalBatch("S1", "dock", author, closed=["J1"]))
     assert [row["taken_by"] for row in store.ask("assignments")] == [""]

@@ -14,12 +14,12 @@ import aisle
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.jobs.stored_messages import LATER_COUNT, read_message, store_message
 from aisle.jobs.view import WRONG
 from aisle.operation_body_types import LogEntry
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.replay_after_restore import DETECTED, record_restore
+from aisle.stored_messages import LATER_COUNT, read_message, store_message
 from tests.session.test_asked_quantity import shown
 from tests.session.test_session import at, home, told
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, Write
 from aisle.jobs.store_time import to_utc_text
-from aisle.operation_body_types import UNDO_PREFIX
+from aisle.operation_body_types import UNDO_PREFIX, is_undo
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, picked_change
@@ -53,7 +53,7 @@ class Source(NamedTuple):
     """0 if not named."""
 
     def is_other(self, other: Source) -> bool:
-        """Return True if both name a location, or both a pool, and not the same."""
+        """Return whether both name a location, or both a pool, and not the same."""
         return any(mine and its and mine != its for mine, its in zip(self, other, strict=True))
 
 
@@ -110,14 +110,14 @@ def body_left(op: Operation, left: Changes) -> Json:
 def find_undone_entry(op: Operation, undo: LogEntry, undoing: Operation) -> int:
     """Return the index of the log entry that `undo`, of the operation `undoing`, names by its time; -1 for none."""
     moment = str(undo.get("reference") or "").removeprefix(UNDO_PREFIX)
-    if not str(undo.get("reference") or "").startswith(UNDO_PREFIX) or "T" not in moment or op.store != undoing.store:
+    if not is_undo(undo) or "T" not in moment or op.store != undoing.store:
         return -1
     wanted = _identity_of(undo, undoing), to_utc_text(moment)
     entries = [
         (_pools_of(entry), at)
         for at, entry in enumerate(op.body["storeproductlog"])
         if (_identity_of(entry, op), to_utc_text(str(entry.get("scanned_datetime") or ""))) == wanted
-        and not str(entry.get("reference") or "").startswith(UNDO_PREFIX)
+        and not is_undo(entry)
     ]
     pools = _pools_of(undo)
     same = [at for each, at in entries if each == pools] or [at for each, at in entries if not (each and pools)]

@@ -28,8 +28,8 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
