@@ -22,7 +22,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_states import STATES
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.clock import Clock
 from tests.writes import ANNA, STORE

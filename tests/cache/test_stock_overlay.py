@@ -14,7 +14,7 @@ from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_states import SEND
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.clock import Clock
 from tests.writes import STORE, enqueue

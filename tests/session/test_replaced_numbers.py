@@ -9,7 +9,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
-from aisle.session.input_batch_and_refusals import RefusedInputs
+from aisle.session.input_batch import RefusedInputs
 from tests.session.scanner import Scanner
 from tests.session.test_number_answers import number_tea
 from tests.session.test_numbers_after_refused_scan import TAKING, opened, shown

@@ -63,7 +63,7 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
 
     `read_began`: time at which its read began; operations confirmed before then are included already.
     """
-    without_source_by_line: dict[tuple[str, Any], Decimal] = {}
+    without_source: dict[tuple[Any, ...], Decimal] = {}
     counted: dict[tuple[str, int], str] = {}
     for operation in operations:
         counted |= _counts_of(operation, product)
@@ -82,8 +82,9 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
                 )
         for line in _picked_lines(operation):
             if str(line.get("product_number")) == product:
-                key = (str(operation.body["orders"].get("order_number")), line.get("line_number"))
-                without_source_by_line[key] = _apply_pick(stock, line, without_source_by_line.get(key, Decimal(0)))
+                order, code = operation.body["orders"].get("order_number"), line.get("preferred_location_code")
+                key = order, line.get("line_number"), code
+                without_source[key] = _apply_pick(stock, line, without_source.get(key, Decimal(0)))
     return stock
 
 
@@ -189,7 +190,7 @@ def _picked_lines(operation: Operation) -> Sequence[LineUpdate]:
 def _apply_pick(stock: Row, line: LineUpdate, without_source: Decimal) -> Decimal:
     """Apply a pick to its location, as far as that has stock; goods put back return there.
 
-    Return the quantity of the line picked beyond the location's stock; goods put back reduce it first.
+    Return the quantity of the line picked there beyond the location's stock; goods put back reduce it first.
     """
     code, picked = str(line.get("preferred_location_code") or ""), picked_change(line)
     entry = next((each for each in stock.get("store_locations") or () if each.get("store_location_code") == code), None)

@@ -27,7 +27,6 @@ from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
     ASK,
     INFO,
@@ -43,6 +42,7 @@ from aisle.jobs.view import (
     undo_verdict,
 )
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
+from aisle.stored_messages import read_message
 
 
 class Entry(NamedTuple):

@@ -111,8 +111,7 @@ def report_untaken(turn: Result) -> Result:
     number, turn = state.untaken, turn._replace(state=state._replace(untaken=Decimal(0)))
     if verdict is None or verdict.text.id == "session.dropped" or number_in_question(state) == number:
         return turn
-    text = msg("session.number_not_applied", why=msg("number", value=number), said=verdict.text)
-    return turn._replace(verdict=verdict._replace(text=text))
+    return turn._replace(verdict=verdict.wrap("session.number_not_applied", why=msg("number", value=number)))
 
 
 def report_dropped(before: PickState, turn: Result) -> Result:
