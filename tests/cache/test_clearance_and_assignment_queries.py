@@ -162,6 +162,18 @@ def test_what_is_left_of_one_is_known_once_the_list_was_read(store: Store) -> No
     assert store.ask("assignment_left", id="3") == [{"quantity": 0}]
 
 
+def test_goods_of_an_order_that_was_handed_over_need_no_move(store: Store) -> None:
+    """The order may be known before the list is read again."""
+    with store.cache.transaction():
+        store.cache.set_cursor(ASSIGNMENTS_TOPIC, store.clock.now - 1)
+    store.cache.write_assignments([assignment(1), assignment(2, customer_order_number="4102")])
+    for is_active, left in ((True, 6), (False, 0)):
+        line = service_rows.line(1, "P1", 6, 6)
+        put_orders(store.cache, service_rows.order("4101", line, is_active=is_active))
+        assert store.ask("assignment_left", id="1") == [{"quantity": left}]
+    assert [row["id"] for row in store.ask("assignments")] == ["2"]
+
+
 def test_what_is_moved_back_is_left_again(store: Store) -> None:
     store.cache.write_assignments([assignment(1)])
     store.move(6)

@@ -84,9 +84,12 @@ class LinkReports(SessionPart):
             self._store.notifications.acknowledge_restore()
 
     def _report_without_effect(self, query: str, key: str, verdict_of: Callable[[Any], Verdict]) -> None:
-        """Report the last row of a query that this session did not report yet; `key` is its field with the id."""
+        """Report the last row of a query that this session did not report yet; `key` is its field with the id.
+
+        It corrects an answer that said what changes, also one that is still shown.
+        """
         user = self._context.user.user
-        if not user or not self._verdicts.is_free_for_report:
+        if not user or not self._verdicts.is_free_for_correction:
             return
         rows, _ = self._store.reader.query(query, {"user": user, "since": self._reported_since})
         fresh = [row for row in rows if row[key] not in self._reported]
