@@ -180,6 +180,24 @@ LAST_FIRST = {
 """5 that are refused, 3 more, their undo, and its quantity."""
 
 
+TWO_LOCATIONS = {
+    "the refused goods, last": (pick(0, 2, **AT_A), pick(2, 3, **AT_B), pick(3, 1, **AT_A), [[1], None]),
+    "the other goods": (pick(0, 2, **AT_A), pick(2, 3, **AT_B), pick(3, 2, **AT_B), [[1], [-1]]),
+    "both": (pick(0, 2, **AT_A), pick(2, 3, **AT_B), pick(3, 0, **AT_B), [[1], [-1]]),
+    "goods put back, last": (pick(3, 1, **AT_A), pick(1, 2, **AT_B), pick(2, 4, **AT_A), [[1], None]),
+}
+"""What was refused at A-1, what waits at B-1, what is undone then, and what is left of the two that wait."""
+
+
+@pytest.mark.parametrize("name", TWO_LOCATIONS)
+def test_reversal_undoes_what_was_picked_at_its_location(outbox: OperationQueue, name: str) -> None:
+    first, other, undone, left = TWO_LOCATIONS[name]
+    refused, *later = put(outbox, first, other, undone._replace(merge_key=""))
+    outbox.refuse(refused, store_text("finished"))
+    found = [outbox.get(op_id) for op_id in later]
+    assert [None if op.state == CLOSED else quantities(op) for op in found] == left
+
+
 @pytest.mark.parametrize("name", LAST_FIRST)
 def test_reversal_undoes_the_last_change(outbox: OperationQueue, name: str) -> None:
     """The 3 and their undo wait."""

@@ -181,6 +181,7 @@ CHANGE_TOPICS = (
     "delivery",
     "recount",
     "assignment",
+    "absent",
 )
 """Topics of the change feed."""
 

@@ -424,9 +424,9 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
         return fresh
     fresh = fresh._replace(location=known.location, label=known.label, pool=known.pool, barred_pools=known.barred_pools)
     fresh = fresh._replace(walk_order=known.walk_order, location_order=known.location_order)
-    was = known.with_picked(fresh.picked, own=False)
+    was = known.with_picked_by_others(fresh.picked)
     own = known.own_picked if is_uncertain else min(known.own_picked, fresh.in_hand)
-    return fresh._replace(picked_from=was.picked_from, own_picked=own)
+    return fresh._replace(picked_from=was.picked_from, picked_from_when_read=was.picked_from, own_picked=own)
 
 
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:
