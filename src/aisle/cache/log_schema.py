@@ -101,6 +101,7 @@ CREATE TABLE log (
 CREATE INDEX log_at ON log (at);
 CREATE INDEX log_listed ON log (at, app_user_name, product_number) WHERE {IS_LISTED_SQL};
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
+CREATE INDEX log_late ON log (product_number, at) WHERE raw ->> 'source' = '{LATE_SOURCE}';
 CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {HAS_REASON_SQL};
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDO_MARK}');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
