@@ -43,11 +43,11 @@ def drawn(view: View, box: LayoutBox = SMALL, cover: VerdictOverlap = VerdictOve
     """The lines of the body."""
     match view:
         case DetailView():
-            lines = detail_view.detail_lines(view, box, cover)[0]
+            lines = detail_view.detail_page(view, box, cover)[0].lines
         case ListView():
-            lines = list_with_chips_and_pane.list_lines(view, box).lines
+            lines = list_with_chips_and_pane.list_page(view, box).parts.lines
         case Step():
-            lines = step_view.step_lines(view, box)
+            lines = step_view.step_page(view, box).lines
     return ["".join(text for text, _ in line).rstrip() for line in lines]
 
 

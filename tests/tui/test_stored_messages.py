@@ -55,7 +55,7 @@ LOGS = ("add", "add_notice", "_add_notice", "learnt", "_notice")
 _SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
 _SQL = re.compile(
     r"\b(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|PRAGMA|WHERE|FROM|JOIN|ORDER BY|AND|OR|BEGIN|ALTER|DROP|UNION|ON)\b"
-    r"|\b(CASE WHEN|CAST|NOT IN|DESC)\b|->>"
+    r"|\b(CASE WHEN|CAST|NOT IN|DESC|AS REAL)\b|->>"
 )
 
 

@@ -9,7 +9,7 @@ catalogue, and without a cache file (then nothing is known).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import Any
 
@@ -60,8 +60,10 @@ class CacheReader:
         try:
             found = open_for_reading(self._store_folder.folder)
         except StorageError as error:
-            found = self._cache if not self._has_file else empty_cache()
-            self._has_file, self.is_outdated = False, error.kind == "newer"
+            self.is_outdated = error.kind == "newer"
+            if not self._has_file:
+                return self._cache
+            found, self._has_file = empty_cache(), False
         else:
             self._has_file, self.is_outdated = True, False
             self._file = file_id(self._store_folder.cache)
@@ -126,8 +128,8 @@ class CacheReader:
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """Hold the cache as it stands, so that all reads inside are of one moment."""
-        with self._cache:
+        """Hold the cache as it stands, so that all reads inside are of one moment, unless the cache is replaced."""
+        with suppress(apsw.ConnectionClosedError), self._cache:
             yield
 
     def _version(self) -> int:
