@@ -29,7 +29,7 @@ from aisle.cache.query_registry import declare_query
 from aisle.cache.recount_queries import open_recounts
 from aisle.cache.uncollected_order_queries import uncollected_orders
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
-from aisle.cache.unread_lists import LOG_LIST, unread_lists
+from aisle.cache.unread_lists import unread_lists
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
@@ -254,6 +254,6 @@ def query_exceptions(context: QueryContext, args: Args) -> QueryResult[Exception
         "excess_receipts": len(find_excess_lines(context)),
         "entries_to_review": count_entries_to_review(cache, outbox),
         "uncollected": len(uncollected_orders(context, args)),
-        "is_log_unread": LOG_LIST in unread_lists(cache),
+        "unread_lists": unread_lists(cache),
     }
     return [row], 1

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import UnreadListsRow
 
 
-LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "products")
+LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "recounts", "products", "stock")
 """Lists of the first sync that pages show, in the order of the sync."""
 
 LOG_LIST = "logs"
@@ -30,7 +30,9 @@ _TABLE_BY_LIST = {
     "lines": "line",
     "locations": "location",
     "deliveries": "delivery",
+    "recounts": "recount",
     "products": "product",
+    "stock": "stock",
 }
 
 _SYNC_STATE = """
