@@ -161,7 +161,7 @@ def _is_corrected(context: QueryContext, row: NegativeStockRow) -> bool:
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
-    ((below,),) = fetch(cache, "SELECT n FROM negative_stock_tally")
+    ((below,),) = fetch(cache, "SELECT count(*) FROM negative_stock")
     ((inconsistent,),) = fetch(cache, f"SELECT count(*) {_INCONSISTENT_LINES}")
     return int(below), int(inconsistent)
 

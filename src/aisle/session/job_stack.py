@@ -374,7 +374,8 @@ class EventRun:
                 self.queue.appendleft((index, Requested(name), False))
             case Refresh():
                 self.result.refreshes.append(effect)
-            case Start(job, args):
+            case Start(job, args, not_done):
+                self.not_done = not_done or self.not_done
                 self._open(job, args)
             case Close():
                 self._close(effect)
