@@ -186,6 +186,7 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
     label = str(entry.get("description") or name or product)
     return {
         **_negative_stock_row(kind, str(product), label, "", quantity),
+        "key": f"{kind}/{order}/{line}",
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
