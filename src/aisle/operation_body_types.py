@@ -3,6 +3,7 @@
 interface: Update customer order, Create movement, Create store product logs, Update store products.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TypedDict
 
@@ -11,6 +12,15 @@ UNDO_PREFIX = "undo-"
 
 The service's number of that entry, or its time, follows.
 """
+
+COUNT_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
+"""Fields of a log entry that may hold a counted quantity."""
+
+
+def is_undo(entry: Mapping[str, object]) -> bool:
+    """Return True if a log entry undoes another one."""
+    return str(entry.get("reference") or "").startswith(UNDO_PREFIX)
+
 
 Quantity = Decimal | int
 

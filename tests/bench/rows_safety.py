@@ -28,9 +28,9 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http import request_body, request_headers
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.open_service_and_admin_token import Service, open_service
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
 from aisle.session.session import Session
+from aisle.session.store_connection import StoreAccess
 from aisle.tui.layout.screen import layout_screen
 from tests.bench import generated_store
 from tests.bench.bench import Bench

@@ -18,7 +18,7 @@ from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.db import open_database
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.open_service_and_admin_token import Service
-from aisle.session.open_store_files import close_store, open_store
+from aisle.session.store_connection import close_store, open_store
 from tests.bench import generated_store, grown_cache
 from tests.bench.bench import Bench
 from tests.bench.grown_cache import reading

@@ -25,12 +25,12 @@ from aisle.session.build_frame import FrameBuilder  # noqa: E402
 from aisle.session.job_stack import JobStack  # noqa: E402
 from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
 from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
-from aisle.tui import frame_screen  # noqa: E402
+from aisle.tui import app as aisle_app  # noqa: E402
 from aisle.tui.app import AisleApp  # noqa: E402
 from aisle.tui.driver import AisleDriver  # noqa: E402
-from aisle.tui.frame_screen import LinesWidget  # noqa: E402
 from aisle.tui.output_thread import TerminalWriter  # noqa: E402
 from aisle.tui.terminal_diff import TerminalDiff  # noqa: E402
+from aisle.tui.widgets.lines_widget import LinesWidget  # noqa: E402
 from tests.bench.clocks import Clocks  # noqa: E402
 
 STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
@@ -44,7 +44,7 @@ STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("courier's bell", ((SessionSocket, "wake_courier"),)),
     ("view", ((FrameBuilder, "build"),)),
     ("rest of the session", ((sessions.Session, "take"),)),
-    ("layout", ((frame_screen, "layout_parts"),)),
+    ("layout", ((aisle_app, "layout_parts"),)),
     ("widgets", ((AisleApp, "show"), (LinesWidget, "render_line"))),
     ("changed cells", ((TerminalDiff, "reduce"),)),
     ("driver write", ((TerminalWriter, "_put"),)),

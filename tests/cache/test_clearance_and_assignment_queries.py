@@ -20,7 +20,7 @@ from aisle.jobs.move.move_state_and_rows import ASSIGNMENT_PREFIX
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.clock import Clock
@@ -162,6 +162,18 @@ def test_what_is_left_of_one_is_known_once_the_list_was_read(store: Store) -> No
     assert store.ask("assignment_left", id="3") == [{"quantity": 0}]
 
 
+def test_goods_of_an_order_that_was_handed_over_need_no_move(store: Store) -> None:
+    """The order may be known before the list is read again."""
+    with store.cache.transaction():
+        store.cache.set_cursor(ASSIGNMENTS_TOPIC, store.clock.now - 1)
+    store.cache.write_assignments([assignment(1), assignment(2, customer_order_number="4102")])
+    for is_active, left in ((True, 6), (False, 0)):
+        line = service_rows.line(1, "P1", 6, 6)
+        put_orders(store.cache, service_rows.order("4101", line, is_active=is_active))
+        assert store.ask("assignment_left", id="1") == [{"quantity": left}]
+    assert [row["id"] for row in store.ask("assignments")] == ["2"]
+
+
 def test_what_is_moved_back_is_left_again(store: Store) -> None:
     store.cache.write_assignments([assignment(1)])
     store.move(6)
@@ -183,8 +195,9 @@ def test_who_is_at_it_on_this_host_is_named(store: Store) -> None:
     store.cache.write_assignments([assignment(1)])
     store.cache.write_people([service_rows.person("U2", "Ben")])
     store.journal.sessions.begin_session("S1", terminal="dock", store=STORE, user="U2", version="1", pid=os.getpid())
-    author, held = Author(STORE, "U2", terminal="dock"), (("J1", (f"{ASSIGNMENT_PREFIX}1",)),)
-    store.journal.commit(JournalBatch("S1", "dock", author, opened=(NewJob("J1", "move", 5),), orders_in_work=held))
+    author = Author(STORE, "U2", terminal="dock")
+    held: list[tuple[str, tuple[str, ...]]] = [("J1", (f"{ASSIGNMENT_PREFIX}1",))]
+    store.journal.commit(JournalBatch("S1", "dock", author, opened=[NewJob("J1", "move", 5)], orders_in_work=held))
     assert [(row["taken_user"], row["taken_by"]) for row in store.ask("assignments")] == [("U2", "Ben")]
-    store.journal.commit(JournalBatch("S1", "dock", author, closed=("J1",)))
+    store.journal.commit(JournalBatch("S1", "dock", author, closed=["J1"]))
     assert [row["taken_by"] for row in store.ask("assignments")] == [""]

@@ -22,7 +22,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.outbox.operation_states import STATES
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.clock import Clock
 from tests.writes import ANNA, STORE
@@ -423,6 +423,25 @@ def test_count_that_the_service_does_not_use_is_known(desk: Desk, name: str) -> 
     assert days[Decimal(49)]["is_not_used"] is bool(found)
     assert days[Decimal(48)]["unused_before"] == (49 if found else None)
     assert ("6" in [row["key"] for row in desk.reads.query("differences", {})[0]]) is not bool(found)
+
+
+@pytest.mark.parametrize(
+    ("more", "absorbed"),
+    [
+        ([], 5),
+        ([late(10, -2, 3)], 3),
+        ([late(10, -2, 1)], 5),
+        ([late(10, -2, 3, location_code="A-2")], 5),
+        ([late(10, -2, 3, stock_pool="2")], 5),
+        ([late(10, -2, 2)], 5),
+        ([late(10, -5, 4)], 0),
+    ],
+)
+def test_what_a_count_absorbed_of_late_messages_is_known(desk: Desk, more: list[dict[str, Any]], absorbed: int) -> None:
+    """Neither what the count before it absorbed, nor that count."""
+    desk.cache.write_logs([counted(6, 49, 2, "U2"), counted(7, 48, 5, "U1"), late(8, 5, 4), *more], "2026-11-13")
+    days = {row["counted_quantity"]: row for row in desk.rows() if row["counted_quantity"]}
+    assert days[Decimal(48)]["absorbed"] == absorbed
 
 
 def test_recount_made_here_is_left_to_the_service_once_it_was_read_back(desk: Desk) -> None:

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.stored_reasons import NO_MESSAGE
+from aisle.stored_messages import NO_MESSAGE
 from tests.cache.service_rows import location, product, stock
 from tests.writes import STORE, enqueue
 

@@ -338,6 +338,13 @@ def test_a_person_is_found_by_name_as_shown(reads: CacheReader, aisle_home: Path
     assert keys(reads, app_user_name="nobody") == []
 
 
+@pytest.mark.parametrize("at", ["", "yesterday", "2025-01-01T00:00:00Z"])
+def test_an_entry_that_is_not_kept_is_no_change(aisle_home: Path, at: str) -> None:
+    home = StoreFolder(aisle_home, "embedded", STORE)
+    cache = CacheWriter(open_cache(home.folder, writer=True), STORE)
+    assert cache.write_logs([entry(30, "P1", -1, at)], "2026-01-01").changed == ()
+
+
 def test_losses_stay_when_the_rest_of_the_log_is_forgotten(reads: CacheReader, aisle_home: Path) -> None:
     cache = CacheWriter(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True), STORE)
     cache.write_logs([], "2026-11-19", "2026-10-01")

@@ -24,7 +24,7 @@ from aisle.operation_body_types import UNDO_PREFIX
 from aisle.outbox.local_notes import save_note
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Author, Intent, author_of
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.service_rows import put_orders
 from tests.run_length import tries

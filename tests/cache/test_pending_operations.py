@@ -38,7 +38,7 @@ from aisle.outbox.operation_record import (
     Operation,
     operation_from_row,
 )
-from aisle.outbox.stored_reasons import NO_MESSAGE
+from aisle.stored_messages import NO_MESSAGE
 from tests.writes import ANNA, enqueue, intents, movement, update
 
 NAMES = st.one_of(

@@ -22,7 +22,7 @@ from aisle.outbox import retention_and_archive
 from aisle.outbox.commit_journal import Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import CREATE_MOVEMENT
-from aisle.outbox.stored_reasons import NO_MESSAGE
+from aisle.stored_messages import NO_MESSAGE
 from tests.cache.service_rows import order, product, put_orders, store
 from tests.writes import ANNA, STORE, enqueue, movement, update
 
@@ -138,7 +138,7 @@ def test_who_opens_an_order_or_leaves_looks_through_no_month_of_them(
     asked: list[str] = []
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
     Journal(outbox_db).commit(
-        JournalBatch("S", "dock", ANNA, opened=(NewJob("J", "pick", 1),), orders_in_work=(("J", ("O1",)),))
+        JournalBatch("S", "dock", ANNA, opened=[NewJob("J", "pick", 1)], orders_in_work=[("J", ("O1",))])
     )
     reads.query("open_work", {"user": "U1", "now": "2026-03-02T12:00:00+00:00"})
     outbox_db.trace_v2(0, None)

@@ -14,7 +14,7 @@ from aisle.cache.writer import CacheWriter
 from aisle.host.database import fetch
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.clock import Clock
 from tests.run_length import tries

@@ -14,7 +14,7 @@ from aisle.host.database import transaction
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_states import SEND
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.cache.service_rows import line, location, order, product, put_orders, stock
 from tests.clock import Clock
 from tests.writes import STORE, enqueue
@@ -160,6 +160,35 @@ def test_counts_replace_and_losses_add(outbox: OperationQueue, reads: CacheReade
     assert rows[0]["most_likely_quantity"] == 6
     found, _ = reads.query("search", {"search": "product"})
     assert {row["product_number"]: row["most_likely_quantity"] for row in found} == {"P1": 7, "P2": 6}
+
+
+@pytest.mark.parametrize(
+    ("count", "pools"),
+    [
+        ({"stock_pool_1": 3, "stock_pool_2": 4}, {"1": 3, "2": 4}),
+        ({"stock_pool_1": 7}, {"1": 7}),
+        ({"counted_quantity": 7}, {"1": 7}),
+    ],
+)
+def test_counted_pools_replace_a_quantity_without_pools(
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, count: dict[str, int], pools: dict[str, int]
+) -> None:
+    with_pools = {"store_location_code": "A-1", "quantity": 5, "stock_pool_1": 5}
+    without = {"store_location_code": "B-1", "quantity": 5}
+    cache.write_stock([{**stock("P1", 10), "store_locations": [with_pools, without]}])
+    counted = {name: Decimal(quantity) for name, quantity in count.items()}
+    enqueue(outbox, logs(True, product_number="P1", location_code="B-1", **counted))
+    assert lying(reads, "B-1") == {"P1": (7, pools)}
+    assert reads.query("product", {"product_number": "P1"})[0][0]["most_likely_quantity"] == 12
+
+
+def test_count_of_two_pools_of_the_whole_store_is_their_sum(
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
+) -> None:
+    with_pools = {"store_location_code": "A-1", "quantity": 5, "stock_pool_1": 5}
+    cache.write_stock([{**stock("P1", 20), "store_locations": [with_pools]}])
+    enqueue(outbox, logs(True, product_number="P1", stock_pool_1=Decimal(3), stock_pool_2=Decimal(4)))
+    assert reads.query("product", {"product_number": "P1"})[0][0]["most_likely_quantity"] == 7
 
 
 def test_an_operation_that_was_read_back_is_not_laid_over_again(

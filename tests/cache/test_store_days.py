@@ -153,7 +153,6 @@ def kept(home: StoreFolder) -> list[list[tuple[object, ...]]]:
     tables = {
         "orders": "order_number, pickup",
         "delivery": "order_number, due",
-        "due_tally": "status, day, n",
         "log": "key, at",
         "log_hour": "hour, kind, n",
         "log_tally": "hour, n",

@@ -207,7 +207,7 @@ def test_the_terminals_of_this_host(store: Store) -> None:
     journal.sessions.end_session("S3")
     clock.pass_(60)
     author = Author(STORE, "U1", terminal="dock")
-    journal.commit(JournalBatch("S1", "dock", author, opened=(NewJob("J1", "pick", 1),)))
+    journal.commit(JournalBatch("S1", "dock", author, opened=[NewJob("J1", "pick", 1)]))
     rows, total = store.reads.query("today_terminals", {})
     assert total == 2
     assert [(row["terminal"], row["name"], row["job"]) for row in rows] == [

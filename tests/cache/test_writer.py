@@ -19,6 +19,7 @@ from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.errors import StorageError
 from aisle.host.database import empty_database, fetch, schema_version
 from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
 from aisle.search_text import index_text, natural_key, normalise_text, search_variants
 from tests.cache.service_rows import line, location, order, person, product, put_orders, stock, store
 from tests.run_length import tries
@@ -420,6 +421,29 @@ def test_a_cache_of_a_newer_program_is_never_emptied(home: StoreFolder, cache: C
     with closing(open_cache(home.folder, writer=True)) as anew:
         assert schema_version(anew) == SCHEMA_VERSION
         assert anew.execute("SELECT count(*) FROM product").fetchall() == [(0,)], "an older one's is made anew"
+
+
+def test_cache_may_be_replaced_while_one_moment_is_held(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("1")])
+    with reads.one_moment():
+        reads._reopen()
+        assert reads.find(["1"])
+    assert reads.find(["1"])
+
+
+def test_version_stays_while_there_is_no_cache(tmp_path: Path) -> None:
+    home = StoreFolder(tmp_path, "embedded", "0001")
+    with closing(open_outbox(home.folder)) as outbox, closing(CacheReader(home, outbox)) as reads:
+        assert reads.cache_version() == reads.cache_version()
+
+
+def test_a_reader_that_lost_its_place_is_told_of_absent_orders(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("1")])
+    position, _ = reads.changes(0)
+    cache.delete_absent_orders(["9"], read_began=9.0)
+    named = {topic for topic, _ in reads.changes(position)[1]}
+    assert named
+    assert named <= {topic for topic, _ in reads.changes(0)[1]}
 
 
 def test_a_cache_of_a_newer_program_is_not_read(home: StoreFolder, cache: CacheWriter, reads: CacheReader) -> None:

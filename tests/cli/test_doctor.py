@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
@@ -35,17 +34,19 @@ from aisle.host.database import transaction
 from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
+from aisle.operation_body_types import LineExcess
+from aisle.outbox.excess import excess_reason_of
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import principal_of
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.retention_and_archive import open_archive
-from aisle.outbox.stored_reasons import excess_reason, store_text
 from aisle.scan.inputs import Line
 from aisle.session.session import open_session
 from aisle.settings.load_settings import load_settings
 from aisle.settings.parse_settings_file import save_last_valid
 from aisle.settings.setting_definitions import EMBEDDED, Settings
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.host.child_process import Child, running
 from tests.service.test_certificate_renewal import made
@@ -156,7 +157,8 @@ def test_a_database_that_is_named_is_looked_at_and_left_as_it_is(
 
 
 def test_why_something_was_refused_is_said_in_words(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    refused = excess_reason(1, Decimal(3), Decimal(5), Decimal(-2), Decimal(3), "Ben")
+    line = LineExcess(line_number=1, picked_quantity=3, quantity=5, left=-2, moved_quantity=3, picked_username="Ben")
+    refused = excess_reason_of(line)
     with closing(open_outbox(home.folder)) as db:
         outbox = OperationQueue(db)
         with transaction(db):

@@ -18,8 +18,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.observed_behaviour import MOVEMENT_FOUND_BY_REFERENCE, NO, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
-from aisle.outbox.stored_reasons import store_text
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
+from aisle.stored_messages import store_text
 from tests.courier.writes import movement, update
 
 

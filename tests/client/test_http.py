@@ -15,7 +15,7 @@ import pytest
 
 from aisle.client import Client, Response
 from aisle.client.errors import NotSent, OutcomeUnknown, ServerError
-from aisle.client.transport import Timeouts, asgi_transport
+from aisle.client.transport import SMALL_RESPONSE_BYTES, Timeouts, asgi_transport
 from aisle.errors import SettingsError
 from tests.client.recording_service import Service, reply
 
@@ -327,6 +327,24 @@ async def test_an_answer_that_drips_for_ever_ends_by_the_total_time() -> None:
     async with listening(drip) as base_url, Client(base_url, "t", timeouts=Timeouts(total=0.1)) as client:
         with pytest.raises(OutcomeUnknown, match="did not end in"):
             await client.call("create-stores", {"stores": []})
+
+
+async def test_wait_for_another_long_answer_is_not_the_time_of_this_one() -> None:
+    rows = b'{"list":[' + b" " * SMALL_RESPONSE_BYTES + b"]}"
+    began = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(rows) + rows)
+        began.set()
+        await writer.drain()
+
+    timeouts = Timeouts(total=0.5)
+    async with listening(serve) as base_url, Client(base_url, "t", timeouts=timeouts) as client:
+        async with client._sender._large:
+            call = asyncio.create_task(client.call("list-stores"))
+            await began.wait()
+            await asyncio.wait([call], timeout=2 * timeouts.total)
+        assert (await call) == {"list": []}
 
 
 async def test_a_cancelled_call_stays_cancelled_and_the_client_stays_usable() -> None:

@@ -1,6 +1,7 @@
 """A host with a home, a courier and a fake service."""
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.courier import Courier, Runtime
+from aisle.courier.leader_process import LeaderOptions, become_leader, lead
 from aisle.courier.pull.read_timetable import PullIntervals
+from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from tests.courier.fake_service import Fake
 from tests.courier.session_outbox import Desk
@@ -101,3 +104,12 @@ class Running:
 def quiet() -> PullIntervals:
     """A pace at which nothing is looked at by itself."""
     return PullIntervals(*[1e9] * len(PullIntervals._fields))
+
+
+async def run_courier(host: Host, options: LeaderOptions) -> int:
+    """Lead as a process of this host would until it has to stop; 0, also if another one leads."""
+    lock = LeaderLock(host.home.lock)
+    this_process = Leader(os.getpid(), options.version, options.runtime.clock(), options.token_file)
+    if await become_leader(lock, host.home, this_process, options.runtime.sleep):
+        await lead(host.home, host.connect, lock, options)
+    return 0

@@ -11,13 +11,13 @@ import pytest
 
 from aisle.cache.reader import CacheReader
 from aisle.client.errors import NotSent
-from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkLog, LinkStatus
+from aisle.courier.link_state import LIVE, OFFLINE, SYNCING, TOKEN_REFUSED, LinkLog, LinkStatus
 from aisle.courier.operator_notices import MAX_PER_MINUTE, Notice, OperatorNotices
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.courier.request_failure_messages import reason_of
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.stored_reasons import NO_MESSAGE, store_text
+from aisle.stored_messages import NO_MESSAGE, store_text
 from tests.courier.fake_service import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.writes import movement, update
@@ -408,11 +408,11 @@ def test_each_change_is_one_line() -> None:
         (OFFLINE, NOWHERE),
         (LIVE, NO_MESSAGE),
         (SYNCING, NO_MESSAGE),
-        (REFUSED, WHO),
+        (TOKEN_REFUSED, WHO),
         (LIVE, NO_MESSAGE),
         (OFFLINE, BAD),
         (OFFLINE, NOWHERE),
-        (REFUSED, WHO),
+        (TOKEN_REFUSED, WHO),
         (LIVE, NO_MESSAGE),
     ]
     for state, why in steps:

@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.writer import CacheWriter
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.courier.pull.ordered_cache_writes import CacheUpdate
+from aisle.courier.pull.cache_update import CacheUpdate
 from aisle.courier.pull.read_timetable import PullIntervals
 from aisle.jobs.view import UnusableRows
 from aisle.outbox.read_and_immediate_requests import request_read
@@ -307,7 +307,7 @@ async def test_missing_list_is_retried_with_growing_pauses(shop: Shop) -> None:
         return _says(403)(request)
 
     shop.fail("deliveries", noting)
-    async with shop.running(shop.courier(intervals=PullIntervals(changes=3600.0, slow=1e9))):
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=3600.0, unannounced=1e9))):
         await shop.time.until(lambda: shop.state() == "partial", 60)
         asked.clear()
         await shop.time.pass_(4 * 3600)

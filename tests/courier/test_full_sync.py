@@ -133,9 +133,9 @@ def after_pages(count: int) -> Fault:
     return fault
 
 
-def small_pages(stage: str, store: str) -> Any:
+def small_pages(stage: str) -> Any:
     """The stages with two rows a page."""
-    whole = paged_stage(stage, store)
+    whole = paged_stage(stage)
     return whole._replace(query={**whole.query, "page_size": 2})
 
 

@@ -19,7 +19,7 @@ import pytest
 from aisle.cache.writer import open_cache
 from aisle.cli.time_zones_of_host_and_stores import ZoneWatch
 from aisle.courier.courier import Runtime
-from aisle.courier.leader_process import IDLE_EXIT_S, LeaderOptions, Leadership, lead, run_courier
+from aisle.courier.leader_process import IDLE_EXIT_S, LeaderOptions, Leadership, lead
 from aisle.courier.standby import HANDOVER_VARIABLE, StandbyLock
 from aisle.errors import StorageError
 from aisle.host import processes
@@ -27,12 +27,12 @@ from aisle.host.courier_log import MAX_LOG_BYTES
 from aisle.host.leader_lock import Leader, LeaderLock, is_newer
 from aisle.host.notify_sockets import SessionSocket, socket_folder
 from aisle.host.processes import start_courier
-from aisle.outbox.stored_reasons import store_text
 from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd
 from aisle.settings.load_settings import load_settings
 from aisle.settings.process_time_zone import set_process_zone
+from aisle.stored_messages import store_text
 from tests.courier.fake_service import Fault, lost_before, not_applied, says
-from tests.courier.host import Host
+from tests.courier.host import Host, run_courier
 from tests.courier.writes import update
 from tests.terminal.lifeline import Lifeline
 
@@ -47,7 +47,7 @@ class Incumbent:
         self.office: Leadership | None = None
         world = Runtime(host.time.clock, host.time.sleep, lambda: 0.0)
         term = LeaderOptions(lifeline, version, token_file, world, on_start=self._begun, **more)
-        self.task = asyncio.create_task(run_courier(host.home, host.connect, term))
+        self.task = asyncio.create_task(run_courier(host, term))
 
     def _begun(self, office: Leadership) -> None:
         self.office = office

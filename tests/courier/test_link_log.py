@@ -5,11 +5,16 @@ from __future__ import annotations
 import pytest
 
 from aisle.client.errors import CERTIFICATE_ERROR
-from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, LinkLog, LinkStatus
+from aisle.courier.link_state import LIVE, OFFLINE, TOKEN_REFUSED, LinkLog, LinkStatus
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.jobs.stored_messages import StoredMessage
+from aisle.stored_messages import StoredMessage
 
-DOWN, UNTRUSTED, OUT, UP = (OFFLINE, "refused"), (OFFLINE, f"x {CERTIFICATE_ERROR} x"), (REFUSED, "401"), (LIVE, "")
+DOWN, UNTRUSTED, OUT, UP = (
+    (OFFLINE, "refused"),
+    (OFFLINE, f"x {CERTIFICATE_ERROR} x"),
+    (TOKEN_REFUSED, "401"),
+    (LIVE, ""),
+)
 
 
 @pytest.mark.parametrize(

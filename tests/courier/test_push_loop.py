@@ -14,10 +14,9 @@ from aisle.cli.stored_messages_in_english import reason_text
 from aisle.client import Client
 from aisle.client.client import RetryPolicy
 from aisle.courier.courier import run_forever
-from aisle.courier.link_state import OFFLINE, REFUSED, ServiceLink
+from aisle.courier.link_state import OFFLINE, TOKEN_REFUSED, ServiceLink
 from aisle.courier.push.adapt_update_to_service import AdaptedOperation
-from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES
-from aisle.courier.push.push_callbacks import PushCallbacks
+from aisle.courier.push.decide_after_send import MAX_PLAIN_TRIES, PushCallbacks
 from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushLoop
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.jobs.job import Write
@@ -65,6 +64,10 @@ class Rig:
             self._is_let_in,
             self._is_of_the_link,
             self._is_carried_out,
+            lambda: None,
+            lambda: None,
+            lambda op, why: None,
+            self._unchanged,
         )
         return PushLoop(
             self.desk.outbox,
@@ -89,6 +92,9 @@ class Rig:
 
     async def _before(self, op: Operation) -> None:
         pass
+
+    async def _unchanged(self, op: Operation) -> Operation:
+        return op
 
     async def _is_let_in(self) -> bool:
         self.knocks += 1
@@ -131,7 +137,7 @@ async def test_each_error_of_several_sends_is_reported(rig: Rig) -> None:
     async def fail(op: Operation) -> None:
         raise ValueError(op.op_id)
 
-    rig.delivery.events = rig.delivery.events._replace(evidence_before=fail)
+    rig.delivery.callbacks = rig.delivery.callbacks._replace(evidence_before=fail)
     await rig.reach()
     pushing = asyncio.create_task(
         run_forever(rig.delivery.run, lambda error: errors.append(str(error)), rig.time.sleep)
@@ -261,7 +267,7 @@ async def test_a_token_that_lost_the_store_costs_no_operation(rig: Rig) -> None:
     await rig.reach()
     await rig.delivery.push_all()
     assert rig.desk.states() == ["queued"]
-    assert rig.link.state == REFUSED
+    assert rig.link.state == TOKEN_REFUSED
     rig.let_in = True
     await rig.deliver()
     assert rig.desk.states() == ["done"]

@@ -17,10 +17,10 @@ from aisle.client.transport import asgi_transport
 from aisle.courier.courier import Courier, Runtime
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import msg
 from aisle.service.app_options_and_limits import ServiceOptions
 from aisle.service.open_service_and_admin_token import Service, open_service
+from aisle.stored_messages import read_message
 from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time

@@ -308,7 +308,7 @@ async def test_unsent_operation_is_retried_forever(shop: Shop) -> None:
     def gone(fake: Any, request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("no route", request=request)
 
-    shop.pace = shop.pace._replace(walked=15.0)
+    shop.pace = shop.pace._replace(worked_on=15.0)
     async with shop.working() as courier:
         shop.fake.fail(PUT, *[gone] * 30)
         (op_id,) = shop.desk.write(update("O1", {1: 2}))

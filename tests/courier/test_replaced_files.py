@@ -12,7 +12,7 @@ import pytest
 from aisle.cache.reader import CacheReader
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.courier import Runtime
-from aisle.courier.leader_process import LeaderOptions, Leadership, run_courier
+from aisle.courier.leader_process import LeaderOptions, Leadership
 from aisle.host.deleted_file_recovery import NEWER_PROGRAM, list_copies
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
@@ -21,7 +21,7 @@ from aisle.scan.inputs import Line
 from aisle.session.session import open_session
 from aisle.settings.setting_definitions import Settings
 from tests.courier.fake_service import lost_before
-from tests.courier.host import Host
+from tests.courier.host import Host, run_courier
 from tests.courier.session_outbox import Desk
 from tests.courier.writes import update
 
@@ -35,8 +35,7 @@ class Incumbent:
         world = Runtime(host.time.clock, host.time.sleep, lambda: 0.0)
         self.task = asyncio.create_task(
             run_courier(
-                host.home,
-                host.connect,
+                host,
                 LeaderOptions(runtime=world, on_start=self.offices.append, translate=reason_text),
             )
         )

@@ -18,8 +18,8 @@ def note(host: Host, job: str, days_ago: float, events: int) -> None:
     at = host.time.now - days_ago * DAYS
     journal = Journal(host.desk.db, clock=lambda: at)
     journal.sessions.begin_session(job, terminal="t", store="0001", user="U1", version="1", pid=1)
-    entries = tuple(EventEntry(job, at, "", f"{job} {n}", "Thing", "{}") for n in range(events))
-    journal.commit(JournalBatch(job, "t", ANNA, opened=(NewJob(job, "pick", 1),), entries=entries, closed=(job,)))
+    entries = [EventEntry(job, at, "", f"{job} {n}", "Thing", "{}") for n in range(events)]
+    journal.commit(JournalBatch(job, "t", ANNA, opened=[NewJob(job, "pick", 1)], entries=entries, closed=[job]))
     journal.sessions.end_session(job)
 
 

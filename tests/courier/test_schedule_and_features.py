@@ -13,14 +13,13 @@ import pytest
 from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import backoff_s
 from aisle.courier.courier import Courier
-from aisle.courier.pull.ordered_cache_writes import ReadSequence
+from aisle.courier.pull.cache_update import ReadSequence
 from aisle.courier.pull.read_timetable import PullIntervals, Timetable
 from aisle.courier.pull.run_queued_reads import PendingReadBacks
 from aisle.courier.push.outgoing_request import request_body
 from aisle.courier.push.references_to_find_operations import OFF
 from aisle.courier.service_features import Features, features_of_headers, parse_features
-from aisle.courier.topics import Topic
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import Topic, topics_of_operation
 from aisle.courier.wake_event import WakeEvent
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.document_host import LOG, PUT, Shop, loss
@@ -126,7 +125,7 @@ def test_a_timetable_hurries_and_then_keeps_its_pace() -> None:
     assert table.pop_due(101.0) == ("changes",)
     assert table.next_at() == 103.0
     table.select_tasks(False, 103.0)
-    assert table.pop_due(103.0) == ("headers", "walked", "stock")
+    assert table.pop_due(103.0) == ("headers", "worked_on", "stock")
 
 
 def test_hurry_tells_whether_task_runs_sooner() -> None:

@@ -208,7 +208,7 @@ async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle
         assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
         assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"
         (noted,) = list_restores(world.host.desk.db)
-        assert (noted.how, noted.again) == ("noticed", 4)
+        assert (noted.source, noted.resent) == ("noticed", 4)
     world.close()
 
 
@@ -456,7 +456,7 @@ async def test_lost_operations_are_found_and_resent_without_keys(shop: Shop) -> 
             assert shop.fake.stock[number]["store_locations"] == stood["stock"][number]["store_locations"]
         assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 2
         (noted,) = list_restores(shop.desk.db)
-        assert (noted.again, noted.looked_for) == (0, 3)
+        assert (noted.resent, noted.looked_up) == (0, 3)
 
 
 async def test_new_work_after_a_restore_hides_nothing(shop: Shop) -> None:

@@ -24,15 +24,15 @@ from aisle.courier.clock_skew_and_steady_clock import (
     to_steady_clock,
 )
 from aisle.courier.courier import Courier, Runtime
-from aisle.courier.leader_process import LeaderOptions, Leadership, run_courier
+from aisle.courier.leader_process import LeaderOptions, Leadership
 from aisle.courier.push.outgoing_request import request_headers
 from aisle.courier.service_features import parse_features
 from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
 from aisle.host.database import fetch
 from aisle.outbox.read_and_immediate_requests import request_read
-from aisle.outbox.stored_reasons import store_message
+from aisle.stored_messages import store_message
 from tests.courier.fake_service import lost_before, name_of, not_applied, says
-from tests.courier.host import Host
+from tests.courier.host import Host, run_courier
 from tests.courier.simulated_time import START
 from tests.courier.test_rebase import based, operation
 from tests.courier.writes import STORE, movement, update
@@ -74,9 +74,7 @@ class Incumbent:
     def __init__(self, host: Host, clock: Clock, boot: str = "first") -> None:
         self.offices: list[Leadership] = []
         world = Runtime(clock.steady(boot), host.time.sleep, lambda: 0.0)
-        self.task = asyncio.create_task(
-            run_courier(host.home, host.connect, LeaderOptions(runtime=world, on_start=self.offices.append))
-        )
+        self.task = asyncio.create_task(run_courier(host, LeaderOptions(runtime=world, on_start=self.offices.append)))
 
     @property
     def courier(self) -> Courier:

@@ -13,7 +13,7 @@ from aisle.courier.push.decide_after_send import SendDecider
 from aisle.courier.push.decide_arrival_from_lookup import FOUND, MATCHES, Decision, decide
 from aisle.courier.push.reconciler import Reconciler
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 
 
 @contextmanager
@@ -40,10 +40,10 @@ def found_and_told_nobody() -> Iterator[None]:
     found = Reconciler._confirm_found
 
     def quietly(self: Reconciler, *args: Any) -> None:
-        heard = self.events
-        self.events = heard._replace(on_sendable=lambda: None)
+        heard = self.callbacks
+        self.callbacks = heard._replace(on_sendable=lambda: None)
         found(self, *args)
-        self.events = heard
+        self.callbacks = heard
 
     with patch.object(Reconciler, "_confirm_found", quietly):
         yield
@@ -64,7 +64,7 @@ def as_it_was_is_found() -> Iterator[None]:
 @contextmanager
 def own_lines_alone() -> Iterator[None]:
     """An update names the lines that it changes, and trusts that the others stay."""
-    with patch("aisle.courier.push.checks_before_send.with_all_lines", lambda op, lines, spared: op):
+    with patch("aisle.courier.push.pre_push_checks.with_all_lines", lambda op, lines, spared: op):
         yield
 
 

@@ -24,9 +24,9 @@ from aisle.outbox.operation_states import CONFIRMED, QUEUED, SENDING
 from aisle.outbox.replay_after_restore import Restore, list_restores
 from aisle.scan.inputs import Line as Said
 from aisle.session.job_context import iso_time
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
 from aisle.session.session import Session
+from aisle.session.store_connection import StoreAccess
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 

@@ -162,7 +162,7 @@ class RestoreProgram(Program):
         operations = [op for host in self.shop.hosts for op in host.operations() if not op.superseded_by]
         states = Counter(op.state for op in operations)
         noted = [note for host in self.shop.hosts for note in host.restores()]
-        return Restored(self.restores, len(operations), sum(note.again for note in noted), states["rejected"])
+        return Restored(self.restores, len(operations), sum(note.resent for note in noted), states["rejected"])
 
 
 async def _handed_over_otherwise(tx: Transaction) -> list[Row]:

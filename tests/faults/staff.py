@@ -30,9 +30,9 @@ from aisle.jobs.view import GOOD, Frame
 from aisle.outbox.commit_journal import Committed, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
 from aisle.session.session import Session
+from aisle.session.store_connection import StoreAccess
 from tests.courier.writes import STORE
 from tests.faults.soak import EACH, PICK_UP, Plan, goods, orders
 

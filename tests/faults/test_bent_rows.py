@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from aisle.cache.writer import open_cache
+from aisle.courier.pull.continuous_sync import FULL_SYNC_INTERVAL_S
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.courier.pull.reads_between_full_syncs import FULL_SYNC_INTERVAL_S
 from aisle.host.database import fetch
 from tests.courier.writes import STORE
 from tests.faults.host import Host

@@ -188,7 +188,8 @@ def _written_at_once(folder: Path, writers: int = 3, each: int = 60) -> None:
         for number in range(each):
             try:
                 batch = JournalBatch(f"S{name}", f"T{name}", ANNA, entries=[EventEntry("J", 0.0, "", "1", "scan", "")])
-                done = journal.commit(batch._replace(writes=[(0, update(f"{name}-{number}", {1: 1}))]))
+                batch.writes.append((0, update(f"{name}-{number}", {1: 1})))
+                done = journal.commit(batch)
                 acknowledged.extend(done.op_ids)
                 assert outbox.begin_sending(done.op_ids[0], b"{}", has_key=True)
                 outbox.confirm(done.op_ids[0])

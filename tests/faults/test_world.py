@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.backoff_and_list_pauses import MAX_RETRY_S
-from aisle.outbox.stored_reasons import store_text
 from aisle.service.db.sqlite_transaction import run_sync
+from aisle.stored_messages import store_text
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
 from tests.faults.link import CUT, GATEWAY_BEFORE, KINDS, LATE, LOST_BEFORE, NONE, Fault

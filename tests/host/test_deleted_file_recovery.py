@@ -17,8 +17,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.outbox.stored_reasons import store_text
 from aisle.session.session import Session
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
 from tests.writes import ANNA, intents, update

@@ -19,7 +19,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import open_outbox
-from aisle.session.courier_connection import REPLACE_COURIER_S, Notifications
+from aisle.session.courier_connection import REPLACE_COURIER_S, CourierConnection
 from tests.clock import Clock
 from tests.host.child_process import Child, running
 
@@ -65,7 +65,7 @@ def test_a_stopped_courier_is_ended_after_two_minutes(home: StoreFolder) -> None
         child.hear(1)
         os.kill(child.pid, signal.SIGSTOP)
         reads, called = CacheReader(home, outbox), []
-        lookout = Notifications(reads, Journal(outbox), bell, "S", lambda: called.append(True), clock)
+        lookout = CourierConnection(reads, Journal(outbox), bell, "S", lambda: called.append(True), clock)
         lookout.start()
         for _ in range(int(KILL_AFTER_S / 5)):
             clock.pass_(5)
@@ -87,7 +87,7 @@ def test_dead_courier_is_replaced_at_next_check(home: StoreFolder) -> None:
     clock, called = Clock(), []
     with closing(open_outbox(home.folder)) as outbox, closing(SessionSocket(home)) as bell:
         reads = CacheReader(home, outbox)
-        lookout = Notifications(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
+        lookout = CourierConnection(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
         lookout.start()
         for look in range(4):
             lookout.keep_courier()
@@ -121,7 +121,7 @@ def test_beside_a_courier_of_an_older_program_this_programs_is_called(
         closing(SessionSocket(home)) as bell,
     ):
         reads = CacheReader(home, outbox)
-        lookout = Notifications(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
+        lookout = CourierConnection(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
         lookout.start()
         for _ in range(int(2 * REPLACE_COURIER_S / 5) + 1):
             lookout.keep_courier()
@@ -149,7 +149,7 @@ def test_courier_with_session_token_replaces_one_with_refused_token(
     ):
         reads = CacheReader(home, outbox)
         monkeypatch.setattr(reads, "link", lambda now: LinkState(state, 1.0))
-        lookout = Notifications(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
+        lookout = CourierConnection(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
         lookout.token_file = mine
         lookout.start()
         for _ in range(int(2 * REPLACE_COURIER_S / 5) + 1):
@@ -177,7 +177,7 @@ def test_a_courier_that_is_late_counts_for_nobody(home: StoreFolder, monkeypatch
     ):
         reads = CacheReader(home, outbox)
         monkeypatch.setattr(reads, "link", lambda now: LinkState("live", 1.0))
-        lookout = Notifications(reads, Journal(outbox), bell, "S", lambda: None, clock)
+        lookout = CourierConnection(reads, Journal(outbox), bell, "S", lambda: None, clock)
         states, told = [], []
         for _ in range(12):
             clock.pass_(5)
@@ -199,7 +199,7 @@ def test_for_how_long_it_has_stood_still_is_known_to_who_comes_later(home: Store
         until(lambda: process_state(child.pid) in STOPPED_STATES)
         os.utime(home.lock, (clock.now - 90, clock.now - 90))
         reads = CacheReader(home, outbox)
-        lookout = Notifications(reads, Journal(outbox), bell, "S", lambda: None, clock)
+        lookout = CourierConnection(reads, Journal(outbox), bell, "S", lambda: None, clock)
         lookout.start()
         lookout.keep_courier()
         assert (lookout.link().state, lookout.link().heartbeat_age_s) == ("stuck", 90.0)

@@ -505,6 +505,17 @@ def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     assert not hand.entries
 
 
+def test_a_scan_that_is_dropped_leaves_no_product_open() -> None:
+    hand = Hand()
+    assert hand.scan("P1", "288") == "count.confirm_quantity"
+    assert hand.feed(Choice(2)) == "receive.dropped"
+    assert (hand.state.phase, hand.state.line) == ("product", None)
+    assert hand.scan("P5") == "count.counted"
+    assert hand.feed(Quantity(Decimal(9999))) == "count.confirm_quantity"
+    assert hand.feed(Choice(2)) == "receive.dropped"
+    assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))
+
+
 @pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
 @pytest.mark.parametrize("why", ["Broken", "Found"])
 def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> None:

@@ -74,7 +74,7 @@ def product(number: str, quantity: int | str, **more: Any) -> Row:
     }
 
 
-STANDING = {"is_not_used": False, "unused_before": None, "keeps_date": False}
+STANDING = {"is_not_used": False, "unused_before": None, "keeps_date": False, "absorbed": Decimal(0)}
 """Fields of a booked count that the service uses."""
 
 FIVE = {"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]}
@@ -1662,6 +1662,23 @@ def test_an_undo_says_which_count_is_not_used(fields: Row, told: str, detail: Ms
     assert hand.verdict
     assert hand.verdict.detail == detail
     assert len(hand.entries) - before == entries
+
+
+@pytest.mark.parametrize(("absorbed", "told"), [(0, 2), (2, 0), (-1, 3)])
+def test_an_undo_says_what_changes_with_what_came_late(absorbed: int, told: int) -> None:
+    """Goods that were on a cart when they were counted are taken from the stock again."""
+    hand = Hand({"A-1": [product("P1", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.say("d")
+    hand.type(1)
+    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
+    count = {"counted_quantity": Decimal(3), "difference": Decimal(-2), "later_count": None, "outcome": "confirmed"}
+    hand.booked = ({**row, **count, **STANDING, "absorbed": Decimal(absorbed)},)
+    assert hand.say("u") == ("count.sent_undone" if told else "count.sent_undone_same")
+    assert hand.verdict
+    assert (repr(Decimal(told)) in repr(hand.verdict.text)) == bool(told)
+    assert [value for name, value in hand.entries[-1].items() if name.startswith("stock_pool")] == [2]
 
 
 def test_a_recount_is_compared_with_the_stock_read_last() -> None:

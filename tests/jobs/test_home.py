@@ -14,8 +14,8 @@ from aisle.jobs.supervisor.order_action_job import OrderActionJob, OrderActionSt
 from aisle.jobs.supervisor.order_board_list import BOARD, OrdersState
 from aisle.jobs.supervisor.order_rows import parse_order_row
 from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
-from aisle.outbox.stored_reasons import store_message
 from aisle.scan.grammar_and_meaning_types import Back, Choice, Command, Meaning, Text, TypedText
+from aisle.stored_messages import store_message
 from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")

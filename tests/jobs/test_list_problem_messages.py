@@ -20,7 +20,6 @@ from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.shell.home_orders_and_menu import HomeJob
 from aisle.jobs.shell.sign_in import SignInJob
-from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.supervisor.catalogue import ProductsJob
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS, ExceptionsState
@@ -32,6 +31,7 @@ from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.undo_todays_entries import MyEntriesJob
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
+from aisle.stored_messages import store_message as kept
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter
 from tests.courier.test_failing_lists import LISTS

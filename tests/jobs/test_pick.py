@@ -187,6 +187,76 @@ def test_goods_that_are_put_back_go_where_they_came_from() -> None:
     assert back["preferred_location_code"] == "A-1"
 
 
+def from_two_places() -> Hand:
+    """Two pieces from A-1, and one from B-9."""
+    hand = Hand(line(1, "P1", 4, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    hand.scan("B-9", kind=LOCATION)
+    hand.feed(Choice(1))
+    hand.scan("P1")
+    hand.effects.clear()
+    return hand
+
+
+def changes_sent(hand: Hand) -> list[tuple[str, Any]]:
+    """What was picked at each place, in the order of the updates."""
+    lines = (each for body in hand.updates for each in body["order_lines"])
+    return [(each["preferred_location_code"], each["picked_quantity"] - each["base_picked_quantity"]) for each in lines]
+
+
+def test_a_lower_total_says_where_the_goods_go_back_and_an_undo_takes_them_from_there() -> None:
+    hand = from_two_places()
+    hand.feed(Quantity(Decimal(1), "1"))
+    assert hand.verdict
+    assert hand.verdict.detail
+    assert MessageWriter().write(hand.verdict.detail) == "B-9: +1, A-1: +1"
+    assert changes_sent(hand) == [("B-9", -1), ("A-1", -1)]
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert hand.told == "Undone: Product P1 back from 1 to 3, B-9: -1, A-1: -1"
+    assert changes_sent(hand)[2:] == [("B-9", 1), ("A-1", 1)]
+    hand.feed(Command("u"))
+    assert hand.told == "Undone: Product P1 back from 3 to 2, B-9"
+
+
+@pytest.mark.parametrize("totals", [(1, 3), (0, 2, 3), (2, 0, 1, 3), (4, 1, 3)])
+def test_totals_typed_again_leave_each_place_as_the_last_one_alone(totals: tuple[int, ...]) -> None:
+    hand = from_two_places()
+    for total in totals:
+        hand.feed(Quantity(Decimal(total), str(total)))
+    net: dict[str, Decimal] = {}
+    for place, change in changes_sent(hand):
+        net[place] = net.get(place, Decimal(0)) + change
+    assert not any(net.values())
+    for _ in totals:
+        hand.feed(Command("u"))
+    assert picked(hand) == {1: 3}
+
+
+def test_a_full_line_is_sent_as_picked_only_by_its_last_update() -> None:
+    """A total in between would close it short."""
+    hand = from_two_places()
+    hand.feed(Quantity(Decimal(1), "1"))
+    hand.effects.clear()
+    hand.feed(Quantity(Decimal(4), "4"))
+    closed = [(each["is_picked"], body.get("is_picked")) for body in hand.updates for each in body["order_lines"]]
+    assert closed == [(False, None), (True, True)]
+
+
+def test_an_undo_beside_another_picker_puts_back_at_the_own_place() -> None:
+    hand = Hand(line(1, "P1", 4, preferred_location_code="A-1"), at_work=[{"user": "ben", "name": "Ben"}])
+    hand.scan("P1")
+    others = line(1, "P1", 4, preferred_location_code="A-1", picked_quantity=2)
+    hand.feed(order(others, at_work=[{"user": "ben", "name": "Ben"}]))
+    hand.scan("B-9", kind=LOCATION)
+    hand.feed(Choice(1))
+    hand.feed(order({**others, "picked_quantity": 3}, at_work=[{"user": "ben", "name": "Ben"}]))
+    hand.effects.clear()
+    hand.feed(Command("u"))
+    hand.feed(Command("u"))
+    assert changes_sent(hand) == [("A-1", -1)]
+    assert hand.told == "Undone: Product P1 back from 3 to 2, A-1"
+
+
 def test_a_place_later_in_the_walk_moves_the_picker_there() -> None:
     hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2"))
     hand.scan("A-2", kind=LOCATION)

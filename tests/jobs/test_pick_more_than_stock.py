@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.view import GOOD, Msg
+from aisle.jobs.view import GOOD, Msg, msg
 from aisle.scan.grammar_and_meaning_types import Command, Quantity
 from tests.jobs.pick_runner import Hand, line, order
 
@@ -63,7 +63,8 @@ def test_a_number_says_it_too() -> None:
     hand.feed(Quantity(Decimal(3)))
     assert told(hand) == ("A-1", Decimal(1))
     hand.feed(Quantity(Decimal(2)))
-    assert told(hand) is None
+    assert hand.verdict
+    assert hand.verdict.detail == msg("pick.at_no_location", count=Decimal(1))
 
 
 def test_what_is_put_back_is_there_again() -> None:

@@ -94,7 +94,7 @@ def test_undo_of_a_count_made_from_here_reverses_what_the_service_booked(booked:
     hand.feed(Closed("count", {"what": "A-1", "changes": [["P1", "A-1", 0, Decimal(-7), said]]}))
     row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(said), "pool": 1}
     booked_row = {**row, "counted_quantity": Decimal(1), "difference": Decimal(booked), "unused_before": None}
-    booked_row["keeps_date"] = False
+    booked_row |= {"keeps_date": False, "absorbed": Decimal(0)}
     hand.booked = ({**booked_row, "outcome": "confirmed", "later_count": None, "is_not_used": False},)
     assert hand.feed(Command("u")) == "count.sent_undone"
     (write,) = [each for each in hand.effects if isinstance(each, Write) and "storeproductlog" in each.body]

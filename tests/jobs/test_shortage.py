@@ -33,7 +33,7 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 from aisle.settings.setting_definitions import SHORTAGE_REASONS
-from aisle.tui.layout.detail_view import detail_lines
+from aisle.tui.layout.detail_view import detail_page
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.message_text import MessageWriter
 from tests.run_length import tries
@@ -60,8 +60,8 @@ def spot(code: str, quantity: float = 5, pool: int = 1) -> dict[str, Any]:
 
 def painted(view: DetailView) -> list[str]:
     """The lines of the page."""
-    page, _ = detail_lines(view, LayoutBox(80, 24, MessageWriter()))
-    return ["".join(text for text, _ in line) for line in page]
+    page, _ = detail_page(view, LayoutBox(80, 24, MessageWriter()))
+    return ["".join(text for text, _ in line) for line in page.lines]
 
 
 class Shop:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.cli.stored_messages_in_english import reason_text
-from aisle.jobs.stored_messages import (
+from aisle.jobs.view import Msg, msg
+from aisle.stored_messages import (
     DETAIL_ARGUMENT,
     NO_MESSAGE,
     is_stored_message,
@@ -18,7 +19,6 @@ from aisle.jobs.stored_messages import (
     store_message,
     store_text,
 )
-from aisle.jobs.view import Msg, msg
 from aisle.tui.message_text import MessageWriter
 
 LINE: dict[str, Any] = {"line": 1, "picked": Decimal(3), "of": Decimal("3.5"), "left": Decimal(2)}

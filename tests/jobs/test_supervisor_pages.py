@@ -1106,6 +1106,17 @@ def test_open_difference_that_is_settled_stays_on_the_screen_and_takes_nothing(s
     assert hand.does(Back()).at == "exceptions.differences"
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_difference_that_was_settled_while_a_pin_was_asked_for_takes_nothing(number: int) -> None:
+    """The page of the PIN hides this one from changes, and gives the answer to it afterwards."""
+    world = CountedAgain()
+    hand = opened_difference(world)
+    world.superseded_at = ""
+    hand.does(Choice(number))
+    assert (hand.at, hand.told) == ("exceptions.one", "unconfirmed.resolved_meanwhile")
+    assert not hand.of(Write)
+
+
 def test_open_difference_whose_settlement_is_undone_is_to_be_decided_again() -> None:
     world = CountedAgain()
     hand = opened_difference(world)

@@ -21,14 +21,15 @@ HEADER = "product_number,product_name,barcode,barcodes_array,color,deprecation_d
 
 
 async def loaded(world: World, header: str, row: str) -> tuple[dict[str, Any], list[str], list[str]]:
-    """The product P after the load of a row, the refusals and the notes."""
+    """The product P after the load of a row, the refusals, and the notes but those on changed fields."""
     world.clear()
     world.write("products.csv", header, row)
     report = await world.load()
     assert report is not None
     async with world.client() as client:
         answer = await client.request("list-products", query={"product_number": "P"})
-    return answer.json()["records"][0], [row.reason for row in report.bad], list(report.files[0].notes)
+    notes = [note for note in report.files[0].notes if " changed in " not in note]
+    return answer.json()["records"][0], [row.reason for row in report.bad], notes
 
 
 FIRST = "P,Een,9520001100109,9520001100086;9520001100093,red,2027-01-31"

@@ -28,13 +28,14 @@ FIRST = {
 
 
 async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], list[str]]:
-    """The reasons of the bad rows of a load of these files alone, and its notes."""
+    """The reasons of the bad rows of a load of these files alone, and its notes but those on changed fields."""
     world.clear()
     for name, rows in files.items():
         world.write(name, HEADERS[name], *rows)
     report = await world.load()
     assert report is not None
-    return [str(row) for row in report.bad], [line for file in report.files for line in file.notes]
+    notes = [line for file in report.files for line in file.notes if " changed in " not in line]
+    return [str(row) for row in report.bad], notes
 
 
 ZEROS = [

@@ -1,10 +1,16 @@
 """What the report of a load says of each kind of record: how many were new, changed, and there before."""
 
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from aisle.client.csv_load import load as load_files
+from aisle.service.app_options_and_limits import ServiceOptions
+from aisle.service.domain.timestamps import TimeZones
 from tests.load.test_load_report import DELIVERY, ORDER, load, loaded
-from tests.load.test_repeated_loads import World, stocked
+from tests.load.test_repeated_loads import World, a_world, stocked
 
 PERSON = "store_number,badge,user,name,role"
 KINDS = {
@@ -22,6 +28,8 @@ KINDS = {
 }
 OF_PRODUCTS = ("attributes.csv", "free_fields.csv", "prices.csv", "discount_prices.csv")
 """Files that change products, of which no record is new."""
+
+EXPIRY = "expiry_date_time changed in 1 record: 2027-03-01 00:00 before, 2027-01-10 00:00 now, of P in store 1."
 
 
 @pytest.mark.parametrize("file", KINDS)
@@ -43,6 +51,35 @@ async def test_new_and_changed_records_and_those_before_are_counted(file: str, w
     assert await said(first, "bad" + "," * 20 + "x") == f"0 of 2 rows loaded, 1 {same}"
     if changed:
         assert await said(changed, second) == f"1 of 2 rows loaded (1 changed), 1 {same}"
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "changed", "said"),
+    [
+        ("expiry_date_time", "P,1,2027-01-10", {"expiry_date_time": "2027-03-01"}, EXPIRY),
+        ("min,max", "P,1,2,9", {"min": 4, "max": 9}, "min changed in 1 record: 4 before, 2 now, of P in store 1."),
+        ("min", "P,1,2", {"max": 9}, ""),
+    ],
+)
+async def test_fields_that_a_load_puts_back_are_named(
+    column: str, row: str, changed: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    zones = TimeZones(ZoneInfo("America/New_York"), {})
+    with a_world(tmp_path, ServiceOptions(time_zones=zones)) as world:
+        stocked(world)
+        world.write("store_products.csv", f"product_number,store_number,{column}", row)
+        await loaded(world)
+        async with world.client() as client:
+            await client.call("update-store-products", [{"product_number": "P", **changed}], store_number="1")
+        lines = (await loaded(world)).lines()
+    assert [line for line in lines if " before, " in line] == [f"store_products.csv: {said}"] * bool(said)
+
+
+async def test_fields_of_many_records_are_named_once(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    lines = (await load(world, "products.csv", "product_number,price", "P,1", "Q,1.5", "R,1.5")).lines()
+    assert "products.csv: price changed in 2 records, in the first: 2 before, 1.5 now, of Q." in lines
 
 
 async def test_lines_of_an_order_are_one_record(world: World) -> None:

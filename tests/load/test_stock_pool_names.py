@@ -80,7 +80,7 @@ async def test_a_name_of_a_pool_that_changes_under_stock(names: str, said: list[
     await begun(world)
     for expected in (said, []):
         world.write("stores.csv", STORES, f"1,One,false,{names}")
-        found = [line for line in (await loaded(world)).lines() if "store_stock_pool" in line]
+        found = [line for line in (await loaded(world)).lines() if "warning: store_stock_pool" in line]
         what = "stores.csv:2: warning: store_stock_pool_2 changes, while the store has stock in that pool: 1:"
         assert found == [f"{what} {one}; 12 of P." for one in expected]
 

@@ -11,7 +11,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_states import CONFIRMED
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.host.child_process import Child, running
 from tests.writes import ANNA, movement, update
 
@@ -40,7 +40,7 @@ def sends(folder: Path) -> Callable[[Callable[[str], None]], None]:
     def work(tell: Callable[[str], None]) -> None:
         connection = open_outbox(folder)
         outbox = OperationQueue(connection)
-        for row in outbox.interrupted():
+        for row in outbox.left_sending():
             outbox.retry_later(row.op_id, store_text("a courier died"), 0)
         while True:
             for row in outbox.sendable(5):

@@ -48,7 +48,7 @@ from aisle.outbox.operation_states import (
 )
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.replay_after_restore import DETECTED, RestoreReplay, list_restores
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.clock import Clock, seeded
 from tests.run_length import tries
 from tests.writes import ANNA, BEN, enqueue, intents, movement, picked, update
@@ -272,7 +272,7 @@ def test_after_a_crash_what_was_sending_is_found(outbox: OperationQueue) -> None
     one, two = put(outbox, update("A", {1: 1}), update("B", {1: 1}))
     outbox.begin_sending(one, b"")
     again = OperationQueue(outbox._db)
-    assert [row.op_id for row in again.interrupted()] == [one]
+    assert [row.op_id for row in again.left_sending()] == [one]
     assert [row.op_id for row in again.sendable()] == [two]
     assert outbox.pending_counts() == (2, 0)
 
@@ -330,7 +330,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(event=st.sampled_from(["confirm", "refuse", "mark_in_doubt", "retry"]))
     def answer(self, event: str) -> None:
-        for row in self.outbox.interrupted()[:1]:
+        for row in self.outbox.left_sending()[:1]:
             self._answer(row, event)
 
     @rule(event=st.sampled_from(["confirm", "retry", "ask_person"]))
@@ -517,11 +517,11 @@ def test_what_goes_again_is_noted_with_it(outbox_service: OperationQueue) -> Non
     with patch.object(RestoreReplay, "_reset_operation", ends), pytest.raises(KeyboardInterrupt):
         outbox_service.replay(ids, DETECTED)
     assert len(outbox_service.unfinished()) == 100
-    assert [note.again for note in list_restores(outbox_service._db)] == [100]
+    assert [note.resent for note in list_restores(outbox_service._db)] == [100]
     assert outbox_service.replay(ids, DETECTED) == 50
-    assert [note.again for note in list_restores(outbox_service._db)] == [50, 100]
+    assert [note.resent for note in list_restores(outbox_service._db)] == [50, 100]
 
 
 def test_a_restore_that_has_lost_nothing_is_noted_too(outbox_service: OperationQueue) -> None:
     assert outbox_service.replay([], DETECTED) == 0
-    assert [(note.again, note.looked_for) for note in list_restores(outbox_service._db)] == [(0, 0)]
+    assert [(note.resent, note.looked_up) for note in list_restores(outbox_service._db)] == [(0, 0)]

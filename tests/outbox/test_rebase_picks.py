@@ -21,7 +21,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
 from aisle.outbox.replay_after_restore import DETECTED, parse_superseded_lines
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.clock import Clock, seeded
 from tests.writes import enqueue, update
 
@@ -225,7 +225,7 @@ def test_it_is_a_refused_operation_of_its_own_until_it_is_settled(outbox: Operat
 def test_evidence_from_before_sending_survives_any_confirmation(outbox: OperationQueue) -> None:
     found = sent(outbox, {EXCESS: [LINE]})
     outbox.mark_in_doubt(found, store_text("no answer"))
-    outbox.confirm(found, "found", {**outbox.get(found).evidence, "looks": 1})
+    outbox.confirm(found, "found", {**outbox.get(found).evidence, "lookups": 1})
     assert [reason_text(op.last_error) for op in kept(outbox)] == [WHY]
     by_hand = sent(outbox, {EXCESS: [LINE]})
     outbox.mark_in_doubt(by_hand, store_text("no answer"))

@@ -14,7 +14,7 @@ from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJo
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.retention_and_archive import DAY_S
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import store_text
 from tests.clock import Clock
 from tests.writes import movement
 
@@ -36,10 +36,10 @@ class Desk:
         at = NOW - days_ago * DAY_S
         self.clock.now = at
         self.journal.sessions.begin_session(job, terminal="t", store="1", user="U1", version="1", pid=1)
-        entries = tuple(EventEntry(job, at + n, "", f"scan {n}", "Thing", "{}") for n in range(events))
-        closed = (job,) if close else ()
+        entries = [EventEntry(job, at + n, "", f"scan {n}", "Thing", "{}") for n in range(events)]
+        closed = [job] if close else []
         self.journal.commit(
-            JournalBatch(job, "t", Author("1", "U1"), opened=(NewJob(job, "pick", 1),), entries=entries, closed=closed)
+            JournalBatch(job, "t", Author("1", "U1"), opened=[NewJob(job, "pick", 1)], entries=entries, closed=closed)
         )
         self.journal.sessions.end_session(job)
         self.clock.now = NOW

@@ -16,14 +16,13 @@ from aisle.host.database import migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, OVERAGE, Resolve, Write
 from aisle.jobs.move.move_state_and_rows import MovementItem
 from aisle.jobs.move.movement_write import movement_write, reverse_item
-from aisle.jobs.stored_messages import read_message
 from aisle.named_tuple_json import from_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CLOSED, QUEUED, REFUSED
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.reversals_of_refused import as_left, changes_of
-from aisle.outbox.stored_reasons import store_text
+from aisle.stored_messages import read_message, store_text
 from tests.clock import Clock, seeded
 from tests.run_length import tries
 from tests.writes import ANNA, STORE, enqueue, intents
@@ -181,6 +180,24 @@ LAST_FIRST = {
 """5 that are refused, 3 more, their undo, and its quantity."""
 
 
+TWO_LOCATIONS = {
+    "the refused goods, last": (pick(0, 2, **AT_A), pick(2, 3, **AT_B), pick(3, 1, **AT_A), [[1], None]),
+    "the other goods": (pick(0, 2, **AT_A), pick(2, 3, **AT_B), pick(3, 2, **AT_B), [[1], [-1]]),
+    "both": (pick(0, 2, **AT_A), pick(2, 3, **AT_B), pick(3, 0, **AT_B), [[1], [-1]]),
+    "goods put back, last": (pick(3, 1, **AT_A), pick(1, 2, **AT_B), pick(2, 4, **AT_A), [[1], None]),
+}
+"""What was refused at A-1, what waits at B-1, what is undone then, and what is left of the two that wait."""
+
+
+@pytest.mark.parametrize("name", TWO_LOCATIONS)
+def test_reversal_undoes_what_was_picked_at_its_location(outbox: OperationQueue, name: str) -> None:
+    first, other, undone, left = TWO_LOCATIONS[name]
+    refused, *later = put(outbox, first, other, undone._replace(merge_key=""))
+    outbox.refuse(refused, store_text("finished"))
+    found = [outbox.get(op_id) for op_id in later]
+    assert [None if op.state == CLOSED else quantities(op) for op in found] == left
+
+
 @pytest.mark.parametrize("name", LAST_FIRST)
 def test_reversal_undoes_the_last_change(outbox: OperationQueue, name: str) -> None:
     """The 3 and their undo wait."""
@@ -278,13 +295,13 @@ class Run:
             assert self.outbox.begin_sending(op.op_id, b"{}")
 
     def confirm(self) -> None:
-        for op in self.outbox.interrupted():
+        for op in self.outbox.left_sending():
             self.outbox.confirm(op.op_id, "{}")
             self.outbox.mark_read_back(op.op_id)
             self.booked.update(totals(op))
 
     def refuse(self) -> None:
-        for op in self.outbox.interrupted():
+        for op in self.outbox.left_sending():
             self.outbox.refuse(op.op_id, store_text("too little"))
 
     def resolve(self, decision: str) -> None:
@@ -335,7 +352,7 @@ STEPS = st.lists(
 
 def play(run: Run, steps: list[int | str], *, refuses_undos: bool) -> None:
     for step in steps:
-        sending = run.outbox.interrupted()
+        sending = run.outbox.left_sending()
         match step:
             case int():
                 run.change(step)

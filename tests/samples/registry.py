@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from aisle.jobs.shell.home_orders_and_menu import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
-from aisle.jobs.stored_messages import store_message
 from aisle.jobs.sums_of_goods_and_progress import GoodsSum, OrderGoods
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, Tab, UnusableRows, Verdict, View, msg
 from aisle.session.tab_bar_with_counts import TABS
+from aisle.stored_messages import store_message
 from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES
 from tests.samples.count import COUNT_SAMPLES

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.row_types.exceptions_clearance_and_today import TodayHoursRow, TodayTerminalsRow
-from aisle.jobs.stored_messages import store_message
 from aisle.jobs.supervisor.today import Aisle, TodayJob, TodayState
 from aisle.jobs.supervisor.today_tiles import TileFigure
 from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg, raw
+from aisle.stored_messages import store_message
 from tests.samples.log import log_row
 
 NOW = "2026-11-20T15:30:00+00:00"

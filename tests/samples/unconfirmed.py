@@ -7,7 +7,6 @@ from typing import Any
 
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND
 from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
-from aisle.jobs.stored_messages import StoredMessage, store_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import field_label, format_value
 from aisle.jobs.supervisor.unconfirmed import (
     OTHER_ORDER,
@@ -16,6 +15,7 @@ from aisle.jobs.supervisor.unconfirmed import (
     UnconfirmedState,
 )
 from aisle.jobs.view import ASK, GOOD, Frame, LinkState, Verdict, msg
+from aisle.stored_messages import StoredMessage, store_message
 
 
 def _item(

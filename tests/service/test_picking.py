@@ -78,6 +78,33 @@ async def test_lowering_puts_goods_back_where_they_came_from_the_last_first(worl
     assert sources == ["count", "count", "pick", "pick", "in_hand", *back]
 
 
+async def test_lowering_from_a_base_puts_goods_back_where_it_names(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=5)
+    await world.count("P1", "A2", stock_pool_1=5)
+    await world.order("O1", {"product_number": "P1", "quantity": 9})
+    await world.pick("O1", 1, "P1", 2, base_picked_quantity=0, preferred_location_code="A1")
+    await world.pick("O1", 1, "P1", 4, base_picked_quantity=2, preferred_location_code="A2")
+    await world.pick("O1", 1, "P1", 3, base_picked_quantity=4, preferred_location_code="A1")
+    assert world.books() == {("P1", "A1", 1): 4, ("P1", "A2", 1): 3, ("P1", "", 1, "O1", 1): 3}
+    await world.pick("O1", 1, "P1", 0, base_picked_quantity=3, preferred_location_code="A2", stock_pool=1)
+    assert world.books() == {("P1", "A1", 1): 4, ("P1", "A2", 1): 6}
+
+
+async def test_goods_that_two_locations_lacked_go_back_by_location(world: World) -> None:
+    """Of each location's books they lacked one."""
+    await world.count("P1", "A1", stock_pool_1=1)
+    await world.order("O1", {"product_number": "P1", "quantity": 9})
+    await world.pick("O1", 1, "P1", 1, base_picked_quantity=0, preferred_location_code="A1")
+    await world.pick("O1", 1, "P1", 2, base_picked_quantity=1, preferred_location_code="A2")
+    assert world.books() == {("P1", "", 1): -1, ("P1", "", 1, "O1", 1): 2}
+    await world.pick("O1", 1, "P1", 1, base_picked_quantity=2, preferred_location_code="A1")
+    assert world.books() == {("P1", "A1", 1): 1, ("P1", "", 1): -1, ("P1", "", 1, "O1", 1): 1}
+    await world.move("P1", 1, line_end("O1", 1), line_end("O1", 1, "DESK"))
+    await world.move("P1", 1, line_end("O1", 1, "DESK"), line_end("O1", 1))
+    await world.pick("O1", 1, "P1", 0, base_picked_quantity=1, preferred_location_code="A2")
+    assert world.books() == {("P1", "A1", 1): 1}
+
+
 async def test_moved_goods_must_move_back_before_pick_is_lowered(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=4)
     await world.order("O1", {"product_number": "P1", "quantity": 4})

@@ -67,6 +67,20 @@ async def test_attributes_are_changed_and_the_rest_stays(world: World) -> None:
     await world.put("/products/attributes", {"products": [{"product_number": "NONE", "size": "S"}]}, 422)
 
 
+async def test_changed_fields_are_named_in_a_short_header(world: World) -> None:
+    names = sorted(name for name, value in ATTRIBUTES.items() if isinstance(value, str))
+    for text in ("é" * 100, "ü" * 100):
+        body = {"products": [{"product_number": one} | dict.fromkeys(names, text) for one in ("P1", "P2")]}
+        answer = await world.send("PUT", "/products/attributes", body)
+        assert answer.status_code == 200
+    found = json.loads(answer.headers["Aisle-Changes"])
+    assert len(found) == 12
+    assert found["size"] == [2, "*", "P1", "é" * 24, "ü" * 24]
+    assert len(answer.headers["Aisle-Changes"]) < 4096
+    again = await world.send("PUT", "/products/attributes", body)
+    assert "Aisle-Changes" not in again.headers
+
+
 async def test_a_price_of_the_catalogue_makes_the_one_before_it_the_old_one(world: World) -> None:
     said = {"product_number": "P2", "price": 3, "purchase_price": 1, "special_price": 2.25}
     said |= {"price_compare_unit": "kg", "price_compare_multiplier": 4}

@@ -16,8 +16,8 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import DetailView, View
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from aisle.outbox.stored_reasons import store_text
 from aisle.session.session import Session
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, ORDER, say
 from tests.writes import movement, update

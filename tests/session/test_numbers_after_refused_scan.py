@@ -15,7 +15,7 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match, Scan
 from aisle.scan.inputs import Key, Line
-from aisle.session.input_batch_and_refusals import RefusedInputs
+from aisle.session.input_batch import RefusedInputs
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines

@@ -15,8 +15,8 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.outbox.stored_reasons import store_text
 from aisle.session.session import Session
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.cache.test_stock_overlay import logs
 from tests.session.job_steps import cache

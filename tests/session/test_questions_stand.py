@@ -13,7 +13,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, INFO, Msg, Verdict, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author
-from aisle.session.input_batch_and_refusals import REACTION_S
+from aisle.session.input_batch import REACTION_S
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, Way, announced, cache, noted, stand

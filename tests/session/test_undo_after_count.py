@@ -14,12 +14,12 @@ import aisle
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
-from aisle.jobs.stored_messages import LATER_COUNT, read_message, store_message
-from aisle.jobs.view import WRONG
+from aisle.jobs.view import WRONG, msg, undo_verdict
 from aisle.operation_body_types import LogEntry
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.replay_after_restore import DETECTED, record_restore
+from aisle.stored_messages import LATER_COUNT, read_message, store_message
 from tests.session.test_asked_quantity import shown
 from tests.session.test_session import at, home, told
 
@@ -54,6 +54,18 @@ def test_the_person_is_told_once_and_nothing_is_left_to_do(home: StoreFolder, us
         session.verdicts.current = None
         again = session.poll()
         assert again is None or not again.verdict
+
+
+def test_the_answer_that_told_of_the_undo_is_corrected_at_once(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        session.poll()
+        session.verdicts.answer(undo_verdict(msg("session.dropped")))
+        undo_too_late(home, "U1")
+        frame = session.poll()
+        assert frame is not None
+        assert "Nothing was undone" in shown(frame, 80, 24)
+        assert frame.verdict
+        assert frame.verdict.kind == WRONG
 
 
 def test_it_does_not_hide_the_report_of_a_restore(home: StoreFolder) -> None:

@@ -15,8 +15,8 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import Start
 from aisle.jobs.view import INFO, WRONG
 from aisle.outbox.operation_queue import open_outbox
-from aisle.outbox.stored_reasons import store_text
 from aisle.session.session import Session
+from aisle.stored_messages import store_text
 from tests.cache import service_rows
 from tests.session.job_steps import announced, arrive, cache, put_down
 from tests.session.test_session import BARCODES, at, home, say, told

@@ -9,8 +9,9 @@ import pytest
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import DecodedInput, Line
 from aisle.tui.app import RETRY_S, AisleApp
-from aisle.tui.frame_screen import LinesWidget
-from aisle.tui.layout.screen import ScreenParts
+from aisle.tui.layout.page_parts import BOARD, CHART, DASHBOARD, LIST, RECORD, RECORD_WITH_SIDE, STEP
+from aisle.tui.layout.screen import layout_parts
+from aisle.tui.widgets.lines_widget import LinesWidget
 from tests.samples.registry import SAMPLES
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")
@@ -80,13 +81,24 @@ async def test_a_batch_is_one_take_and_one_paint() -> None:
         assert desk.calls[2:] == ["take 1", "painted 1"]
 
 
-async def test_screen_has_a_widget_for_each_part() -> None:
-    app = open_app(Desk())
-    async with app.run_test(size=(40, 20)):
-        found = [(widget.id, widget.region.y, widget.region.height) for widget in app.screen.query(LinesWidget)]
-        assert [part for part, _, _ in found] == list(ScreenParts._fields)
-        assert sum(height for _, _, height in found) == 20
-        assert [y for _, y, _ in found] == sorted(y for _, y, _ in found)
+KINDS = ((STEP, (40, 20)), (LIST, (40, 20)), (BOARD, (120, 40)), (RECORD, (40, 20)), (CHART, (80, 24)))
+"""Kinds of pages, and a size of each."""
+
+
+@pytest.mark.parametrize(("kind", "size"), [*KINDS, (RECORD_WITH_SIDE, (200, 50)), (DASHBOARD, (200, 50))])
+async def test_each_kind_of_page_has_a_screen_whose_widgets_fill_it(kind: str, size: tuple[int, int]) -> None:
+    frames = (sample.build("") for sample in SAMPLES)
+    frame = next(frame for frame in frames if layout_parts(frame, *size).page.kind == kind)
+    desk = Desk()
+    app = open_app(desk)
+    async with app.run_test(size=size) as pilot:
+        app.show(frame)
+        await pilot.pause()
+        assert app.current_mode == kind
+        shown = [widget.region for widget in app.screen.query(LinesWidget) if widget.display]
+        assert sum(region.area for region in shown) == size[0] * size[1]
+        assert shown[0].y == 0
+        assert {region.right for region in shown} >= {size[0]}
 
 
 class Unkept(Desk):
@@ -130,6 +142,6 @@ async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: py
 async def test_a_click_below_the_lines_of_a_changed_page_is_none() -> None:
     app = open_app(Desk())
     async with app.run_test(size=(40, 20)):
-        body = app.screen.query_one("#body", LinesWidget)
+        body = app.page_screen.body
         body.show([[("4104", "cell-dim")]])
         assert body.click_target(0, 1) is None

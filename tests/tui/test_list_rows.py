@@ -11,7 +11,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Opened, Query
 from aisle.jobs.view import Chip, Frame, LinkState, ListView, Msg, Row, msg, raw
 from aisle.session.screen_size_and_terminal import ScreenSize
-from aisle.tui.layout.list_with_chips_and_pane import list_lines
+from aisle.tui.layout.list_with_chips_and_pane import list_page
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import plain_lines
@@ -23,7 +23,7 @@ def drawn(cells: int, heads: str, *rows: str) -> list[str]:
     split = [_cells(row) for row in rows]
     listed = tuple(Row(str(at), texts) for at, texts in enumerate(split))
     view = ListView("home", raw("List"), raw("Choose"), _cells(heads), listed, 0, len(listed))
-    lines = list_lines(view, LayoutBox(cells, len(rows) + 6, MessageWriter())).lines
+    lines = list_page(view, LayoutBox(cells, len(rows) + 6, MessageWriter())).parts.lines
     return ["".join(text for text, _ in line).rstrip() for line in lines if line]
 
 
@@ -60,7 +60,9 @@ def test_the_name_of_a_marked_row_stands_under_the_others(cells: int) -> None:
     names = ("4101", "4102", "4103")
     rows = tuple(Row(name, (raw(name), raw("late")), is_marked=name == "4102") for name in names)
     view = ListView("orders", raw("List"), raw("Choose"), _cells("Order|For"), rows, 0, 3, numbered_rows=3)
-    lines = ["".join(text for text, _ in line) for line in list_lines(view, LayoutBox(cells, 9, MessageWriter())).lines]
+    lines = [
+        "".join(text for text, _ in line) for line in list_page(view, LayoutBox(cells, 9, MessageWriter())).parts.lines
+    ]
     named = [next(line for line in lines if name in line) for name in names]
     assert len({line.index(name) for line, name in zip(named, names, strict=True)}) == 1
     assert [("*" in line) for line in named] == [False, True, False]
@@ -71,7 +73,7 @@ def test_a_heading_is_whole_wherever_the_table_has_room_for_it(state: str) -> No
     cells = (raw("4101"), raw("x" * 30), msg(state), raw("Ben"))
     heads = (raw("Order"), raw("Customer"), raw("State"), msg("orders.head_claim"))
     view = ListView("orders", raw("List"), raw("Choose"), heads, (Row("1", cells),), 0, 1)
-    head = "".join(text for text, _ in list_lines(view, LayoutBox(72, 9, MessageWriter())).lines[0])
+    head = "".join(text for text, _ in list_page(view, LayoutBox(72, 9, MessageWriter())).parts.lines[0])
     assert "Claimed by" in head
 
 
@@ -99,7 +101,9 @@ def test_row_name_gets_longer_text_when_other_columns_are_short() -> None:
     rows = tuple(Row(kind, (Msg(kind), raw("14"), about)) for kind in kinds)
     view = ListView("exceptions", raw("Exceptions"), raw("Which?"), _cells("What|No.|About"), rows, 0, len(rows))
     shown = [
-        "".join(text for text, _ in line) for line in list_lines(view, LayoutBox(40, 12, MessageWriter())).lines if line
+        "".join(text for text, _ in line)
+        for line in list_page(view, LayoutBox(40, 12, MessageWriter())).parts.lines
+        if line
     ][1:]
     names = ("Refused or in doubt", "Negative stock", "Stuck orders")
     assert [re.split("  +", line.strip()) for line in shown] == [[name, "14", "412"] for name in names]

@@ -83,9 +83,10 @@ def uses() -> list[Use]:
             ids = [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant) and is_id(arg.value)]
             if name in ("msg", "Msg", "told") and call.args and isinstance(call.args[0], ast.Constant):
                 ids = [str(call.args[0].value)]
-            if name in ("msg", "_wrong", "wrong", "told") and ids:
+            if name in ("msg", "_wrong", "wrong", "told", "wrap") and ids:
                 spread = any(word.arg is None for word in call.keywords)
-                args = None if spread else frozenset(word.arg for word in call.keywords if word.arg)
+                given = {word.arg for word in call.keywords if word.arg} | ({"said"} if name == "wrap" else set())
+                args = None if spread else frozenset(given)
                 found.append(Use(ids[0], args, f"{where}:{call.lineno}"))
             elif name == "Msg" and ids:
                 found.append(Use(ids[0], None, f"{where}:{call.lineno}"))

@@ -19,15 +19,15 @@ import pytest
 
 import aisle
 from aisle.courier.link_state import ServiceLink
-from aisle.courier.push.checks_before_send import StaleOperation
+from aisle.courier.push.pre_push_checks import StaleOperation
 from aisle.courier.request_failure_messages import reason_of
 from aisle.host.deleted_file_recovery import Recovery
-from aisle.jobs.stored_messages import read_message
-from aisle.jobs.stored_messages import store_message as kept
 from aisle.jobs.view import Msg, msg
 from aisle.messages.load_and_parse import load_messages, message_lengths, parse_message
 from aisle.outbox.excess import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
+from aisle.stored_messages import read_message
+from aisle.stored_messages import store_message as kept
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
 from tests.tui.test_languages import words as words_of
@@ -55,7 +55,7 @@ LOGS = ("add", "add_notice", "_add_notice", "learnt", "_notice")
 _SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
 _SQL = re.compile(
     r"\b(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|PRAGMA|WHERE|FROM|JOIN|ORDER BY|AND|OR|BEGIN|ALTER|DROP|UNION|ON)\b"
-    r"|\b(CASE WHEN|CAST|NOT IN|DESC)\b|->>"
+    r"|\b(CASE WHEN|CAST|NOT IN|DESC|AS REAL)\b|->>"
 )
 
 

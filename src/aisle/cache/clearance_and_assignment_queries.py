@@ -40,7 +40,11 @@ SELECT l.order_number, l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l 
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
 WHERE {is_over_picked_or_moved_sql("l.raw")} AND o.state < 2
 """  # noqa: S608 - a condition of our own
-_ASSIGNMENTS = "SELECT a.id, a.raw FROM assignment a ORDER BY a.n"
+_ASSIGNMENTS = """
+SELECT a.id, a.raw FROM assignment a LEFT JOIN orders o ON o.order_number = a.raw ->> 'customer_order_number'
+WHERE o.state IS NULL OR o.state < 2 ORDER BY a.n
+"""
+"""An order that was handed over holds nothing any more; it may be known before the list is read again."""
 _ASSIGNMENTS_IN_WORK = """
 SELECT h.order_number, j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.order_number < ?
@@ -105,7 +109,7 @@ def open_assignments(context: QueryContext, args: Args) -> QueryResult[Assignmen
     return shown, len(rows)
 
 
-@declare_query("assignment_left", "id", whole_topics("assignment", OUTBOX))
+@declare_query("assignment_left", "id", whole_topics("assignment", "order", OUTBOX))
 def assignment_left(context: QueryContext, args: Args) -> QueryResult[AssignmentLeftRow]:
     """Return what is left of one assignment, 0 if it is done or withdrawn; nothing if the list was never read."""
     if not fetch_one(context.cache, "SELECT cursor FROM sync WHERE topic = ?", ASSIGNMENTS_TOPIC):

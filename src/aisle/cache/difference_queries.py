@@ -35,6 +35,7 @@ SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FRO
 JOIN log l ON l.key = e.value LEFT JOIN product p ON p.product_number = l.product_number
 LEFT JOIN person m ON m.user = l.app_user_name ORDER BY e.key
 """
+_DIFFERENCE_TOTALS = "SELECT count(*), total(worth) FROM difference INDEXED BY difference_list WHERE is_settled = 0"
 _DIFFERENCE_KEYS = "SELECT key FROM difference WHERE is_settled = 0"
 _EXCLUDE_KEYS = " AND key NOT IN (SELECT value FROM json_each(?))"
 _DIFFERENCE_ORDER = ("worth DESC", "size DESC", "key")
@@ -84,8 +85,8 @@ def open_differences(context: QueryContext, args: Args) -> QueryResult[Differenc
 
 def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tuple[int, Decimal]:
     """Return number and total value of the differences without the resolved ones."""
-    ((n, sum_),) = fetch(cache, "SELECT n, worth FROM difference_tally")
-    return int(n) - len(resolved.keys), round_sum(max(0.0, float(sum_ - resolved.value)))
+    ((count, value),) = fetch(cache, _DIFFERENCE_TOTALS)
+    return int(count) - len(resolved.keys), round_sum(max(0.0, float(value - resolved.value)))
 
 
 def resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> ResolvedDifferences:

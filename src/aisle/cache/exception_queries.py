@@ -161,7 +161,7 @@ def _is_corrected(context: QueryContext, row: NegativeStockRow) -> bool:
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
-    ((below,),) = fetch(cache, "SELECT n FROM negative_stock_tally")
+    ((below,),) = fetch(cache, "SELECT count(*) FROM negative_stock")
     ((inconsistent,),) = fetch(cache, f"SELECT count(*) {_INCONSISTENT_LINES}")
     return int(below), int(inconsistent)
 
@@ -186,6 +186,7 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
     label = str(entry.get("description") or name or product)
     return {
         **_negative_stock_row(kind, str(product), label, "", quantity),
+        "key": f"{kind}/{order}/{line}",
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),

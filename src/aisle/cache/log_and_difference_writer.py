@@ -68,11 +68,12 @@ def entry_index_text(raw: RawRow) -> str:
 def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, losses_since: str) -> tuple[str, ...]:
     """Write entries, and delete a part of those before `since`, or before `losses_since` if they have a reason.
 
-    Return the keys of new and changed entries.
+    Return the keys of new and changed entries. Those without a readable time and others too old are left out.
     """
-    fresh = changed_rows(connection, "log", rows)
+    oldest = min(since, losses_since)
+    fresh = changed_rows(connection, "log", [row for row in rows if row.at >= oldest])
     _replace_entries(connection, fresh, [row.key for row in fresh])
-    connection.execute(_DELETE_OLD, (since, min(since, losses_since), DELETE_BATCH))
+    connection.execute(_DELETE_OLD, (since, oldest, DELETE_BATCH))
     return tuple(row.key for row in fresh)
 
 

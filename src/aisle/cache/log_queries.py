@@ -20,6 +20,7 @@ from aisle.cache.log_and_difference_writer import standing_counts
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, WORK_SQL
 from aisle.cache.log_undo_queries import (
+    absorbed_by,
     count_after,
     is_undo,
     is_undone,
@@ -162,6 +163,7 @@ def _entry_of_day(
         "undone": is_undone(row, undone),
         "later_count": later_count(cache, row, undone, waiting) if may_stand else None,
         "is_not_used": is_confirmed and row["counted_quantity"] is not None and row["id"] in not_used,
+        "absorbed": absorbed_by(cache, row, undone) if is_confirmed else Decimal(0),
         "unused_before": unused_count_before(cache, row) if is_confirmed else None,
         "keeps_date": row["counted_quantity"] is not None and not announces_features(cache),
     }

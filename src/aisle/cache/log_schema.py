@@ -101,6 +101,7 @@ CREATE TABLE log (
 CREATE INDEX log_at ON log (at);
 CREATE INDEX log_listed ON log (at, app_user_name, product_number) WHERE {IS_LISTED_SQL};
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
+CREATE INDEX log_late ON log (product_number, at) WHERE raw ->> 'source' = '{LATE_SOURCE}';
 CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {HAS_REASON_SQL};
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDO_MARK}');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
@@ -128,18 +129,6 @@ CREATE INDEX difference_product ON difference (product_number);
 CREATE INDEX difference_number ON difference (number_name) WHERE number_name <> '';
 CREATE INDEX difference_moment ON difference (moment_name) WHERE moment_name <> '';
 CREATE INDEX difference_unpriced ON difference (product_number) WHERE priced = 0;
-CREATE TABLE difference_tally (n INTEGER NOT NULL, worth REAL NOT NULL);
-INSERT INTO difference_tally VALUES (0, 0);
-CREATE TRIGGER difference_in AFTER INSERT ON difference BEGIN
-  UPDATE difference_tally SET n = n + 1, worth = worth + new.worth;
-END;
-CREATE TRIGGER difference_out AFTER DELETE ON difference WHEN old.is_settled = 0 BEGIN
-  UPDATE difference_tally SET n = n - 1, worth = iif(n > 1, worth - old.worth, 0);
-END;
-CREATE TRIGGER difference_on AFTER UPDATE OF worth, is_undone, is_superseded ON difference BEGIN
-  UPDATE difference_tally SET n = n + old.is_settled - new.is_settled,
-    worth = worth - iif(old.is_settled, 0, old.worth) + iif(new.is_settled, 0, new.worth);
-END;
 CREATE TABLE loss (
   key TEXT PRIMARY KEY,
   at TEXT NOT NULL,

@@ -14,7 +14,7 @@ import apsw
 
 from aisle.cache.log_and_difference_writer import entry_identity
 from aisle.cache.log_entry_rows import local_rows, log_row
-from aisle.cache.log_schema import COUNT_MARK, UNDO_MARK
+from aisle.cache.log_schema import COUNT_MARK, LATE_SOURCE, UNDO_MARK
 from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.superseded_counts import counts_of_product, have_common_pool, taken_back
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_REFUSED, OUTCOME_RESOLVED
@@ -36,6 +36,14 @@ AND (?4 = 0 OR CAST(ifnull(raw ->> 'stock_pool', 0) AS INTEGER) IN (0, ?4))
 AND ifnull(raw ->> 'customer_order_number', '') = '' ORDER BY at DESC LIMIT 1
 """  # noqa: S608 - a word of our own
 """The last count of these free goods before a time."""
+_LATE_ENTRIES_BEFORE = f"""
+SELECT key, at, raw FROM log INDEXED BY log_late
+WHERE product_number = ? AND at < ? AND raw ->> 'source' = '{LATE_SOURCE}'
+"""  # noqa: S608 - a word of our own
+_COUNTS_BEFORE = """
+SELECT key, at, raw FROM log INDEXED BY log_counted
+WHERE product_number = ? AND at < ? AND instr(raw, '"counted_quantity"')
+"""
 _UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
 _LOCAL_UNDO_ENTRIES = f"""
 SELECT * FROM operation INDEXED BY operation_logs
@@ -186,6 +194,33 @@ def unused_count_before(cache: apsw.Connection, row: EntryRow) -> Decimal | None
         return None
     before = dict(fetch(cache, _COUNT_BEFORE, row["product_number"], row["at"], row["location_code"], row["pool"]))
     return next((to_decimal(before[key]) for key in taken_back(cache, before)), None)
+
+
+def absorbed_by(cache: apsw.Connection, row: EntryRow, undone: set[str]) -> Decimal:
+    """Return what the service took back of late messages because of a count; after its undo they change the stock.
+
+    What counts before it absorbed stays so, and so do counts.
+    """
+    if row["counted_quantity"] is None:
+        return Decimal(0)
+    late = _same_goods_before(cache, _LATE_ENTRIES_BEFORE, row)
+    counts = _same_goods_before(cache, _COUNTS_BEFORE, row) if late else []
+    before = max((each["at"] for each in counts if not is_undone(each, undone)), default="")
+    moments = {each["at"] for each in counts}
+    absorbed = (each["difference"] for each in late if each["at"] >= before and each["at"] not in moments)
+    return sum((each or Decimal(0) for each in absorbed), Decimal(0))
+
+
+def _same_goods_before(cache: apsw.Connection, query: str, row: EntryRow) -> list[EntryRow]:
+    """Return the entries of a query that are of the same goods and earlier."""
+    found = fetch(cache, query, row["product_number"], row["at"])
+    rows = (log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found)
+    place = row["location_code"].casefold()
+    return [
+        each
+        for each in rows
+        if each["location_code"].casefold() == place and have_common_pool(row["pool"], each["pool"])
+    ]
 
 
 def _entries_of_moment(outbox: apsw.Connection, moment: str) -> list[EntryRow]:

@@ -103,7 +103,7 @@ class BoardFilter(NamedTuple):
 
     @property
     def is_late(self) -> bool:
-        """True if it leaves the unpicked orders that are overdue; their counts are stored by day."""
+        """True if it leaves the unpicked orders that are overdue; an index counts them."""
         late = BoardFilter(STATUSES_TO_PICK, due_before=self.due_before, sort=self.sort)
         return bool(self.due_before) and self._replace(is_descending=False) == late
 
@@ -188,12 +188,9 @@ _END_KEYS = dict.fromkeys(SORT_COLUMNS, _LAST_TEXT) | {"age": _LAST_NUMBER, "pro
 
 _COUNT_SHORT_LINES = f"SELECT count(*) {_SHORT_LINES_SQL} AND order_number = ?"
 
-_COUNT_DUE_DAYS = """
-SELECT ifnull(sum(n), 0) FROM due_tally WHERE status IN (SELECT value FROM json_each(?)) AND day < ?
-"""
-_COUNT_DUE_TODAY = """
-SELECT count(*) FROM orders INDEXED BY orders_pickup
-WHERE pickup > ? AND pickup < ? AND status IN (SELECT value FROM json_each(?))
+_COUNT_LATE = """
+SELECT count(*) FROM orders INDEXED BY orders_status
+WHERE status IN (SELECT value FROM json_each(?)) AND pickup < ? AND pickup <> ?
 """
 
 
@@ -342,15 +339,14 @@ class OrderBoard:
         return self.filtered_list(context, parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})).total
 
     def _count_late(self, context: QueryContext, late_filter: BoardFilter) -> int:
-        """Return the number of unpicked orders that are overdue; whole days come from stored counts."""
-        day, waiting = late_filter.due_before[:10], to_text(list(STATUSES_TO_PICK))
-        ((before,),) = fetch(context.cache, _COUNT_DUE_DAYS, waiting, day)
-        ((today,),) = fetch(context.cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
+        """Return the number of unpicked orders that are overdue. One of today without a time is not."""
+        due, waiting = late_filter.due_before, to_text(list(STATUSES_TO_PICK))
+        ((cached,),) = fetch(context.cache, _COUNT_LATE, waiting, due, due[:10])
         change = sum(
             matches(order.now, late_filter) - matches(order.cached, late_filter)
             for order in self._pending_orders.values()
         )
-        return int(before) + int(today) + change
+        return int(cached) + change
 
     def _refresh(self, context: QueryContext) -> None:
         stamp = (*context.overlay.revision(), context.cache_version, id(context.cache))

@@ -26,7 +26,8 @@ from aisle.jobs.job import Args
 from aisle.jobs.store_time import to_utc_text
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
-from aisle.outbox.stored_reasons import reason_of_operation, store_text
+from aisle.outbox.stored_reasons import reason_of_operation
+from aisle.stored_messages import store_text
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import OrderHistoryRow, OrderOutcomesRow

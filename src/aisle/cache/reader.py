@@ -9,14 +9,14 @@ catalogue, and without a cache file (then nothing is known).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import Any
 
 import apsw
 
 from aisle.cache.code_queries import find_candidates
-from aisle.cache.list_window import QueryResult, WindowRows
+from aisle.cache.list_window import QueryResult, SortedList, WindowRows
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import find_query
@@ -60,8 +60,10 @@ class CacheReader:
         try:
             found = open_for_reading(self._store_folder.folder)
         except StorageError as error:
-            found = self._cache if not self._has_file else empty_cache()
-            self._has_file, self.is_outdated = False, error.kind == "newer"
+            self.is_outdated = error.kind == "newer"
+            if not self._has_file:
+                return self._cache
+            found, self._has_file = empty_cache(), False
         else:
             self._has_file, self.is_outdated = True, False
             self._file = file_id(self._store_folder.cache)
@@ -120,14 +122,13 @@ class CacheReader:
 
         if not args.get("order_by") or args["order_by"] in query.sorts:
             return read(args)
-        from aisle.cache.list_window import read_sorted  # rarely needed
-
-        return read_sorted(read, args)
+        stamp = name, self.cache_version(), self.context.overlay.revision()
+        return self.context.keep(SortedList).window(read, args, stamp)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """Hold the cache as it stands, so that all reads inside are of one moment."""
-        with self._cache:
+        """Hold the cache as it stands, so that all reads inside are of one moment, unless the cache is replaced."""
+        with suppress(apsw.ConnectionClosedError), self._cache:
             yield
 
     def _version(self) -> int:

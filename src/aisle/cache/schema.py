@@ -61,15 +61,6 @@ CREATE TRIGGER {name}_on AFTER UPDATE OF {column} ON {table} WHEN {changed} BEGI
 """
 
 
-def _due_count_trigger(row: str, change: int) -> str:
-    """Return the SQL that adds an unpicked order to the count of its day, or subtracts it; a count of 0 has no row."""
-    added = f"""INSERT INTO due_tally SELECT {row}.status, substr({row}.pickup, 1, 10), {change}
-  WHERE {row}.status IN ('open', 'partial') ON CONFLICT DO UPDATE SET n = n + excluded.n;"""
-    cleanup = f"""
-  DELETE FROM due_tally WHERE status = {row}.status AND day = substr({row}.pickup, 1, 10) AND n = 0;"""  # noqa: S608
-    return added + (cleanup if change < 0 else "")
-
-
 ORDER_TABLES = f"""
 CREATE TABLE orders (
   id INTEGER PRIMARY KEY,
@@ -138,28 +129,11 @@ CREATE TABLE order_audit (
   read_began REAL NOT NULL,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE due_tally (
-  status TEXT NOT NULL,
-  day TEXT NOT NULL,
-  n INTEGER NOT NULL,
-  PRIMARY KEY (status, day)
-) WITHOUT ROWID;
 {_tally("status_tally", "status", "orders")}
-CREATE TRIGGER due_in AFTER INSERT ON orders WHEN new.status IN ('open', 'partial') BEGIN
-  {_due_count_trigger("new", 1)}
-END;
-CREATE TRIGGER due_out AFTER DELETE ON orders WHEN old.status IN ('open', 'partial') BEGIN
-  {_due_count_trigger("old", -1)}
-END;
-CREATE TRIGGER due_on AFTER UPDATE OF status, pickup ON orders
-WHEN new.status <> old.status OR new.pickup <> old.pickup BEGIN
-  {_due_count_trigger("old", -1)}
-  {_due_count_trigger("new", 1)}
-END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 44
+SCHEMA_VERSION = 45
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -181,6 +155,7 @@ CHANGE_TOPICS = (
     "delivery",
     "recount",
     "assignment",
+    "absent",
 )
 """Topics of the change feed."""
 
@@ -287,10 +262,6 @@ CREATE TABLE negative_stock (
   PRIMARY KEY (id, n)
 ) WITHOUT ROWID;
 CREATE INDEX negative_stock_list ON negative_stock (name, product_number, n, location_code, quantity);
-CREATE TABLE negative_stock_tally (n INTEGER NOT NULL);
-INSERT INTO negative_stock_tally VALUES (0);
-CREATE TRIGGER negative_stock_in AFTER INSERT ON negative_stock BEGIN UPDATE negative_stock_tally SET n = n + 1; END;
-CREATE TRIGGER negative_stock_out AFTER DELETE ON negative_stock BEGIN UPDATE negative_stock_tally SET n = n - 1; END;
 CREATE TRIGGER product_named AFTER UPDATE OF name ON product WHEN new.name <> old.name BEGIN
   UPDATE negative_stock SET name = new.name WHERE id = new.id;
 END;

@@ -63,7 +63,7 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
 
     `read_began`: time at which its read began; operations confirmed before then are included already.
     """
-    without_source_by_line: dict[tuple[str, Any], Decimal] = {}
+    without_source: dict[tuple[Any, ...], Decimal] = {}
     counted: dict[tuple[str, int], str] = {}
     for operation in operations:
         counted |= _counts_of(operation, product)
@@ -82,8 +82,9 @@ def apply_to_stock(stock: Row, product: str, operations: Iterable[Operation], re
                 )
         for line in _picked_lines(operation):
             if str(line.get("product_number")) == product:
-                key = (str(operation.body["orders"].get("order_number")), line.get("line_number"))
-                without_source_by_line[key] = _apply_pick(stock, line, without_source_by_line.get(key, Decimal(0)))
+                order, code = operation.body["orders"].get("order_number"), line.get("preferred_location_code")
+                key = order, line.get("line_number"), code
+                without_source[key] = _apply_pick(stock, line, without_source.get(key, Decimal(0)))
     return stock
 
 
@@ -189,7 +190,7 @@ def _picked_lines(operation: Operation) -> Sequence[LineUpdate]:
 def _apply_pick(stock: Row, line: LineUpdate, without_source: Decimal) -> Decimal:
     """Apply a pick to its location, as far as that has stock; goods put back return there.
 
-    Return the quantity of the line picked beyond the location's stock; goods put back reduce it first.
+    Return the quantity of the line picked there beyond the location's stock; goods put back reduce it first.
     """
     code, picked = str(line.get("preferred_location_code") or ""), picked_change(line)
     entry = next((each for each in stock.get("store_locations") or () if each.get("store_location_code") == code), None)
@@ -267,7 +268,7 @@ def _apply_movement(stock: Row, item: Row, *, has_left: bool = False) -> None:
     target_pool = int(target.get("stock_pool") or 0)
     if has_left:
         pieces = [(pool or int(to_decimal((entry or {}).get("default_stock_pool"))) or 1, quantity)]
-        _add_everywhere(stock, entry, pieces[0][0], quantity, pools_known)
+        _change_quantity(stock, entry, pieces[0][0], quantity, pools_known)
     target_entry = _find_or_add_entry(stock, str(target.get("location_code") or ""))
     for each, piece in pieces:
         if entry is not None:
@@ -330,17 +331,18 @@ def _apply_log_entry(stock: Row, item: Row, is_count: bool) -> None:
         if row.get(total) is None:
             row[total] = sum(found.values(), Decimal(0))
             return
-        if not pools_known.at_locations:
+        if entry is None or not pools_known.at_locations:
             pool = next(iter(found)) if len(found) == 1 else 0
-            _add_everywhere(stock, entry, pool, sum(found.values(), Decimal(0)) - to_decimal(row[total]), pools_known)
+            _change_quantity(stock, entry, pool, sum(found.values(), Decimal(0)) - to_decimal(row[total]), pools_known)
             return
+        row[f"stock_pool_{next(iter(found))}"] = row[total]  # so that all pools together replace it
     for pool, quantity in found.items():
         change = quantity - _quantity_in_pool(row, pool, entry is None) if is_count else quantity
-        _add_everywhere(stock, entry, pool, change, pools_known)
+        _change_quantity(stock, entry, pool, change, pools_known)
 
 
-def _add_everywhere(stock: Row, entry: Row | None, pool: int, change: Decimal, known: _PoolsKnown) -> None:
-    """Change the quantity in every place of the entry that states one."""
+def _change_quantity(stock: Row, entry: Row | None, pool: int, change: Decimal, known: _PoolsKnown) -> None:
+    """Change the quantity in total and at the location, as far as the entry states it."""
     if entry is not None:
         _add_quantity(entry, "stock_pool_", pool if known.at_locations else 0, change)
     if known.in_total:

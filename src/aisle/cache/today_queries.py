@@ -158,8 +158,8 @@ def work_by_hour(context: QueryContext, args: Args) -> QueryResult[TodayHoursRow
                 )
     names = names_by_user(cache)
     rows: list[TodayHoursRow] = [
-        {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
-        for (user, local_users), by_hour in found.items()
+        {"user": user, "name": str(names.get(user) or user), "is_here": is_local, "hours": by_hour}
+        for (user, is_local), by_hour in found.items()
     ]
     total = {row["user"]: sum(sum(kinds.values()) for kinds in row["hours"].values()) for row in rows}
     rows.sort(key=lambda row: (-total[row["user"]], row["name"]))

@@ -25,7 +25,6 @@ from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import OUTBOX, REFUSAL, REQUEST
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Args
-from aisle.jobs.stored_messages import LATER_COUNT, is_stored_message
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.effect_of_resolution import replacement_write
@@ -43,6 +42,7 @@ from aisle.outbox.operation_table import is_last_in_lanes
 from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.reversals_of_refused import as_left
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
+from aisle.stored_messages import LATER_COUNT, is_stored_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import (

@@ -30,8 +30,8 @@ from aisle.tui.message_text import MessageWriter, length_count
 if TYPE_CHECKING:
     from aisle.cli.options import SettingValues
     from aisle.jobs.view import Msg
-    from aisle.session.profile_in_force import OpenedStore
     from aisle.session.session import Session
+    from aisle.session.switch_store import OpenedStore
 
 
 def run(setting_values: SettingValues, home: str | None = None) -> int:

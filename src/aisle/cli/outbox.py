@@ -37,10 +37,11 @@ from aisle.outbox.operation_record import Operation, user_of_principal
 from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, request_read
 from aisle.outbox.replay_after_restore import REPORTED
-from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_TOKEN
 from aisle.safe_text import clean
 from aisle.settings.setting_definitions import service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.stored_messages import stored_detail
 from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:

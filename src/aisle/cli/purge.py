@@ -21,10 +21,10 @@ from aisle.outbox.retention_and_archive import (
     JOURNAL_DAYS,
     OPERATION_DAYS,
     Retention,
+    archive_batch,
     archive_path,
     delete_archived_events,
     open_archive,
-    tidy,
 )
 from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db import parse_database_url
@@ -128,7 +128,7 @@ def _outbox(folder: Path, now: float, kept: Retention) -> int:
     if not (folder / "outbox.db").exists():
         return deleted
     with closing(open_outbox(folder)) as outbox:
-        while moved := tidy(folder, outbox, now, kept):
+        while moved := archive_batch(folder, outbox, now, kept):
             deleted += moved
     return deleted
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aisle.jobs.list_problem_messages import list_name as list_message
-from aisle.jobs.stored_messages import DETAIL_ARGUMENT, read_message
 from aisle.outbox.stored_reasons import DUPLICATE_KEY
+from aisle.stored_messages import DETAIL_ARGUMENT, read_message
 from aisle.tui.message_text import MessageWriter
 
 if TYPE_CHECKING:

@@ -37,10 +37,11 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import LinkState
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS, request_read
-from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_TOKEN
 from aisle.safe_text import clean
 from aisle.settings.setting_definitions import EMBEDDED
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.stored_messages import stored_detail
 
 T = TypeVar("T")
 
@@ -226,7 +227,7 @@ class SyncStatus(NamedTuple):
         else:
             is_read = link.state in ("live", "partial") and progress.is_idle
         sendable = self.outbox.sendable()
-        return is_read and now - link.age_s >= self.began_at and not (sendable or self.outbox.interrupted())
+        return is_read and now - link.age_s >= self.began_at and not (sendable or self.outbox.left_sending())
 
 
 def _sync_by_leader(store_folder: StoreFolder, *, full: bool) -> None:

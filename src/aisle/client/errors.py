@@ -93,11 +93,11 @@ class InvalidResponse(ClientError, ContractError):
 
 
 class ResponseTooLong(InvalidResponse):
-    """Response longer than MAX_RESPONSE_BYTES, of which reading was stopped."""
+    """Response that is too long to be read, or whose JSON would need too much memory."""
 
 
 class TooManyRows(InvalidResponse):
-    """List with more rows than are read; those of its last page were used."""
+    """List with more rows than are read; those of its last page are not returned."""
 
 
 class PagingLoop(InvalidResponse):

@@ -1,4 +1,4 @@
-"""Response of the service, before it is judged."""
+"""Response of the service, before it is judged, and the memory that its JSON may need."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-MAX_VALUES = 1_000_000
-MAX_CONTAINERS = 250_000
 MAX_JSON_MEMORY = 64 << 20
 """Bytes of memory that the text and the values of a body may need."""
 _SMALL = 1 << 20
@@ -52,22 +50,18 @@ class Response(NamedTuple):
     def json(self) -> Any:
         """Return the body as JSON.
 
-        Raise ValueError if it is none, has too many values or needs too much memory, or contains NaN or Infinity.
+        Raise ValueError if it is none or contains NaN or Infinity, TooMuchMemory if it needs too much.
         """
-        check_shape(self.content)
+        check_memory(self.content)
         if self.content[:1] in (b"{", b"[") and self.content[1:2] != b"\0":  # UTF-8, as nearly always
             return _DECODER.decode(self.content.decode("utf-8", "surrogatepass"))
         return json.loads(self.content, parse_constant=_refuse_constant)
 
 
-def check_shape(content: bytes) -> None:
-    """Raise ValueError if JSON has more values than a list can have, TooMuchMemory if they need too much memory."""
-    if len(content) > _SMALL:
-        containers = content.count(b"[") + content.count(b"{")
-        if containers > MAX_CONTAINERS or containers + content.count(b",") > MAX_VALUES:
-            raise ValueError(f"it has more than {MAX_VALUES:,} values, or {MAX_CONTAINERS:,} lists and objects")
-        if memory_needed(content) > MAX_JSON_MEMORY:
-            raise TooMuchMemory(f"it would need more than {MAX_JSON_MEMORY >> 20} MiB of memory")
+def check_memory(content: bytes) -> None:
+    """Raise TooMuchMemory if JSON needs more than `MAX_JSON_MEMORY`."""
+    if len(content) > _SMALL and memory_needed(content) > MAX_JSON_MEMORY:
+        raise TooMuchMemory(f"it would need more than {MAX_JSON_MEMORY >> 20} MiB of memory")
 
 
 def memory_needed(content: bytes) -> int:

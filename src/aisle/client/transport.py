@@ -59,9 +59,10 @@ _MAX_LENGTH_DIGITS = 20
 
 
 class Timeouts(NamedTuple):
-    """Timeouts in seconds, per socket operation; `total` limits a whole call, also if the response arrives slowly.
+    """Timeouts in seconds, per socket operation.
 
-    The head of a response has to end within `read`, however many interim responses (1xx) come before.
+    `total` limits a call from its connection on, also if the response arrives slowly. It begins anew once another long
+    response has been read.
     """
 
     connect: float = 3.0
@@ -154,13 +155,12 @@ class HttpSender:
         lane = self._writes if write else self._reads
         async with lane.slots:
             try:
-                async with asyncio.timeout(self.timeouts.total) as whole, _HeadTimeout(self.timeouts.read) as head:
-                    response = await lane.transport(self).handle_async_request(
-                        self._request(method, target, headers, body, head)
-                    )
+                async with asyncio.timeout(self.timeouts.total) as whole:
+                    request = self._request(method, target, headers, body)
+                    response = await lane.transport(self).handle_async_request(request)
                     try:
                         async with AsyncExitStack() as held:
-                            content = await _read_body(response, partial(held.enter_async_context, self._large))
+                            content = await _read_body(response, partial(self._begin_large, held, whole))
                     finally:
                         await response.aclose()
             except _NOT_SENT_ERRORS as error:
@@ -186,17 +186,19 @@ class HttpSender:
                 raise
         return Response(response.status_code, _lower_case_headers(response.headers), content)
 
-    def _request(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, head: _HeadTimeout
-    ) -> httpx.Request:
+    async def _begin_large(self, held: AsyncExitStack, whole: asyncio.Timeout) -> None:
+        """Wait until no other long response is being read, which is not the time of this one."""
+        whole.reschedule(None)
+        await held.enter_async_context(self._large)
+        whole.reschedule(asyncio.get_running_loop().time() + self.timeouts.total)
+
+    def _request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Request:
         raw = [
             *_DEFAULT_HEADERS,
             *((name.encode(), value.encode()) for name, value in headers.items()),
         ]  # UTF-8, for names
         url = self._url(self.base_url + target)
-        return httpx.Request(
-            method, url, headers=raw, content=body, extensions=self._extensions | {"trace": head.trace}
-        )
+        return httpx.Request(method, url, headers=raw, content=body, extensions=self._extensions)
 
     async def certificate_until(self) -> float | None:
         """See `Client.certificate_until`."""
@@ -212,31 +214,6 @@ class HttpSender:
         """Close all connections."""
         await self._reads.aclose()
         await self._writes.aclose()
-
-
-class _HeadTimeout:
-    """Timeout of the head of a response, from the end of its request."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._timeout = asyncio.timeout(None)
-
-    async def __aenter__(self) -> _HeadTimeout:
-        await self._timeout.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        try:
-            await self._timeout.__aexit__(*error)
-        except TimeoutError:
-            raise TimeoutError(f"only interim responses, or part of one, in {self._seconds:g} s") from None
-
-    async def trace(self, event: str, info: Mapping[str, object]) -> None:
-        """Start and stop the timeout. See the extension `trace` of httpx."""
-        if event.endswith("receive_response_headers.started"):
-            self._timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
-        elif event.endswith("receive_response_headers.complete"):
-            self._timeout.reschedule(None)
 
 
 async def _read_body(response: httpx.Response, begin_large: Callable[[], Awaitable[object]]) -> bytes:

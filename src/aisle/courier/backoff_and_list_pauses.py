@@ -21,7 +21,7 @@ def backoff_s(tries: int, random_fraction: float, first: float = 1.0, longest: f
 ORDER_READS = "order"
 """Name of reads of single orders, for `ListBackoffs`."""
 
-LOOKUPS = "looks"
+LOOKUPS = "lookups"
 """Name of lookups of operations in doubt, for `ListBackoffs`."""
 
 
@@ -40,13 +40,13 @@ class ListBackoffs:
         self._paused_until: dict[str, float] = {}
 
     def record_rate_limit(self, name: str, retry_after_s: float | None, now: float) -> bool:
-        """Count a rate limit of this list. Return True if the list alone is paused from now on."""
+        """Count a rate limit of this list. Return whether the list alone is paused from now on."""
         if not name:
             return False
         repeats = self._repeats[name] = self._repeats.get(name, 0) + 1
         if repeats < MIN_REPEATS:
             return False
-        pause_s = min(_MAX_BACKOFF_S, _MIN_BACKOFF_S * 2.0 ** min(repeats - MIN_REPEATS, 16))
+        pause_s = backoff_s(repeats - MIN_REPEATS + 1, 1.0, _MIN_BACKOFF_S, _MAX_BACKOFF_S)
         self._paused_until[name] = now + min(max(pause_s, retry_after_s or 0.0), _MAX_BACKOFF_S)
         return True
 
@@ -55,7 +55,7 @@ class ListBackoffs:
         return self._paused_until.get(name, 0.0)
 
     def is_paused(self, name: str, now: float) -> bool:
-        """Return True if this list is paused now."""
+        """Return whether this list is paused now."""
         return now < self.paused_until(name)
 
     def clear(self, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, NotSent, TransportError, Unauthorized, status_error
@@ -19,21 +19,21 @@ class OneRowRequest(NamedTuple):
     """Request for one row of a list."""
 
     operation: str
-    is_store_list: bool
-    """True for a list of one store; False for a list of the chain."""
+    store_in: Literal["path", "query", "nowhere"]
+    """Where a request names the store."""
     query: dict[str, QueryValue]
 
 
 ONE_ROW_REQUESTS = {
-    "headers": OneRowRequest("list-customer-orders", True, {"page_size": 1}),
-    "lines": OneRowRequest("list-customer-orders", True, {"page_size": 1, "show_lines": True}),
-    "stock": OneRowRequest("list-store-products-stock", True, {"page_size": 1}),
-    "locations": OneRowRequest("list-locations", True, {"page_size": 1}),
-    "deliveries": OneRowRequest("list-deliveries", True, {"page_size": 1}),
-    "receipts": OneRowRequest("list-store-receipts", True, {"page_size": 1, "receipt_type": 1}),
-    "logs": OneRowRequest("list-store-product-logs", True, {"page_size": 1}),
-    "products": OneRowRequest("list-products", False, {"page_size": 1}),
-    "stores": OneRowRequest("list-stores", False, {"page_size": "1"}),
+    "headers": OneRowRequest("list-customer-orders", "path", {"page_size": 1}),
+    "lines": OneRowRequest("list-customer-orders", "path", {"page_size": 1, "show_lines": True}),
+    "stock": OneRowRequest("list-store-products-stock", "query", {"page_size": 1}),
+    "locations": OneRowRequest("list-locations", "path", {"page_size": 1}),
+    "deliveries": OneRowRequest("list-deliveries", "query", {"page_size": 1}),
+    "receipts": OneRowRequest("list-store-receipts", "path", {"page_size": 1, "receipt_type": 1}),
+    "logs": OneRowRequest("list-store-product-logs", "query", {"page_size": 1}),
+    "products": OneRowRequest("list-products", "nowhere", {"page_size": 1}),
+    "stores": OneRowRequest("list-stores", "nowhere", {"page_size": "1"}),
 }
 """Requests by the names that a sync uses for the lists."""
 
@@ -47,9 +47,8 @@ CHECKED_LISTS = ("headers", "stock", "locations", "deliveries")
 async def send_one_row_request(client: Client, name: str, store: str) -> Response:
     """Request one row of a list once, and return the response whatever its status. Raise ClientError."""
     request = ONE_ROW_REQUESTS[name]
-    in_path = any(param.name == "store_number" for param in get_operation(request.operation).params_in("path"))
-    path = {"store_number": store} if request.is_store_list and in_path else {}
-    query = request.query if in_path or not request.is_store_list else {**request.query, "store_number": store}
+    path = {"store_number": store} if request.store_in == "path" else {}
+    query = {**request.query, "store_number": store} if request.store_in == "query" else request.query
     return await client.request(request.operation, path=path, query=query)
 
 

@@ -53,7 +53,7 @@ class ClockSkew:
         self._min_difference = difference if self._min_difference is None else min(self._min_difference, difference)
 
     def _is_confirmed(self, difference: float) -> bool:
-        """Return True if a difference counts; forget all others if two in a row contradict them."""
+        """Return whether a difference counts; forget all others if two in a row contradict them."""
         known, doubtful, self._doubtful = self._smallest, self._doubtful, None
         if known is None or abs(difference - known) <= _SURE_WITHIN_S:
             return True
@@ -94,11 +94,11 @@ class SteadyClock:
         self._wall = wall
         self._monotonic = monotonic or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
         self.boot_id = boot_id or _read_boot_id()
-        self.offset = self._wall() - self._monotonic()
+        self.host_started_at = self._wall() - self._monotonic()
         """Start of the host in seconds since 1970, by the wall clock when this clock was made."""
 
     def __call__(self) -> float:
-        return self._monotonic() + self.offset
+        return self._monotonic() + self.host_started_at
 
     def adjusted(self) -> SteadyClock:
         """Return a clock of the same kind, set to the host's present time."""
@@ -118,7 +118,7 @@ def to_steady_clock(clock: Callable[[], float]) -> Callable[[], float]:
 
 
 def has_jumped(clock: Callable[[], float]) -> bool:
-    """Return True if the courier has to restart because its clock was set."""
+    """Return whether the courier has to restart because its clock was set."""
     return isinstance(clock, SteadyClock) and clock.has_jumped
 
 

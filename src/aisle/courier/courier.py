@@ -17,30 +17,29 @@ from typing import NamedTuple, Self
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, RandomSource
-from aisle.courier.disk_log import DiskLog
 from aisle.courier.link_state import SYNCING, LinkLog, LinkStatus, ServiceLink
 from aisle.courier.maintenance import Maintenance, release_memory
 from aisle.courier.notify import Notifier
-from aisle.courier.operator_notices import Notice, OperatorNotices
+from aisle.courier.operator_notices import DiskLog, Notice, OperatorNotices
+from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
+from aisle.courier.pull.continuous_sync import ContinuousSync
 from aisle.courier.pull.full_sync import FullSync
-from aisle.courier.pull.ordered_cache_writes import CacheUpdate, ReadSequence
 from aisle.courier.pull.read_timetable import PullIntervals
-from aisle.courier.pull.reads_between_full_syncs import ContinuousSync
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import SyncProgress
-from aisle.courier.push.checks_before_send import PrePushChecks
+from aisle.courier.push.decide_after_send import PushCallbacks
 from aisle.courier.push.immediate_requests import ImmediateRequests
 from aisle.courier.push.outgoing_request import PushSettings
-from aisle.courier.push.push_callbacks import PushCallbacks
+from aisle.courier.push.pre_push_checks import PrePushChecks
 from aisle.courier.push.push_loop import PushLoop
 from aisle.courier.push.read_arrival_evidence import Lookup
-from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
+from aisle.courier.push.reconciler import Reconciler, ReconcilerCallbacks
 from aisle.courier.push.undo_as_booked import UndoAsBooked
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.service_features import Features, parse_features
 from aisle.courier.shift_times_after_clock_jump import apply_clock_jump
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import topics_of_operation
 from aisle.courier.wake_event import Sleep
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
@@ -63,7 +62,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CONFIRMED
 from aisle.outbox.read_and_immediate_requests import take_read_requests
-from aisle.outbox.stored_reasons import StoredMessage
+from aisle.stored_messages import StoredMessage
 
 _RESTART_PAUSE_S = 5.0
 """Seconds before a loop that failed is started again."""
@@ -191,7 +190,7 @@ class Courier:
             self.store_folder.store,
             operator_notices=self.operator_notices,
             notify=self.notify,
-            clock=runtime.clock,
+            now=runtime.clock,
         )
         self.full_sync = FullSync(
             self.single_reads, self.link, self.operator_notices, sleep=runtime.sleep, list_backoffs=self.list_backoffs
@@ -202,7 +201,7 @@ class Courier:
             self.outbox,
             self.link,
             self.operator_notices,
-            on_unconfirmed=lambda op_id: self.continuous_sync.forget(self.outbox.get(op_id)),
+            on_unconfirmed=lambda op_id: self.continuous_sync.read_queue.read_backs.discard(op_id),
             clock=runtime.clock,
         )
         self.continuous_sync = ContinuousSync(
@@ -215,7 +214,7 @@ class Courier:
             on_restore=self._on_restore,
             find_lost=self._has_lost_operations,
             known_keys=self.restore_recovery.recent_keys,
-            on_order_read=lambda number, rows, spoken_for: self.reconciler.check_read_back(number, rows, spoken_for),
+            on_order_read=lambda number, rows, op_ids: self.reconciler.check_read_back(number, rows, op_ids),
             sleep=runtime.sleep,
             intervals=self._intervals,
             list_backoffs=self.list_backoffs,
@@ -231,7 +230,7 @@ class Courier:
             self.outbox,
             self.observations,
             self.link,
-            ReconcilerEvents(
+            ReconcilerCallbacks(
                 self._on_found,
                 self._on_needs_person,
                 self._on_not_applied,
@@ -303,7 +302,8 @@ class Courier:
             self._outbox_db,
             client,
             self.link,
-            assignments=self.single_reads.assignment_reader,
+            cached_assignments=self.cache.assignment_ids,
+            read_assignments=self.single_reads.assignment_reader.read,
             token_store=self.token_store,
             notify=lambda: self.notify([REQUEST]),
             clock=runtime.clock,
@@ -444,7 +444,7 @@ class Courier:
         self._reread_everything()
 
     async def _has_lost_operations(self) -> bool:
-        """Return True if the service has lost operations. Needed where the cache cannot show it."""
+        """Return whether the service has lost operations. Needed where the cache cannot show it."""
         is_lost = await self.restore_recovery.check_once()
         if is_lost:
             self._reread_everything()
@@ -459,8 +459,8 @@ class Courier:
         self._notify_state_change(LINK)
 
     def _on_not_applied(self, op: Operation, reason: StoredMessage) -> None:
-        self.continuous_sync.forget(op)
-        self.operator_notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.continuous_sync.read_queue.read_backs.discard(op.op_id)
+        self._add_notice("{}:", op, reason)
         self._notify_state_change(REFUSAL)
         self.reconciler.wake_event.set()
 
@@ -473,26 +473,25 @@ class Courier:
         self._notify_state_change()
 
     def _on_needs_person(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_notices.add(f"A person has to resolve {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self._add_notice("A person has to resolve {}:", op, reason)
         self._notify_state_change(REFUSAL)
 
     def _on_refused(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
-        self.continuous_sync.request_read(topics_of_operation(op))
+        self._add_notice("The service refused {}:", op, reason)
         self._notify_state_change(REFUSAL)
+        self.continuous_sync.request_read(topics_of_operation(op))
 
     def _on_replay_delayed(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_notices.add(
-            f"The service does not take {op.operation} {op.op_id} ({' '.join(op.lanes)}) again yet:", reason
-        )
+        self._add_notice("The service does not take {} again yet:", op, reason)
 
     def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
-        self.operator_notices.add(
-            f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", reason
-        )
-        self.continuous_sync.request_read(topics_of_operation(op))
+        self._add_notice("Nobody knows whether {} arrived:", op, reason)
         self._notify_state_change(REFUSAL)
+        self.continuous_sync.request_read(topics_of_operation(op))
         self.reconciler.wake_event.set()
+
+    def _add_notice(self, text: str, op: Operation, reason: StoredMessage) -> None:
+        self.operator_notices.add(text.format(f"{op.operation} {op.op_id} ({' '.join(op.lanes)})"), reason)
 
     def _notify_state_change(self, *topics: str) -> None:
         """Notify sessions that an operation changed state.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from aisle.courier.clock_skew_and_steady_clock import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
-from aisle.courier.link_state import REFUSED
+from aisle.courier.link_state import TOKEN_REFUSED
 from aisle.courier.maintenance import HEARTBEAT_S
 from aisle.courier.operator_notices import MAX_NOTICES, Notice
 from aisle.courier.pull.read_timetable import PullIntervals
@@ -130,11 +130,11 @@ class Leadership:
             self.courier.wake()
 
     def _yields_to_token(self, offer: str) -> bool:
-        """Return True if another token may work where this courier's is refused. Never for an older program."""
+        """Return whether another token may work where this courier's is refused. Never for an older program."""
         version, _, path = offer.partition(" ")
         leader = self.lock.read_leader()
         is_another = leader is not None and path != leader.token_file
-        return is_another and self.courier.link.state == REFUSED and not is_newer(self.version, version)
+        return is_another and self.courier.link.state == TOKEN_REFUSED and not is_newer(self.version, version)
 
     def _check_parent_pipe(self, parent_pipe: int) -> None:
         """End the term if the pipe is closed: it becomes readable only when its other end closes."""
@@ -216,22 +216,6 @@ def run_process(store_folder: StoreFolder, connect: ClientFactory, lock: LeaderL
     asyncio.run(
         lead(store_folder, connect, lock, options._replace(parent_pipe=parent_pipe_fd(), on_start=_prepare_process))
     )
-
-
-async def run_courier(
-    store_folder: StoreFolder,
-    connect: ClientFactory,
-    options: LeaderOptions = LeaderOptions(),  # noqa: B008 - a tuple
-) -> int:
-    """Run the courier of this store until it has to stop. Return the exit status, 0 also if another process leads.
-
-    Raise StorageError, also when a newer program has used these files, and SettingsError.
-    """
-    lock = LeaderLock(store_folder.lock)
-    this_process = Leader(os.getpid(), options.version, options.runtime.clock(), options.token_file)
-    if await become_leader(lock, store_folder, this_process, options.runtime.sleep):
-        await lead(store_folder, connect, lock, options)
-    return 0
 
 
 async def lead(

@@ -23,14 +23,14 @@ from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.request_failure_messages import reason_of
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
-from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
+from aisle.stored_messages import NO_MESSAGE, StoredMessage
 
 LIVE = "live"
 SYNCING = "syncing"
 PARTIAL = "partial"
 """State: everything is read, except lists that cannot be."""
 OFFLINE = "offline"
-REFUSED = "refused"
+TOKEN_REFUSED = "refused"
 """State: the service responds, and refuses the token."""
 
 LINK_HEARTBEAT_S = 10.0
@@ -173,7 +173,7 @@ class ServiceLink:
     def record_refusal(self, reason: StoredMessage) -> None:
         """Record that the service refuses the token."""
         self._failures += 1
-        self._set_state(REFUSED, reason)
+        self._set_state(TOKEN_REFUSED, reason)
 
     def pause(self, seconds: float | None) -> None:
         """Pause requests for `seconds`, or for a backoff if None."""
@@ -215,7 +215,7 @@ def _is_list_response(response: Response) -> bool:
 
 
 def _is_from_service(response: Response) -> bool:
-    """Return True if the service sent this response; a gateway or captive portal sends HTML and announces nothing."""
+    """Return whether the service sent this response; a gateway or captive portal sends HTML and announces nothing."""
     return response.status == 204 or (response.is_success and response.content.lstrip()[:1] in (b"{", b"["))
 
 
@@ -248,7 +248,7 @@ class LinkLog:
 
 def _problem_of(status: LinkStatus) -> LinkProblem:
     """Return the kind of problem; empty if there is none."""
-    if status.state == REFUSED:
+    if status.state == TOKEN_REFUSED:
         return "token"
     if status.state != OFFLINE:
         return ""

@@ -65,7 +65,7 @@ class Maintenance:
 
     def archive_batch(self) -> int:
         """Move one batch of old rows out of the outbox, or out of the archive. Return the number of rows."""
-        return retention_and_archive.tidy(self.store_folder.folder, self.outbox, self.clock(), self.kept)
+        return retention_and_archive.archive_batch(self.store_folder.folder, self.outbox, self.clock(), self.kept)
 
     def checkpoint(self, *, truncate: bool = False) -> None:
         """Move both write-ahead logs into their databases. `truncate` empties the logs."""

@@ -1,4 +1,4 @@
-"""Notices for operators, also on changes of the link: the newest in memory, each passed on once."""
+"""Notices for operators, also on the link and a full disk: the newest in memory, each passed on once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
+from aisle.host.database import is_disk_full
 from aisle.safe_text import clean
+from aisle.stored_messages import NO_MESSAGE, StoredMessage
 from aisle.text_cells import ELLIPSIS
 
 MAX_NOTICES = 100
@@ -58,3 +59,37 @@ class OperatorNotices:
         self.recent.append(notice)
         if self._on_notice:
             self._on_notice(notice)
+
+
+QUIET_S = 60.0
+"""Seconds without a failure after which room counts: the rest of a full disk still takes small writes."""
+
+
+class DiskLog:
+    """Log of the errors that a full disk causes. `has_room` tells whether the disk takes more."""
+
+    def __init__(
+        self, operator_notices: OperatorNotices, clock: Callable[[], float], has_room: Callable[[], bool]
+    ) -> None:
+        self._operator_notices = operator_notices
+        self._clock = clock
+        self._has_room = has_room
+        self._full_since: float | None = None
+        self._failed_at = 0.0
+
+    def record(self, error: Exception) -> bool:
+        """Return whether the disk is full and the error comes of it. The first one is logged."""
+        if not is_disk_full(error):
+            return False
+        self._failed_at = self._clock()
+        if self._full_since is None:
+            self._full_since = self._failed_at
+            self._operator_notices.add("disk full")
+        return True
+
+    def check(self) -> None:
+        """Log that there is room again."""
+        if self._full_since is None or self._clock() - self._failed_at < QUIET_S or not self._has_room():
+            return
+        self._operator_notices.add(f"disk regained after {self._clock() - self._full_since:.0f} s")
+        self._full_since = None

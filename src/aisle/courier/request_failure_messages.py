@@ -8,7 +8,6 @@ from aisle.client.errors import (
     Forbidden,
     InvalidResponse,
     NotSent,
-    OutcomeUnknown,
     RateLimited,
     ServerError,
     StatusError,
@@ -17,7 +16,8 @@ from aisle.client.errors import (
     message_of,
 )
 from aisle.errors import SettingsError
-from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
+from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN
+from aisle.stored_messages import StoredMessage, store_message, store_text
 
 MAX_MESSAGE_LENGTH = 300
 """Characters of a service's message that are kept."""
@@ -32,20 +32,27 @@ def reason_of(result: Response | Exception) -> StoredMessage:
         return _reason_of_response(result)
     if isinstance(result, Forbidden) and (nearest := _nearest_store(result)):
         return store_message(NO_STORE, detail=nearest)
-    if isinstance(result, StatusError | UnsuccessfulResult):
-        message = result.message[:MAX_MESSAGE_LENGTH]
-        status = result.status if isinstance(result, StatusError) else 200
-        return store_text(message) if message else store_message("stored_reason.status_rejected", status=status)
-    detail = str(result)[:MAX_MESSAGE_LENGTH]
-    if isinstance(result, NotSent):
-        return store_message("stored_reason.not_reached", detail=detail)
-    if isinstance(result, InvalidResponse):
-        return store_message("stored_reason.unreadable", detail=detail)
-    if isinstance(result, OutcomeUnknown | TransportError | ClientError):
-        return store_message("stored_reason.no_answer", detail=detail)
-    if isinstance(result, SettingsError):
-        return store_message(NO_TOKEN, detail=detail)
-    return store_message("stored_reason.not_valid", detail=detail)
+    if isinstance(result, StatusError):
+        return _text_or_status(result.message, result.status)
+    if isinstance(result, UnsuccessfulResult):
+        return _text_or_status(result.message, 200)
+    found = (text_id for kind, text_id in _ID_BY_ERROR if isinstance(result, kind))
+    return store_message(next(found, "stored_reason.not_valid"), detail=str(result)[:MAX_MESSAGE_LENGTH])
+
+
+_ID_BY_ERROR = (
+    (NotSent, "stored_reason.not_reached"),
+    (InvalidResponse, "stored_reason.unreadable"),
+    (ClientError, "stored_reason.no_answer"),
+    (SettingsError, NO_TOKEN),
+)
+"""Message for each kind of error; the first that fits is taken."""
+
+
+def _text_or_status(message: str, status: int) -> StoredMessage:
+    """Return the service's own text; its status if it gave none."""
+    text = message[:MAX_MESSAGE_LENGTH]
+    return store_text(text) if text else store_message("stored_reason.status_rejected", status=status)
 
 
 def _nearest_store(refusal: Forbidden) -> str:
@@ -59,7 +66,7 @@ def _nearest_store(refusal: Forbidden) -> str:
 
 
 def is_service_refusal(error: Exception) -> bool:
-    """Return True if the service itself refused the request, so that the link needs no check."""
+    """Return whether the service itself refused the request, so that the link needs no check."""
     return (
         isinstance(error, StatusError)
         and not isinstance(error, ServerError | RateLimited)
@@ -69,29 +76,21 @@ def is_service_refusal(error: Exception) -> bool:
 
 def unread_reason(error: Exception) -> StoredMessage:
     """Return why a list could not be read: always with its status, and with the service's message if there is one."""
-    if isinstance(error, StatusError):
-        message = error.message[:MAX_MESSAGE_LENGTH]
-        if not Response(error.status, {}, error.content).is_json_object:
-            return store_message("stored_reason.status_unexpected", status=error.status)
-        return (
-            store_message("stored_reason.status_with_text", status=error.status, why=message)
-            if message
-            else reason_of(error)
-        )
-    return (
-        store_message("stored_reason.no_answer_in_time", detail=str(error)[:MAX_MESSAGE_LENGTH])
-        if isinstance(error, TransportError)
-        else reason_of(error)
-    )
+    if isinstance(error, TransportError):
+        return store_message("stored_reason.no_answer_in_time", detail=str(error)[:MAX_MESSAGE_LENGTH])
+    if not isinstance(error, StatusError):
+        return reason_of(error)
+    if not Response(error.status, {}, error.content).is_json_object:
+        return store_message("stored_reason.status_unexpected", status=error.status)
+    if message := error.message[:MAX_MESSAGE_LENGTH]:
+        return store_message("stored_reason.status_with_text", status=error.status, why=message)
+    return reason_of(error)
 
 
 def _reason_of_response(response: Response) -> StoredMessage:
     if not response.is_json_object:
         return store_message("stored_reason.status_unexpected", status=response.status)
-    if ended := _hand_over_by_other(response):
-        return ended
-    message = message_of(response)[:MAX_MESSAGE_LENGTH]
-    return store_text(message) if message else store_message("stored_reason.status_rejected", status=response.status)
+    return _hand_over_by_other(response) or _text_or_status(message_of(response), response.status)
 
 
 def _hand_over_by_other(response: Response) -> StoredMessage | None:

@@ -67,7 +67,7 @@ class KeyedRestoreRecovery:
         return self.outbox.newest_keys(self._keys_since, MAX_RECENT_KEYS) if self._features.known_keys else ()
 
     async def check_once(self) -> bool:
-        """Check all keys once for a new cache, and resend lost operations. Return True if some were lost.
+        """Check all keys once for a new cache, and resend lost operations. Return whether some were lost.
 
         A new cache does not know how far the service had come. Raise ClientError; the check is repeated then.
         """
@@ -111,7 +111,7 @@ class KeyedRestoreRecovery:
         return lost
 
     async def is_carried_out(self, op: Operation) -> bool:
-        """Return True if the service has carried out a write under the operation's key. Raise ClientError."""
+        """Return whether the service has carried out a write under the operation's key. Raise ClientError."""
         return op.op_id not in await self._unknown_keys([op.op_id])
 
     async def _unknown_keys(self, keys: Sequence[str]) -> set[str]:

@@ -39,7 +39,7 @@ def apply_clock_jump(
         with transaction(outbox_db):
             _shift_outbox(outbox_db, of_outbox)
             _clamp_outbox(outbox_db, clock())
-            outbox_db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (clock.boot_id, clock.offset))
+            outbox_db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (clock.boot_id, clock.host_started_at))
     of_cache, follows = _jump_since(saved, clock)
     if follows:
         with cache.transaction():
@@ -48,7 +48,7 @@ def apply_clock_jump(
             _clamp_cache(cache_db, clock())
             if abs(of_cache) > LONG_JUMP_S:
                 _schedule_full_sync(cache_db)
-            cache.set_cursor(CLOCK_CURSOR, [clock.boot_id, clock.offset])
+            cache.set_cursor(CLOCK_CURSOR, [clock.boot_id, clock.host_started_at])
     jump_s = max(of_outbox, of_cache, key=abs)
     return jump_s if abs(jump_s) > MIN_JUMP_S else 0.0
 
@@ -57,7 +57,7 @@ def _jump_since(saved: Any, clock: SteadyClock) -> tuple[float, bool]:
     """Return the seconds the clock was set by since `saved`, and whether stored times have to be corrected."""
     if not isinstance(saved, list) or saved[0] != clock.boot_id:
         return 0.0, True
-    step = clock.offset - float(saved[1])
+    step = clock.host_started_at - float(saved[1])
     return step, abs(step) > MIN_JUMP_S
 
 
@@ -112,14 +112,14 @@ def _shift_cursors(cache: CacheWriter, jump_s: float, now: float) -> None:
         return min(at + jump_s, now) if at > 0 else at
 
     shifts: dict[str, Callable[[Any], Any]] = {
-        ABSENT_ORDERS: lambda said: [[number, shifted(at)] for number, at in said],
+        ABSENT_ORDERS: lambda stored: [[number, shifted(at)] for number, at in stored],
         ASSIGNMENTS_TOPIC: shifted,
-        _LOG_SPAN_CURSOR: lambda said: {**said, "asked": shifted(said["asked"])},
+        _LOG_SPAN_CURSOR: lambda stored: {**stored, "asked": shifted(stored["asked"])},
     }
-    for topic, moved in shifts.items():
-        said = cache.cursor(topic)
-        if said is not None:
-            cache.set_cursor(topic, moved(said))
+    for topic, shift in shifts.items():
+        stored = cache.cursor(topic)
+        if stored is not None:
+            cache.set_cursor(topic, shift(stored))
 
 
 def _clamp_cache(cache: apsw.Connection, now: float) -> None:

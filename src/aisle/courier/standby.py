@@ -28,7 +28,7 @@ MAX_SHORT_TERMS = 3
 """Number of short terms in a row after which no standby is started; sessions start the next courier."""
 _LAST_STANDARD_FD = 2
 """Highest descriptor that a process has from its start."""
-HANDOVER_VARIABLE = "AISLE_SEAT"
+HANDOVER_VARIABLE = "AISLE_HANDOVER"
 """Environment variable with which a restarted program leads on: the lock's descriptor and the number of short terms."""
 
 
@@ -63,7 +63,7 @@ def run_with_standby(
 
 
 def _take_over_from_leader(lock: LeaderLock, store_folder: StoreFolder, this_process: Leader) -> bool:
-    """Return True if the present leader stepped down for this process."""
+    """Return whether the present leader stepped down for this process."""
     import asyncio
 
     from aisle.courier.leader_process import become_leader

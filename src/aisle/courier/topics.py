@@ -1,12 +1,14 @@
-"""Topics of the courier: what can be read one by one.
+"""Topics of the courier: what can be read one by one, and what an operation may have changed.
 
-Pull and push share them. What an operation may have changed: `topics_of_operation`; what a service says has changed:
-`pull/change_feed`.
+Pull and push share them. What a service says has changed: `pull/change_feed`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from aisle.outbox.operation_record import CREATE_MOVEMENT, REVIEW_LOGS, WRITE_RECOUNTS, Operation
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
 CATALOGUE = "catalogue"
@@ -42,3 +44,36 @@ class Topic(NamedTuple):
 
     name: str
     key: str
+
+
+_READABLE_LANES = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
+"""Prefixes of lanes that name a topic."""
+
+
+def topics_of_operation(op: Operation) -> tuple[Topic, ...]:
+    """Return the topics that the operation may have changed, sorted: from its lanes and the numbers in its body."""
+    found = {Topic(*lane.split("/", 1)) for lane in op.lanes if lane.startswith(_READABLE_LANES)}
+    found.update(_topics_in_body(op.body))
+    if op.operation == WRITE_RECOUNTS:
+        found.add(Topic(RECOUNT, ""))
+    if op.operation == REVIEW_LOGS:
+        found.update(Topic(LOG, f"{ENTRY_PREFIX}{review['id']}") for review in op.body["reviews"])
+    if op.operation == CREATE_MOVEMENT and any(
+        "customer_order_number" in (item.get("from_location") or ()) for item in op.body
+    ):
+        found.add(Topic(ASSIGNMENT, ""))
+    return tuple(sorted(found))
+
+
+def _topics_in_body(value: Any) -> Iterator[Topic]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "product_number" and item:
+                yield Topic(PRODUCT, str(item))
+            elif key in ("order_number", "customer_order_number") and item:
+                yield Topic(ORDER, str(item))
+            else:
+                yield from _topics_in_body(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _topics_in_body(item)

@@ -20,7 +20,7 @@ class WakeEvent:
         self._event.set()
 
     async def wait(self, seconds: float | None) -> bool:
-        """Wait for `seconds` (None: without limit). Return True if the event was set before they passed."""
+        """Wait for `seconds` (None: without limit). Return whether the event was set before they passed."""
         if not self._event.is_set() and (seconds is None or seconds > 0):
             await self._wait_with_timeout(seconds)
         was_set = self._event.is_set()

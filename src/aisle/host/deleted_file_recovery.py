@@ -18,7 +18,7 @@ from aisle.errors import StorageError
 from aisle.host.database import WAL_SUFFIXES, GuardedConnection, fetch_one, is_replaced, schema_version
 from aisle.host.database_folder import make_private_folder
 from aisle.host.files_in_use import file_id, lock_folder
-from aisle.outbox.stored_reasons import StoredMessage, store_message
+from aisle.stored_messages import StoredMessage, store_message
 
 COPY_PREFIX = "outbox-kept-"
 """Prefix of the name of a copy that could not be restored at the path."""

@@ -466,8 +466,15 @@ def _amount(state: AdjustState, quantity: Decimal) -> Decimal | Msg:
 
 
 def _drop_quantity(state: AdjustState, question: QuantityQuestion) -> Result:
-    value = _amount(state, question.quantity)
-    return reply(_clear_question(state), INFO, "receive.dropped", quantity=value, label=_label(state))
+    """Drop the quantity in question, and the product if it was scanned with it."""
+    value, dropped = _amount(state, question.quantity), _clear_question(state)
+    if not state.quantity and not state.closes_after_send:
+        dropped = _without_product(dropped)
+    return reply(dropped, INFO, "receive.dropped", quantity=value, label=_label(state))
+
+
+def _without_product(state: AdjustState) -> AdjustState:
+    return state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
 
 
 def _clear_question(state: AdjustState) -> AdjustState:
@@ -623,6 +630,5 @@ def _go_back(state: AdjustState) -> Result:
     if state.phase == "reason":
         return reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")
     if state.line is not None and not state.closes_after_send:
-        fresh = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
-        return reply(fresh, INFO, "session.dropped")
+        return reply(_without_product(state), INFO, "session.dropped")
     return Turn(state, (Close(Verdict(INFO, msg("adjust.left"))),))

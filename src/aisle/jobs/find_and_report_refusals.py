@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Rows
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import WRONG, Verdict, msg
+from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow

@@ -191,6 +191,8 @@ class Start(NamedTuple):
 
     job: str
     args: Args
+    not_done: Msg | None = None
+    """What was typed here and is dropped. It is added to the other job's verdict."""
 
 
 class Close(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import MissingList, Msg, UnusableRows, msg
+from aisle.stored_messages import read_message
 
 LIST_NAMES = {
     "stores": "list.stores",

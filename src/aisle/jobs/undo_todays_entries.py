@@ -27,7 +27,6 @@ from aisle.jobs.list_page_base_class import Column, ListPage
 from aisle.jobs.pages_and_page_job import Action, FormPage, Page, PageJob, refuse
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.log import MyEntriesRow
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import (
     ASK,
     INFO,
@@ -43,6 +42,7 @@ from aisle.jobs.view import (
     undo_verdict,
 )
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
+from aisle.stored_messages import read_message
 
 
 class Entry(NamedTuple):
@@ -71,6 +71,8 @@ class Entry(NamedTuple):
     """True if the service does not use this count, because it had a later one."""
     keeps_date: bool = False
     """True if its service keeps the date of this count when it is undone."""
+    absorbed: Decimal = Decimal(0)
+    """What this count took back of changes that came late; its undo lets them change the stock again."""
 
     @property
     def can_be_undone(self) -> bool:
@@ -198,6 +200,7 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
         later_count=to_decimal_or_none(row.get("later_count")),
         is_not_used=bool(row.get("is_not_used")),
         keeps_date=bool(row.get("keeps_date")),
+        absorbed=to_decimal(row.get("absorbed")),
     )
 
 
@@ -269,20 +272,24 @@ def _ask_undo(state: MyEntriesState, context: Context) -> Result:
         ASK,
         "my_entries.ask_undo",
         label=entry.label,
-        quantity=-_stock_change(entry),
+        quantity=_change_by_undo(entry),
     )
 
 
 def _undo(state: MyEntriesState, context: Context) -> Result:
     entry = _entry_of(state)
-    change, where = signed_message(-_stock_change(entry)), name_goods_and_locations.at_location(entry.location)
+    change, where = signed_message(_change_by_undo(entry)), name_goods_and_locations.at_location(entry.location)
     text = msg("adjust.undone", label=entry.label, change=change, where=where)
-    done = undo_verdict(text if entry.difference else msg("count.sent_undone_same", what=entry.label))
+    done = undo_verdict(text if _change_by_undo(entry) else msg("count.sent_undone_same", what=entry.label))
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     log = log_writes.stock_change_entry(
         entry.product, entry.location, entry.pool, -_stock_change(entry), context, undoes=entry.id
     )
     return Turn(state, (*log_writes.log_writes([log], context), LIST.query(state, context)), done)
+
+
+def _change_by_undo(entry: Entry) -> Decimal:
+    return -_stock_change(entry) - entry.absorbed
 
 
 def _stock_change(entry: Entry) -> Decimal:

@@ -74,6 +74,10 @@ class Verdict(NamedTuple):
     detail: Msg | None = None
     """Further information on what was done; it may take several lines."""
 
+    def wrap(self, text_id: str, **args: str | int | Decimal | Msg) -> "Verdict":
+        """Return this verdict with its text as the argument `said` of a longer message."""
+        return self._replace(text=msg(text_id, **args, said=self.text))
+
 
 def undo_verdict(text: Msg) -> Verdict:
     """Return a verdict that names what was undone: goods, quantity, from where and to where."""
@@ -391,7 +395,7 @@ class MissingList(NamedTuple):
 
     name: str
     why: str
-    """Reason as stored by `aisle.jobs.stored_messages`; empty if unknown."""
+    """Reason as stored by `aisle.stored_messages`; empty if unknown."""
 
 
 class UnusableRows(NamedTuple):

@@ -17,16 +17,16 @@ from aisle.jobs.job import Json, Write
 from aisle.named_tuple_json import to_text
 from aisle.outbox.operation_record import (
     CREATE_MOVEMENT,
-    Author,
-    Intent,
     Operation,
+    author_of_operation,
+    intent_of_operation,
     new_id,
     sha256_hex,
     write_of_operation,
 )
-from aisle.outbox.operation_states import CLOSE, QUEUED, REFUSE, SEND, SPLIT
+from aisle.outbox.operation_states import CLOSE, QUEUED, SEND, SPLIT
 from aisle.outbox.operation_table import MOVE_DEPENDENCY, OperationRows, encode_evidence
-from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage
+from aisle.stored_messages import NO_MESSAGE, StoredMessage
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LogEntry, MovementEntry
@@ -51,7 +51,7 @@ def _lanes_of_item(lanes: Sequence[str], item: MovementEntry) -> tuple[str, ...]
 
 
 def is_splittable(op: Operation) -> bool:
-    """Return True if the operation has several items and was never sent."""
+    """Return whether the operation has several items and was never sent."""
     unsent = op.sent_body is None and op.first_sent_at is None and not op.parts
     return unsent and op.operation == CREATE_MOVEMENT and len(op.body) > 1
 
@@ -123,9 +123,9 @@ class OperationsToSend(OperationRows):
             ids = [new_id(self._random) for _ in items]
             self._apply_event(op_id, SPLIT, superseded_by=ids[-1])
             self._db.execute(MOVE_DEPENDENCY, (ids[-1], op_id))
-            author = Author(op.store, op.app_user, op.principal, op.terminal)
+            author = author_of_operation(op)
             for item_id, number, write in zip(ids, numbers, items, strict=True):
-                intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)
+                intent = intent_of_operation(op, write)._replace(depends_on=op.depends_on)
                 self._insert(item_id, intent, author, op.created_at, number)
         return True
 
@@ -156,8 +156,4 @@ class OperationsToSend(OperationRows):
 
     def _refuse_entries(self, op: Operation, entries: Sequence[LogEntry], reason: StoredMessage) -> None:
         write = write_of_operation(op)._replace(body={**op.body, "storeproductlog": list(entries)})
-        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
-        part_id = new_id(self._random)
-        self._insert(part_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), op.created_at)
-        self._apply_event(part_id, REFUSE, why=reason)
-        self._apply_event(part_id, CLOSE)
+        self._apply_event(self._insert_refused(op, write, reason), CLOSE)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,29 +79,39 @@ class Snapshot(NamedTuple):
     entry_index: int
 
 
-class JournalBatch(NamedTuple):
+_NOBODY = Author("", "")
+
+
+@dataclass
+class JournalBatch:
     """Everything that follows from the inputs of one read."""
 
     session_id: str
-    terminal: str
-    author: Author
-    opened: Sequence[NewJob] = ()
-    entries: Sequence[EventEntry] = ()
-    writes: Sequence[tuple[int, Write]] = ()
+    terminal: str = ""
+    author: Author = _NOBODY
+    """Set, like the terminal, before the commit."""
+    opened: list[NewJob] = field(default_factory=list)
+    entries: list[EventEntry] = field(default_factory=list)
+    writes: list[tuple[int, Write]] = field(default_factory=list)
     """Writes, each with the index of its entry."""
-    snapshots: Sequence[Snapshot] = ()
-    closed: Sequence[str] = ()
+    snapshots: list[Snapshot] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
     """job_ids."""
-    reopened: Sequence[str] = ()
+    reopened: list[str] = field(default_factory=list)
     """job_ids of closed jobs."""
     sign_in: SignIn | SignOut | None = None
-    refreshes: Sequence[Refresh] = ()
-    orders_in_work: Sequence[tuple[str, Sequence[str]]] = ()
+    refreshes: list[Refresh] = field(default_factory=list)
+    orders_in_work: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Jobs, and all the orders that each works on from now on."""
-    resolutions: Sequence[Resolve] = ()
-    local_notes: Sequence[LocalNote] = ()
-    requests: Sequence[tuple[str, Request]] = ()
+    resolutions: list[Resolve] = field(default_factory=list)
+    local_notes: list[LocalNote] = field(default_factory=list)
+    requests: list[tuple[str, Request]] = field(default_factory=list)
     """Requests, each with its id."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing to write."""
+        return self == JournalBatch(self.session_id, self.terminal, self.author)
 
 
 class Committed(NamedTuple):
@@ -177,20 +188,19 @@ class Journal:
         return int(row[0] or 0) if row else 0
 
     def _insert_job(self, job: NewJob, batch: JournalBatch, last: int) -> None:
-        store, user = batch.author.store, batch.author.app_user
         row = JobRow(
-            job.job_id,
-            store,
-            user,
-            job.name,
-            job.version,
-            job.parent,
-            batch.session_id,
-            self._clock(),
-            last,
-            None,
-            "",
-            0,
+            job_id=job.job_id,
+            store=batch.author.store,
+            user=batch.author.app_user,
+            name=job.name,
+            version=job.version,
+            parent=job.parent,
+            session_id=batch.session_id,
+            opened=self._clock(),
+            opened_seq=last,
+            closed=None,
+            snapshot="",
+            snapshot_seq=0,
         )
         self._db.execute(insert_sql("job", JobRow._fields), row)
 
@@ -230,7 +240,7 @@ class Journal:
         )
 
     def expire_requests(self) -> bool:
-        """Expire overdue requests. Return True if there were any."""
+        """Expire overdue requests. Return whether there were any."""
         return read_and_immediate_requests.expire_overdue(self._db, self._clock())
 
     def restores_after(self, last_number: int) -> list[Restore]:
@@ -245,7 +255,7 @@ class Journal:
         return max((restore.n for restore in self.restores_after(0) if restore.noticed_at <= before), default=0)
 
     def is_request_pending(self, request_id: str) -> bool:
-        """Return True if the request was not started yet."""
+        """Return whether the request was not started yet."""
         return read_and_immediate_requests.request_state(self._db, request_id) == read_and_immediate_requests.REQUESTED
 
     def find_note(self, topic: str, key: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Write
+from aisle.operation_body_types import COUNT_FIELDS
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
 from aisle.outbox.operation_states import CLOSE, CONFIRM, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, RETRY
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
@@ -60,9 +61,6 @@ def _lines_in_evidence(evidence: Json) -> Mapping[str, Mapping[str, Json]]:
     return found
 
 
-_COUNTED_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
-
-
 def replacement_write(op: Operation, resolution: str, user: str) -> Write | None:
     """Return the replacement for an operation in this person's name; None if the resolution does not apply."""
     if resolution == OVERAGE and op.operation == CREATE_MOVEMENT and op.state == REFUSED:
@@ -94,10 +92,10 @@ def _count_as_difference(op: Operation, user: str) -> Write | None:
 
 def _entry_as_difference(entry: Mapping[str, object], user: str) -> dict[str, object]:
     """Return one entry as a difference; empty if its expected quantity is unknown."""
-    name = next((name for name in _COUNTED_FIELDS if entry.get(name) is not None), "")
+    name = next((name for name in COUNT_FIELDS if entry.get(name) is not None), "")
     if not name or entry.get("expected_quantity") is None:
         return {}
     change = to_decimal(entry[name]) - to_decimal(entry["expected_quantity"])
-    other_fields = {key: entry[key] for key in entry if key not in (*_COUNTED_FIELDS, "expected_quantity")}
+    other_fields = {key: entry[key] for key in entry if key not in (*COUNT_FIELDS, "expected_quantity")}
     field = "quantity" if name == "counted_quantity" else name
     return {**other_fields, field: change, **({"app_user_name": user} if user else {})}

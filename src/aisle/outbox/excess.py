@@ -12,10 +12,10 @@ import apsw
 from aisle.decimal_of_row import MAX_DIGITS, to_decimal
 from aisle.jobs.job import Write
 from aisle.named_tuple_json import from_text, to_text
-from aisle.outbox.operation_record import Operation, RandomBytes, new_id
+from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import REFUSED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base
-from aisle.outbox.stored_reasons import StoredMessage, excess_reason
+from aisle.stored_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LineUpdate
@@ -35,21 +35,8 @@ REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
 
 _FIELDS = (*REQUIRED_FIELDS, EXCESS, "picked_username", "picked_name", "quantity", "moved_quantity")
 
-_INSERT_REFUSED = """
-INSERT INTO operation (
-  op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state, last_error,
-  answer, created_at, occurred_at, job_id, event_seq, schema_version
-) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, '{}', ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
 
-
-def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[LineExcess], random: RandomBytes) -> None:
-    """Insert one refused operation for each line, inside the caller's transaction."""
-    for line in lines:
-        insert_refused(db, op, _order_line(line), excess_reason_of(line), to_text(dict(line)), random)
-
-
-def _order_line(line: LineExcess) -> LineUpdate:
+def line_of_excess(line: LineExcess) -> LineUpdate:
     """Return the update that the service did not carry out."""
     picked = to_decimal(line[PICKED])
     order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
@@ -59,47 +46,26 @@ def _order_line(line: LineExcess) -> LineUpdate:
 def reduce_excess(db: apsw.Connection, op: Operation, left: Decimal) -> None:
     """Reduce excess to what is left of it, inside the caller's transaction."""
     line: LineExcess = from_text(Any, op.answer) | {EXCESS: left}
-    order = {**op.body["orders"], "order_lines": [_order_line(line)]}
+    order = {**op.body["orders"], "order_lines": [line_of_excess(line)]}
     db.execute(
         "UPDATE operation SET body = ?, answer = ?, last_error = ? WHERE op_id = ?",
         (to_text({"orders": order}), to_text(dict(line)), excess_reason_of(line), op.op_id),
     )
 
 
-def insert_refused(
-    db: apsw.Connection, op: Operation, order_line: LineUpdate, reason: StoredMessage, answer: str, random: RandomBytes
-) -> None:
-    """Insert a refused operation with one line of the order of another operation."""
-    number = op.body["orders"]["order_number"]
-    row = (
-        new_id(random),
-        op.store,
-        op.principal,
-        op.app_user,
-        op.terminal,
-        op.operation,
-        to_text(op.lanes),
-        to_text(dict(op.path)),
-        to_text({"orders": {"order_number": number, "order_lines": [order_line]}}),
-        REFUSED,
-        reason,
-        answer,
-        op.created_at,
-        op.occurred_at,
-        op.job_id,
-        op.event_seq,
-        op.schema_version,
-    )
-    db.execute(_INSERT_REFUSED, row)
+def write_of_line(op: Operation, order_line: LineUpdate) -> Write:
+    """Return a write with one line of the order of an operation."""
+    order = {"order_number": op.body["orders"]["order_number"], "order_lines": [order_line]}
+    return Write(op.operation, op.lanes, op.path, {}, {"orders": order})
 
 
 def is_excess(op: Operation) -> bool:
-    """Return True if a refused operation is the excess of another one."""
+    """Return whether a refused operation is the excess of another one."""
     return op.state == REFUSED and bool(op.answer)
 
 
 def is_kept_in_location(op: Operation) -> bool:
-    """Return True if excess is goods that are at a location and were not taken back from there."""
+    """Return whether excess is goods that are at a location and were not taken back from there."""
     return is_excess(op) and to_decimal(from_text(Any, op.answer)[EXCESS]) < 0
 
 
@@ -115,7 +81,7 @@ def parse_carried_lines(content: bytes | str) -> frozenset[int]:
 
 
 def has_required_fields(row: LineExcess) -> bool:
-    """Return True if a line of an answer has what a report to a person needs."""
+    """Return whether a line of an answer has what a report to a person needs."""
     return all(row.get(name) is not None for name in REQUIRED_FIELDS)
 
 
@@ -181,10 +147,11 @@ def merge_answers(earlier: str, current: str) -> str:
 
 
 def excess_reason_of(line: LineExcess) -> StoredMessage:
-    """Return the message on the excess of a line."""
-    picked, ordered, excess, moved = (
-        to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity")
-    )
-    return excess_reason(
-        int(line["line_number"]), picked, ordered, excess, moved, str(line.get("picked_username") or "")
-    )
+    """Return the message on excess of a pick: too many in hand, or (negative) not taken back from a location."""
+    excess, by = to_decimal(line.get("left")), {"who": user} if (user := str(line.get("picked_username") or "")) else {}
+    args: dict[str, int | Decimal] = {"line": int(line["line_number"]), "picked": to_decimal(line.get(PICKED))}
+    args |= {"of": to_decimal(line.get("quantity")), "left": abs(excess)}
+    if excess > 0:
+        return store_message("stored_reason.surplus_by" if by else "stored_reason.surplus", **args, **by)
+    args["moved"] = to_decimal(line.get("moved_quantity"))
+    return store_message("stored_reason.not_put_back_by" if by else "stored_reason.not_put_back", **args, **by)

@@ -46,10 +46,12 @@ class EventRow(NamedTuple):
 
 
 def job_from_row(row: Sequence[Any]) -> JobRow:
+    """Return a row of the table of jobs."""
     return JobRow(*known_columns(row, JobRow._fields))
 
 
 def event_from_row(row: Sequence[Any]) -> EventRow:
+    """Return a row of the table of events."""
     return EventRow(*known_columns(row, EventRow._fields))
 
 

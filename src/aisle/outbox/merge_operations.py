@@ -17,7 +17,7 @@ _SOURCE_FIELDS = ("preferred_location_code", "stock_pool")
 
 
 def can_merge(earlier: Write, later: Write) -> bool:
-    """Return True if both have the same merge key and target, and pick no line from two locations."""
+    """Return whether both have the same merge key and target, and pick no line from two locations."""
     same = (earlier.merge_key, earlier.operation, earlier.path, earlier.query) == (
         later.merge_key,
         later.operation,
@@ -33,7 +33,7 @@ def can_merge(earlier: Write, later: Write) -> bool:
 
 
 def _picks_from_another_location(earlier: Write, later: Write) -> bool:
-    """Return True if a line is picked from different locations: quantities are absolute, so one would get all of it."""
+    """Return whether a line is picked from different locations: quantities are absolute, so one would get all of it."""
     before, after = _source_locations(earlier), _source_locations(later)
     return any(before[line] != after[line] for line in before.keys() & after.keys())
 

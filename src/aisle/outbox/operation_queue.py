@@ -24,15 +24,19 @@ from aisle.outbox.operation_record import (
     Intent,
     Operation,
     author_of,
+    author_of_operation,
+    intent_of_operation,
     new_id,
     operation_from_row,
     write_of_operation,
 )
 from aisle.outbox.operation_states import CLOSE, MERGE
 from aisle.outbox.operation_table import MOVE_DEPENDENCY, UNFINISHED_STATES, is_last_in_lanes
+from aisle.outbox.operations_in_doubt import OperationsInDoubt
 from aisle.outbox.outbox_schema import OUTBOX_MIGRATIONS
 from aisle.outbox.record_outcomes import OperationOutcomes
-from aisle.outbox.stored_reasons import store_text
+from aisle.outbox.replay_after_restore import RestoreReplay
+from aisle.stored_messages import store_text
 
 _MERGE_CANDIDATE = f"""
 SELECT o.* FROM operation o
@@ -70,28 +74,25 @@ def open_outbox(folder: Path) -> apsw.Connection:
     return connection
 
 
-class OperationQueue(OperationsToSend, OperationOutcomes):
+class OperationQueue(OperationsToSend, OperationOutcomes, OperationsInDoubt, RestoreReplay):
     """Queue of operations in outbox.db."""
 
     # For sessions
 
     def resolve(self, resolution: Resolve, user: str) -> bool:
-        """Apply a person's resolution (see `OperationsInDoubt.resolve`); a replacement becomes a new operation.
+        """Apply a person's resolution (see `OperationsInDoubt.apply_resolution`); a replacement is a new operation.
 
         Return False if it came too late.
         """
         op = self.get(resolution.op_id)
         write = replacement_write(op, resolution.decision, user)
         if write is None:
-            return super().resolve(resolution, user)
+            return self.apply_resolution(resolution, user)
         if resolution.decision == DIFFERENCE and not is_last_in_lanes(self._db, op.n):
             return False
-        author = Author(op.store, user or op.app_user, op.principal, op.terminal)
-        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
-        replacement_id = self._add(intent, author_of(write, author))
-        self._apply_event(
-            op.op_id, CLOSE, closed_by=user, why=store_text(resolution.note), superseded_by=replacement_id
-        )
+        author = author_of_operation(op)._replace(app_user=user or op.app_user)
+        replacement = self._add(intent_of_operation(op, write), author_of(write, author))
+        self._apply_event(op.op_id, CLOSE, closed_by=user, why=store_text(resolution.note), superseded_by=replacement)
         return True
 
     def enqueue(self, intents: Sequence[Intent], author: Author) -> tuple[str, ...]:
@@ -155,7 +156,7 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
         return None if self._has_later_for_products(old) else old
 
     def _has_later_for_products(self, old: Operation) -> bool:
-        """Return True if a later operation concerns its products, so that its time matters."""
+        """Return whether a later operation concerns its products, so that its time matters."""
         lanes = to_text(sorted(product_lanes(write_of_operation(old))))
         sql = "SELECT 1 FROM operation_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
         return fetch_one(self._db, sql, lanes, old.n) is not None
@@ -182,7 +183,7 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
         return found
 
     def _must_wait_for_products(self, op: Operation, principals: Sequence[str]) -> bool:
-        """Return True if an earlier operation on its products is being sent or may be sent now."""
+        """Return whether an earlier operation on its products is being sent or may be sent now."""
         lanes = product_lanes(write_of_operation(op)).difference(op.lanes)
         query_args = to_text(sorted(lanes)), op.n, to_text(list(principals))
         return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *query_args) is not None
@@ -202,5 +203,4 @@ class OperationQueue(OperationsToSend, OperationOutcomes):
         body = {"orders": {"order_number": number, "order_lines": [dict(line)]}}
         write = Write(op.operation, op.lanes, op.path, op.query, body)
         with transaction(self._db):
-            author = Author(op.store, op.app_user, op.principal, op.terminal)
-            return self._add(Intent(write, op.job_id, op.event_seq, op.occurred_at), author)
+            return self._add(intent_of_operation(op, write), author_of_operation(op))

@@ -213,6 +213,16 @@ def write_of_operation(operation: Operation) -> Write:
     )
 
 
+def author_of_operation(op: Operation) -> Author:
+    """Return in whose name an operation was written."""
+    return Author(op.store, op.app_user, op.principal, op.terminal)
+
+
+def intent_of_operation(op: Operation, write: Write) -> Intent:
+    """Return the intent of a write with the origin of an operation."""
+    return Intent(write, op.job_id, op.event_seq, op.occurred_at)
+
+
 class OrderState(TypedDict):
     """Fields of an order and of its lines that updates can change; numbers as text."""
 
@@ -238,19 +248,19 @@ class Evidence(TypedDict, total=False):
     after: ServiceState
     floor: int
     """Number of the youngest log entry before it was sent."""
-    looks: int
+    lookups: int
     """Number of look-ups."""
     looked_at: float
     """Time of the last look-up, in seconds since 1970."""
     verdict: str
     """Result of the last look-up (aisle.courier.push.decide_arrival_from_lookup)."""
-    blind: int
+    failed_lookups: int
     """Number of look-ups that could read nothing."""
-    denied: int
+    reads_without_effect: int
     """Number of reads that showed a confirmed operation without effect."""
-    unsaid: bool
+    empty_answer: bool
     """True after an empty answer, which confirms nothing."""
-    spared: "LineUpdate"
+    omitted_line: "LineUpdate"
     """Line that an update left out, to see whether the service keeps such lines."""
     left: "list[LineExcess]"
     """Excess found before it was sent."""

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aisle.cache.stock_overlay import products_of_operation
 from aisle.errors import StorageError
 from aisle.host.database import fetch, fetch_one, storage_errors, transaction
-from aisle.jobs.job import Json
+from aisle.jobs.job import Json, Write
 from aisle.named_tuple_json import to_text
+from aisle.outbox.excess import excess_reason_of, line_of_excess, write_of_line
 from aisle.outbox.operation_record import (
     BODY_VERSION,
     Author,
     Intent,
     Operation,
     RandomBytes,
+    author_of_operation,
+    intent_of_operation,
+    new_id,
     operation_from_row,
 )
 from aisle.outbox.operation_states import (
@@ -28,11 +32,16 @@ from aisle.outbox.operation_states import (
     IN_DOUBT,
     NEEDS_PERSON,
     QUEUED,
+    REFUSE,
     REFUSED,
     SENDING,
     UNFINISHED,
     next_state,
 )
+from aisle.stored_messages import StoredMessage
+
+if TYPE_CHECKING:
+    from aisle.operation_body_types import LineExcess
 
 UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
 """States that block lanes, for SQL."""
@@ -53,27 +62,18 @@ WHERE op_id = :op_id
 """
 
 
-_UNCHANGED_COLUMNS: dict[str, object] = {
-    "why": None,
-    "not_before": 0,
-    "sent_body": None,
-    "fingerprint": None,
-    "sent": 0,
-    "has_key": None,
-    "answer": None,
-    "superseded_by": None,
-    "closed_by": None,
-    "absence_final_at": None,
-    "evidence": None,
-}
+_KEPT_COLUMNS = (
+    "why", "sent_body", "fingerprint", "has_key", "answer", "superseded_by", "closed_by", "absence_final_at", "evidence"
+)  # fmt: skip
+_UNCHANGED_COLUMNS: dict[str, object] = {**dict.fromkeys(_KEPT_COLUMNS), "not_before": 0, "sent": 0}
 """Columns that may change with the state; None keeps the value."""
 
 
-_LATER_IN_LANES = """
+_LATER_IN_LANES = f"""
 SELECT 1 FROM operation_lane mine JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
 JOIN operation o ON o.n = younger.n
-WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person') LIMIT 1
-"""
+WHERE mine.n = ? AND o.state IN ({UNFINISHED_STATES}) LIMIT 1
+"""  # noqa: S608 - states of our own
 
 
 _INSERT_OPERATION = """
@@ -88,7 +88,7 @@ INSERT INTO operation (
 
 
 def is_last_in_lanes(connection: apsw.Connection, number: int) -> bool:
-    """Return True if nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
+    """Return whether nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
     return fetch_one(connection, _LATER_IN_LANES, number) is None
 
 
@@ -115,7 +115,7 @@ class OperationRows:
         return found[0]
 
     def is_keyed(self, op_id: str) -> bool:
-        """Return True if it was last sent under its key."""
+        """Return whether it was last sent under its key."""
         return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND has_key = 1", op_id) is not None
 
     def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
@@ -140,6 +140,20 @@ class OperationRows:
         self._db.executemany(
             "INSERT INTO operation_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)]
         )
+
+    def _insert_refused(self, op: Operation, write: Write, reason: StoredMessage, answer: str = "") -> str:
+        """Insert an operation that is refused from the beginning, with the origin of another one. Return its id."""
+        op_id = new_id(self._random)
+        self._insert(op_id, intent_of_operation(op, write), author_of_operation(op), op.created_at)
+        self._apply_event(op_id, REFUSE, why=reason, answer=answer)
+        self._remove_from_lanes(op_id)
+        return op_id
+
+    def _keep_excess(self, op: Operation, lines: Sequence[LineExcess]) -> None:
+        """Insert one refused operation for each line with excess, inside the caller's transaction."""
+        for line in lines:
+            write = write_of_line(op, line_of_excess(line))
+            self._insert_refused(op, write, excess_reason_of(line), to_text(dict(line)))
 
     def _select(self, sql: str, *values: Any) -> list[Operation]:
         return [operation_from_row(row) for row in fetch(self._db, sql, *values)]
@@ -203,7 +217,7 @@ class OperationRows:
         unconfirmed, for_person = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REFUSED)
         return sum(by_state.get(state, 0) for state in unconfirmed), sum(by_state.get(state, 0) for state in for_person)
 
-    def interrupted(self) -> list[Operation]:
+    def left_sending(self) -> list[Operation]:
         """Return the operations that a crashed courier left in `sending`.
 
         They are to be retried under their key or marked in doubt.

@@ -8,12 +8,12 @@ from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import RESEND, Json, Resolve
 from aisle.named_tuple_json import to_text
 from aisle.outbox.effect_of_resolution import RESOLUTIONS, missing_lines
-from aisle.outbox.excess import EXCESS, keep_excess
+from aisle.outbox.excess import EXCESS
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import ASK_PERSON, CONFIRM, CONFIRMED, FIND_ABSENT, LOSE_ANSWER, QUEUED, RETRY
 from aisle.outbox.operation_table import OperationRows, encode_evidence
-from aisle.outbox.stored_reasons import StoredMessage, store_message, store_text
 from aisle.outbox.token_holders_and_waiting_operations import user_awaited_by
+from aisle.stored_messages import StoredMessage, store_message, store_text
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 
@@ -174,7 +174,7 @@ class OperationsInDoubt(OperationRows):
         """Return the operations that a person reported as arrived and that were not read back yet."""
         return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'done' AND closed_by <> '' ORDER BY n")
 
-    def resolve(self, resolution: Resolve, user: str) -> bool:
+    def apply_resolution(self, resolution: Resolve, user: str) -> bool:
         """Apply a person's resolution inside the caller's transaction; return False if it came too late.
 
         The courier may have found the operation meanwhile, or another person may have resolved it: then nothing
@@ -200,5 +200,5 @@ class OperationsInDoubt(OperationRows):
         else:
             self._apply_event(op.op_id, event, closed_by=user, why=store_text(resolution.note))
         if event == CONFIRM:
-            keep_excess(self._db, op, op.evidence.get(EXCESS, ()), self._random)
+            self._keep_excess(op, op.evidence.get(EXCESS, ()))
         return True

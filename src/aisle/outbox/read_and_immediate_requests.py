@@ -97,7 +97,7 @@ def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[Requ
 
 
 def expire_overdue(connection: apsw.Connection, now: float) -> bool:
-    """Expire overdue requests, and those whose courier cannot work on them any more. Return True if there were any."""
+    """Expire overdue requests, and those whose courier cannot work on them any more. Return whether there were any."""
     if fetch_one(connection, "SELECT 1 FROM request WHERE state IN ('requested', 'started')") is None:
         return False
     values = {"now": now, "ahead": _FUTURE_LIMIT_S, "started_before": now - MAX_DURATION_S}

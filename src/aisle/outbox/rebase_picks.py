@@ -24,7 +24,7 @@ class RebasedLine(NamedTuple):
 
 
 def has_base(line: LineUpdate) -> bool:
-    """Return True if an update line states the quantity found before."""
+    """Return whether an update line states the quantity found before."""
     return BASE in line and PICKED in line
 
 
@@ -41,7 +41,7 @@ def rebase_line(line: LineUpdate, current: Decimal, ordered: Decimal, moved: Dec
 
 
 def is_picked(line: LineUpdate, rebased: RebasedLine, ordered: Decimal) -> bool:
-    """Return True if the line counts as picked: it is full, or the picker knowingly closed it short."""
+    """Return whether the line counts as picked: it is full, or the picker knowingly closed it short."""
     return rebased.picked >= ordered or (bool(line.get("is_picked")) and Decimal(line[PICKED]) < ordered)
 
 

@@ -9,24 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aisle.host.database import fetch_one, transaction
+from aisle.host.database import transaction
 from aisle.jobs.job import Json
 from aisle.outbox.excess import (
     CARRIED_OVER_S,
     EXCESS,
     added_excess,
     excess_query,
-    keep_excess,
     merge_answers,
     parse_carried_lines,
+    write_of_line,
 )
-from aisle.outbox.operation_record import Author, Intent, Operation, new_id
+from aisle.outbox.operation_record import Operation, author_of_operation, intent_of_operation, new_id
 from aisle.outbox.operation_states import CONFIRM, REFUSE, RETRY
 from aisle.outbox.operation_table import encode_evidence
-from aisle.outbox.replay_after_restore import keep_superseded, parse_superseded_lines
+from aisle.outbox.replay_after_restore import parse_superseded_lines, superseded_line
 from aisle.outbox.reversals_of_refused import changes_of
 from aisle.outbox.store_withdrawn_reversals import WithdrawnReversals
-from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, read_message, store_message
+from aisle.outbox.stored_reasons import superseded_reason
+from aisle.stored_messages import NO_MESSAGE, StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess
@@ -48,23 +49,20 @@ class OperationOutcomes(WithdrawnReversals):
         """
         superseded, carried = parse_superseded_lines(answer), parse_carried_lines(answer)
         with transaction(self._db):
-            before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
-            is_repeated = before is not None and before[0] is not None
-            known_answer = str(before[2]) if before and is_repeated else ""
+            before = self.get(op_id)
+            is_repeated, known_answer = before.confirmed_at is not None, before.answer
             kept_answer = merge_answers(known_answer, answer) if is_repeated else answer
             self._apply_event(op_id, CONFIRM, answer=kept_answer, why=NO_MESSAGE, evidence=encode_evidence(evidence))
-            if before and not is_repeated and (excess or evidence or before[1]):
-                op = self.get(op_id)
-                lines = self._withdraw_excess(op, excess or op.evidence.get(EXCESS, ()))
-                keep_excess(self._db, op, lines, self._random)
-            elif excess:  # confirmed again: the excess reported the first time is settled
-                op = self.get(op_id)
-                lines = self._withdraw_excess(op, added_excess(known_answer, excess))
-                keep_excess(self._db, op, lines, self._random)
+            op = self.get(op_id)
+            lines = excess or op.evidence.get(EXCESS, ())
+            if is_repeated:  # the excess reported the first time is settled
+                lines = added_excess(known_answer, excess)
+            self._keep_excess(op, self._withdraw_excess(op, lines))
             for line in superseded:
-                keep_superseded(self._db, self.get(op_id), line, self._random)
+                write = write_of_line(op, superseded_line(op, line))
+                self._insert_refused(op, write, superseded_reason(line["line_number"]))
             if carried:
-                self._query_excess_later(self.get(op_id), carried)
+                self._query_excess_later(op, carried)
 
     def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:
         """Queue a later query for these lines, which hold excess for other hosts, unless one is queued already."""
@@ -74,9 +72,8 @@ class OperationOutcomes(WithdrawnReversals):
         waiting = self._select(_QUEUED_IN_LANE, write.lanes[0])
         if any(each.body == write.body for each in waiting):
             return
-        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
         op_id = new_id(self._random)
-        self._insert(op_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), self._clock())
+        self._insert(op_id, intent_of_operation(op, write), author_of_operation(op), self._clock())
         self._db.execute("UPDATE operation SET not_before = ? WHERE op_id = ?", (self._clock() + CARRIED_OVER_S, op_id))
 
     def refuse(self, op_id: str, reason: StoredMessage, evidence: Json = None) -> None:

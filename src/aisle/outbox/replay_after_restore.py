@@ -13,12 +13,12 @@ import apsw
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch, transaction
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import has_required_fields, insert_refused, lines_of_answer
-from aisle.outbox.operation_record import Operation, RandomBytes
+from aisle.outbox.excess import has_required_fields, lines_of_answer
+from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
-from aisle.outbox.operations_in_doubt import OperationsInDoubt
+from aisle.outbox.operation_table import OperationRows
 from aisle.outbox.rebase_picks import BASE, PICKED
-from aisle.outbox.stored_reasons import NO_MESSAGE, store_message, superseded_reason
+from aisle.stored_messages import NO_MESSAGE, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineUpdate
@@ -32,11 +32,11 @@ class Restore(NamedTuple):
 
     n: int
     noticed_at: float
-    how: str
+    source: str
     """DETECTED or REPORTED."""
-    again: int
+    resent: int
     """Number of operations sent again under their keys."""
-    looked_for: int
+    looked_up: int
     """Number of operations looked up, because they have no key."""
 
 
@@ -141,7 +141,7 @@ class ReplayCounts(NamedTuple):
     too_old: int
 
 
-class RestoreReplay(OperationsInDoubt):
+class RestoreReplay(OperationRows):
     """Replay of confirmed operations after a restore."""
 
     def newest_keys(self, since: float, limit: int) -> list[str]:
@@ -225,18 +225,14 @@ SUPERSEDED = "superseded"
 """Name of the lines in an answer whose closing was not repeated, because they were changed later."""
 
 
-def keep_superseded(db: apsw.Connection, op: Operation, line: LineUpdate, random: RandomBytes) -> None:
-    """Insert a refused operation for a closing that was not repeated after a restore.
-
-    It happens inside the caller's transaction.
-    """
+def superseded_line(op: Operation, line: LineUpdate) -> LineUpdate:
+    """Return the line of an operation whose closing was not repeated after a restore, as it is now."""
     picked = to_decimal(line[PICKED])
     order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
     for each in op.body["orders"].get("order_lines") or ():
         if int(each["line_number"]) == line["line_number"]:
             order_line |= each
-    order_line |= {BASE: picked, PICKED: picked}
-    insert_refused(db, op, order_line, superseded_reason(line["line_number"]), "", random)
+    return order_line | {BASE: picked, PICKED: picked}
 
 
 def parse_superseded_lines(content: bytes | str) -> list[LineUpdate]:

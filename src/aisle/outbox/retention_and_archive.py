@@ -217,7 +217,7 @@ def delete_old_sessions(outbox: apsw.Connection, now: float, *, retention: Reten
 
 
 def has_old_events(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> bool:
-    """Return True if an event is old enough to move; checked before an archive is opened or created."""
+    """Return whether an event is old enough to move; checked before an archive is opened or created."""
     row = fetch_one(outbox, "SELECT at FROM event WHERE at < ? ORDER BY seq LIMIT 1", now + _FUTURE_LIMIT_S)
     return row is not None and float(row[0]) < retention.journal_before(now)
 
@@ -233,7 +233,7 @@ def delete_archived_events(archive: apsw.Connection, before: float, limit: int =
     return len(rows)
 
 
-def tidy(folder: Path, outbox: apsw.Connection, now: float, kept: Retention = DEFAULT_RETENTION) -> int:
+def archive_batch(folder: Path, outbox: apsw.Connection, now: float, kept: Retention = DEFAULT_RETENTION) -> int:
     """Move one batch out of a home folder's outbox, or delete one from its archive. Return the number of rows."""
     deleted = delete_old_operations(outbox, now, retention=kept)
     due = has_old_events(outbox, now, retention=kept)

@@ -3,7 +3,7 @@
 The refused operation changed nothing, so that its reversal must change nothing either. Counts and losses are not among
 them: their undo names its entry (`aisle.courier.push.undo_as_booked`), which is found here while it was never sent.
 
-Goods that are put back reverse the last pick of their line, wherever it was: they go back where they came from. A pick
+Goods that are put back reverse the last pick of their line at the same location and pool, or else its last one. A pick
 reverses goods put back only at the same location and pool: elsewhere it changes the stock of another location.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, Write
 from aisle.jobs.store_time import to_utc_text
-from aisle.operation_body_types import UNDO_PREFIX
+from aisle.operation_body_types import UNDO_PREFIX, is_undo
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import QUEUED
 from aisle.outbox.rebase_picks import BASE, PICKED, has_base, picked_change
@@ -53,7 +53,7 @@ class Source(NamedTuple):
     """0 if not named."""
 
     def is_other(self, other: Source) -> bool:
-        """Return True if both name a location, or both a pool, and not the same."""
+        """Return whether both name a location, or both a pool, and not the same."""
         return any(mine and its and mine != its for mine, its in zip(self, other, strict=True))
 
 
@@ -110,14 +110,14 @@ def body_left(op: Operation, left: Changes) -> Json:
 def find_undone_entry(op: Operation, undo: LogEntry, undoing: Operation) -> int:
     """Return the index of the log entry that `undo`, of the operation `undoing`, names by its time; -1 for none."""
     moment = str(undo.get("reference") or "").removeprefix(UNDO_PREFIX)
-    if not str(undo.get("reference") or "").startswith(UNDO_PREFIX) or "T" not in moment or op.store != undoing.store:
+    if not is_undo(undo) or "T" not in moment or op.store != undoing.store:
         return -1
     wanted = _identity_of(undo, undoing), to_utc_text(moment)
     entries = [
         (_pools_of(entry), at)
         for at, entry in enumerate(op.body["storeproductlog"])
         if (_identity_of(entry, op), to_utc_text(str(entry.get("scanned_datetime") or ""))) == wanted
-        and not str(entry.get("reference") or "").startswith(UNDO_PREFIX)
+        and not is_undo(entry)
     ]
     pools = _pools_of(undo)
     same = [at for each, at in entries if each == pools] or [at for each, at in entries if not (each and pools)]
@@ -143,10 +143,6 @@ class _Change(NamedTuple):
     source: Source
     is_refused: bool
 
-    def is_reversed_by(self, quantity: Decimal, source: Source) -> bool:
-        """Return True if a later change of the same key undoes this one, or a part of it."""
-        return self.quantity * quantity < 0 and (quantity < 0 or not source.is_other(self.source))
-
 
 def _without_reversal(op: Operation | Write, stacks: dict[Hashable, list[_Change]], left: Changes) -> Json:
     """Add the changes of an operation to the stacks; return its body without what reverses refused changes."""
@@ -163,18 +159,26 @@ def _without_reversal(op: Operation | Write, stacks: dict[Hashable, list[_Change
 
 
 def _push(stack: list[_Change], quantity: Decimal, source: Source) -> Decimal:
-    """Push a change, or pop what it reverses, the latest first. Return the quantity that reverses a refused change."""
+    """Push a change, or remove what it reverses. Return the quantity that reverses a refused change."""
     withdrawn = Decimal(0)
-    while quantity and stack and stack[-1].is_reversed_by(quantity, source):
-        latest = stack.pop()
+    while quantity and (index := _find_reversed(stack, quantity, source)) is not None:
+        latest = stack.pop(index)
         part = min(abs(latest.quantity), abs(quantity)).copy_sign(quantity)
         quantity -= part
         withdrawn += part if latest.is_refused else 0
         if latest.quantity + part:
-            stack.append(latest._replace(quantity=latest.quantity + part))
+            stack.insert(index, latest._replace(quantity=latest.quantity + part))
     if quantity:
         stack.append(_Change(quantity, source, is_refused=False))
     return withdrawn
+
+
+def _find_reversed(stack: Sequence[_Change], quantity: Decimal, source: Source) -> int | None:
+    """Return the index of the latest change that a quantity undoes, in whole or in part."""
+    opposite = [index for index, each in enumerate(stack) if each.quantity * quantity < 0]
+    same = [index for index in opposite if not source.is_other(stack[index].source)]
+    found = same or (opposite if quantity < 0 else [])
+    return found[-1] if found else None
 
 
 def _parts(op: Operation | Write) -> Iterator[tuple[Hashable, Decimal, Json]]:

@@ -75,7 +75,7 @@ class Sessions:
             self._db.execute("UPDATE session SET last_seen = ? WHERE session_id = ?", (self._clock(), session_id))
 
     def can_write(self, session_id: str) -> bool:
-        """Return True if a write succeeds now, and there is room for more; it records a heartbeat of the session.
+        """Return whether a write succeeds now, and there is room for more; it records a heartbeat of the session.
 
         Never waits for a lock.
         """
@@ -95,7 +95,7 @@ class Sessions:
         return running_sessions(self._db)
 
     def is_terminal_in_use(self, terminal: str, except_session: str = "") -> bool:
-        """Return True if a running session other than `except_session` uses a terminal of this name."""
+        """Return whether a running session other than `except_session` uses a terminal of this name."""
         rows = fetch(
             self._db,
             "SELECT * FROM session WHERE ended IS NULL AND terminal = ? AND session_id <> ?",

@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING
 from aisle.decimal_of_row import to_decimal
 from aisle.jobs.job import Json, Write
 from aisle.named_tuple_json import to_text
-from aisle.outbox.excess import (
-    is_excess,
-    is_kept_in_location,
-    reduce_excess,
-)
+from aisle.outbox.excess import is_excess, is_kept_in_location, reduce_excess
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.outbox.operation_states import CLOSE, REFUSE
-from aisle.outbox.operation_table import encode_evidence
-from aisle.outbox.replay_after_restore import RestoreReplay
+from aisle.outbox.operation_table import OperationRows, encode_evidence
 from aisle.outbox.reversals_of_refused import (
     UNREVERSED,
     as_left,
@@ -31,7 +26,7 @@ from aisle.outbox.reversals_of_refused import (
     sources_of,
     without_reversals,
 )
-from aisle.outbox.stored_reasons import store_message
+from aisle.stored_messages import store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LineExcess, LogEntry
@@ -54,7 +49,7 @@ WHERE l.lane = ? AND o.operation = ? AND o.state = 'queued' AND o.attempts = 0 A
 """
 
 
-class WithdrawnReversals(RestoreReplay):
+class WithdrawnReversals(OperationRows):
     """Queue from which reversals of refused operations are withdrawn."""
 
     def _withdraw_reversals(self, op: Operation, changes: Changes, write: Write | None = None) -> tuple[Changes, Json]:

@@ -1,47 +1,13 @@
-"""Reasons for people in stored form, made and read by packages that do not know the jobs.
-
-The format of a stored message: `aisle.jobs.stored_messages`.
-"""
+"""Reasons for people in stored form that several packages give. The format: `aisle.stored_messages`."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.stored_messages import (
-    DETAIL_ARGUMENT,
-    LATER_COUNT,
-    NO_MESSAGE,
-    StoredMessage,
-    is_stored_message,
-    read_message,
-    store_message,
-    store_text,
-    stored_detail,
-)
 from aisle.jobs.view import Msg
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import CLOSED, CONFIRMED
-
-__all__ = [
-    "DETAIL_ARGUMENT",
-    "DUPLICATE_KEY",
-    "LATER_COUNT",
-    "NO_MESSAGE",
-    "NO_STORE",
-    "NO_TOKEN",
-    "StoredMessage",
-    "UnusableRows",
-    "excess_reason",
-    "is_stored_message",
-    "read_message",
-    "reason_of_note",
-    "reason_of_operation",
-    "setting_changed_reason",
-    "store_message",
-    "store_text",
-    "stored_detail",
-]
+from aisle.stored_messages import StoredMessage, is_stored_message, read_message, store_message, store_text
 
 NO_TOKEN = "stored_reason.no_token"
 """Message: the service was not asked, because the token file cannot be read; the detail says what is wrong with it."""
@@ -105,22 +71,3 @@ def setting_changed_reason(field: str, product: str, current: str, expected: str
 def superseded_reason(line: int) -> StoredMessage:
     """Return the message on a line that was changed later, so that its closing was not repeated after a restore."""
     return store_message("stored_reason.changed_later", line=line)
-
-
-def excess_reason(
-    line: int, picked: Decimal, ordered: Decimal, excess: Decimal, moved: Decimal, user: str
-) -> StoredMessage:
-    """Return the message on excess of a pick: too many in hand, or (negative) not taken back from a location."""
-    if excess > 0:
-        args: dict[str, int | Decimal] = {"line": line, "picked": picked, "of": ordered, "left": excess}
-        return (
-            store_message("stored_reason.surplus_by", who=user, **args)
-            if user
-            else store_message("stored_reason.surplus", **args)
-        )
-    args = {"line": line, "picked": picked, "of": ordered, "moved": moved, "left": -excess}
-    return (
-        store_message("stored_reason.not_put_back_by", who=user, **args)
-        if user
-        else store_message("stored_reason.not_put_back", **args)
-    )

@@ -54,7 +54,7 @@ def delete_all_tokens(connection: apsw.Connection) -> None:
 
 
 def has_token(connection: apsw.Connection, principal: str, now: float) -> bool:
-    """Return True if an operation of this principal can be sent."""
+    """Return whether an operation of this principal can be sent."""
     if not user_of_principal(principal):
         return True
     sql = "SELECT 1 FROM user_token WHERE principal = ? AND until > ?"

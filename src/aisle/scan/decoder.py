@@ -344,11 +344,11 @@ class Decoder:
     # Keys and controls inside a line
 
     def _is_inside_scan(self, t: float) -> bool:
-        """Return True if a control at `t` comes inside a scan; some scanners send one for a separator."""
+        """Return whether a control at `t` comes inside a scan; some scanners send one for a separator."""
         return self._may_be_code() and self._is_at_pace(t)
 
     def _is_at_pace(self, t: float) -> bool:
-        """Return True if something at `t` comes at scanner pace after characters at scanner pace."""
+        """Return whether something at `t` comes at scanner pace after characters at scanner pace."""
         if self._pending_utf8 or not self._text:
             return False
         last_at = self._inner_key_at if self._inner_keys else self._read_at
@@ -369,7 +369,7 @@ class Decoder:
             self._release_inner_keys()
 
     def _may_be_code(self) -> bool:
-        """Return True if the open line may be a code, and not typing that a slow link delivered together with a key."""
+        """Return whether the open line may be a code, and not typing that a slow link delivered together with a key."""
         return len(self._text) - len(self._short_line_keys) >= MIN_BEFORE_KEY or begins_gs1_message(self._text)
 
     def _release_inner_keys(self) -> None:
@@ -482,7 +482,7 @@ class Decoder:
             self._emit_back()
 
     def _begins_late_sequence(self, byte: int, t: float) -> bool:
-        """Return True if the byte is a `[` that may continue an earlier ESC; otherwise nothing later does."""
+        """Return whether the byte is a `[` that may continue an earlier ESC; otherwise nothing later does."""
         if byte in _IGNORED:
             return False
         may_be_late, self._late_until = t <= self._late_until, 0.0

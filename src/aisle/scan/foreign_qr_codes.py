@@ -15,5 +15,5 @@ _PAYLOAD: Final = re.compile(
 
 
 def is_foreign_qr_code(text: str) -> bool:
-    """Return True if a text is the content of a QR code that is no code of a store."""
+    """Return whether a text is the content of a QR code that is no code of a store."""
     return "://" in text or _PAYLOAD.match(text) is not None

@@ -23,7 +23,6 @@ from aisle.barcode_lookup_keys import (
 from aisle.barcode_numbers import expand_upc_e, has_valid_check_digit
 from aisle.scan.decoder import MAX_LINE, MIN_AFTER_BACKSPACE
 from aisle.scan.grammar_and_meaning_types import (
-    CONTROL_INSIDE,
     EXTRA_SIGNS,
     NUMBER_BESIDE_CODE,
     ORDER,
@@ -44,14 +43,15 @@ from aisle.scan.grammar_and_meaning_types import (
     Quantity,
     RefusedInput,
 )
-from aisle.scan.gs1 import KEY_MARK, begins_gs1_message
+from aisle.scan.gs1 import KEY_MARK, Gs1Data, begins_gs1_message, gs1_fault, may_be_gs1, parse_element_strings
+from aisle.scan.in_store_codes import InStorePattern, parse_in_store_code, parse_unchecked_code
+from aisle.scan.keyboard_layouts import is_garbled, undo_layouts
+from aisle.scan.order_in_code import order_number_in
+from aisle.scan.supplier_labels import parse_supplier_label
 from aisle.scan.units import MAX_DECIMALS
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
-
-    from aisle.scan.gs1 import Gs1Data
-    from aisle.scan.in_store_codes import InStorePattern
 
 
 _MULTIPLIER_START: Final = re.compile(r"( *[\d.,]+) *[*×✕✖⨯∗] *", re.ASCII)
@@ -77,7 +77,7 @@ def _normalise_multiplier(neat: str) -> str:
 
 
 def is_multiplied(text: str) -> bool:
-    """Return True if an input has its own multiplier, in any spelling."""
+    """Return whether an input has its own multiplier, in any spelling."""
     return "*" in normalise_input(text)
 
 
@@ -182,7 +182,7 @@ def parse(
     if not text.strip(_INVISIBLE):
         return RefusedInput("input.empty_scan", text)
     if _has_control_inside(text):
-        return RefusedInput(CONTROL_INSIDE, text.replace(KEY_MARK, ""))
+        return RefusedInput(EXTRA_SIGNS, text.replace(KEY_MARK, ""))
     text = normalise_input(text, is_free_text=accepts.text).strip(" ")
     aim = _AIM_PREFIX.fullmatch(text)
     name = (aim["code"] if aim and not aim["typed"] else text).upper()
@@ -210,7 +210,7 @@ def parse(
 
 
 def needs_look_up(answer: Meaning | tuple[Interpretation, ...]) -> TypeIs[tuple[Interpretation, ...]]:
-    """Return True if a result of `parse` has to be looked up; every meaning is a tuple too, but not a plain one."""
+    """Return whether a result of `parse` has to be looked up; every meaning is a tuple too, but not a plain one."""
     return type(answer) is tuple
 
 
@@ -222,13 +222,13 @@ def look_up_keys(interpretations: tuple[Interpretation, ...]) -> tuple[str, ...]
 
 
 def asks_look_up(text: str) -> bool:
-    """Return True if a `?` asks to look the code up instead of passing it to the job."""
+    """Return whether a `?` asks to look the code up instead of passing it to the job."""
     text = text.strip(" ")
     return len(text) > 1 and text[0] == "?"
 
 
 def is_search(text: str) -> bool:
-    """Return True if an unknown text is a search (two or more letters) and not an unknown code."""
+    """Return whether an unknown text is a search (two or more letters) and not an unknown code."""
     return not _AIM_PREFIX.fullmatch(text.strip(" ?")) and sum(char.isalpha() for char in text) >= 2
 
 
@@ -445,7 +445,7 @@ def _multiply_interpretations(
 
 
 def _is_part_of_label(interpretation: Interpretation, times: Decimal) -> bool:
-    """Return True if a factor with decimals is before a label with a weight, length or price of its own."""
+    """Return whether a factor with decimals is before a label with a weight, length or price of its own."""
     return bool(times % 1) and bool(interpretation.measures or interpretation.price is not None)
 
 
@@ -487,8 +487,6 @@ def _interpret_supplier_label(code: str) -> list[Interpretation]:
 
     Its quantity is asked about and never counted: unlike AI 30 and 37, supplier and customer agree on its unit.
     """
-    from aisle.scan.supplier_labels import parse_supplier_label
-
     label = parse_supplier_label(code)
     if label is None:
         return []
@@ -518,9 +516,7 @@ def _interpret_variable_measure(interpretations: list[Interpretation]) -> list[I
 
 def _interpret_order(code: str, is_gs1: bool) -> list[Interpretation]:
     """Return the interpretation of a code that has the number of an order and more."""
-    from aisle.scan import order_in_code
-
-    number = order_in_code.order_number_in(code, is_gs1=is_gs1)
+    number = order_number_in(code, is_gs1=is_gs1)
     return [Interpretation(lookup_keys(number), number, kind=ORDER, rank=_RANK_GUESSED)] if number else []
 
 
@@ -529,8 +525,6 @@ def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern,
 
     With too many leading zeros or without its check digit it is a guess.
     """
-    from aisle.scan.in_store_codes import parse_in_store_code, parse_unchecked_code
-
     normalised = normalise_code(code)
     padded, is_unchecked = without_padding(normalised), False
     parsed = parse_in_store_code(padded or normalised, in_store_patterns)
@@ -558,11 +552,9 @@ def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern,
 
 def _interpret_gs1(code: str, in_store_patterns: tuple[InStorePattern, ...], is_gs1: bool) -> list[Interpretation]:
     """Return the interpretations of GS1 data: logistic unit first, then its content or the item; or a refusal."""
-    from aisle.scan import gs1
-
-    gs1_data = gs1.parse_element_strings(code, is_gs1) if is_gs1 or gs1.may_be_gs1(code) else None
+    gs1_data = parse_element_strings(code, is_gs1) if is_gs1 or may_be_gs1(code) else None
     if gs1_data is None:
-        refusal = gs1.gs1_fault(code, is_gs1)
+        refusal = gs1_fault(code, is_gs1)
         return [Interpretation((), code, rank=_RANK_BARE, refusal=refusal)] if refusal else []
     interpretations = []
     rank = _RANK_CARRIED if is_gs1 else _RANK_BARE
@@ -604,7 +596,7 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 
 
 def _may_be_garbled(code: str) -> bool:
-    """Return True if a code may have come through another keyboard layout.
+    """Return whether a code may have come through another keyboard layout.
 
     It has many signs, begins with one, or has one that is a digit there.
     """
@@ -619,13 +611,11 @@ def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...])
 
     They count only if known: as products with a valid check digit, as a location or number with a digit in it.
     """
-    from aisle.scan import keyboard_layouts
-
     products: list[Interpretation] = []
     named: list[Interpretation] = []
     hyphenated = _HYPHEN_KEY.sub("-", code)
     by_hyphen_key = [("hyphen", hyphenated)] if hyphenated != code else []
-    restored = {original: layout for layout, original in (*by_hyphen_key, *keyboard_layouts.undo_layouts(code))}
+    restored = {original: layout for layout, original in (*by_hyphen_key, *undo_layouts(code))}
     for original, layout in restored.items():
         if found := _interpret_restored_code(original, in_store_patterns):
             products += [
@@ -635,15 +625,13 @@ def _interpret_layouts(code: str, in_store_patterns: tuple[InStorePattern, ...])
             named.append(
                 Interpretation(lookup_keys(original), original, rank=_RANK_GUESSED, is_guess=True, layout=layout)
             )
-    if products or keyboard_layouts.is_garbled(code):
+    if products or is_garbled(code):
         products.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
     return [*named, *products]
 
 
 def _interpret_restored_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
     """Return the interpretations of a text as a product's code with a check digit, or as GS1 data of a product."""
-    from aisle.scan import gs1
-
     aim = _AIM_PREFIX.fullmatch(text)
     code = aim["code"] if aim and not aim["typed"] else text
     if (add_on := _CODE_WITH_ADD_ON.fullmatch(code)) and has_valid_check_digit(add_on[1]):
@@ -651,7 +639,7 @@ def _interpret_restored_code(text: str, in_store_patterns: tuple[InStorePattern,
     if has_valid_check_digit(code):
         in_store = _interpret_in_store_code(code, in_store_patterns) if in_store_patterns else []
         return [Interpretation(lookup_keys(code), code), *(each for each in in_store if not each.is_guess)]
-    if len(code) < _MIN_GS1_MESSAGE or not gs1.may_be_gs1(code):
+    if len(code) < _MIN_GS1_MESSAGE or not may_be_gs1(code):
         return []
     return [each for each in _interpret_gs1(code, in_store_patterns, is_gs1=False) if not each.refusal]
 
@@ -698,7 +686,7 @@ def _refuse_extra_signs(code: str) -> list[Interpretation]:
 
 
 def _has_control_inside(text: str) -> bool:
-    """Return True if a key or control came inside a code that is no GS1 data, so that a part may be missing.
+    """Return whether a key or control came inside a code that is no GS1 data, so that a part may be missing.
 
     The same holds for a short text after a Backspace at scanner pace.
     """

@@ -8,9 +8,7 @@ MISSING_SEPARATOR: Final = "input.no_gs"
 DAMAGED_GS1: Final = "input.gs1_damaged"
 """Refusal: GS1 data is damaged, or its label is wrong."""
 EXTRA_SIGNS: Final = "input.extra_characters"
-"""Refusal: signs around or inside a code that belong to no code."""
-CONTROL_INSIDE: Final = "input.extra_characters"
-"""Refusal: a control character or a key came inside a code."""
+"""Refusal: signs around or inside a code that belong to no code, or a control character or key inside it."""
 NUMBER_BESIDE_CODE: Final = "input.number_beside_code"
 """Refusal: a number before or after a code without a sign that it multiplies."""
 TWO_CODES: Final = "input.two_codes"
@@ -225,6 +223,11 @@ class Scan(NamedTuple):
     is_look_up: bool = False
     """True if `?` preceded it: look it up instead of passing it to the job."""
 
+    def with_first(self, **changes: Any) -> "Scan":
+        """Return the scan with these fields of its first match changed."""
+        first, *others = self.matches
+        return self._replace(matches=(first._replace(**changes), *others))
+
 
 class UnknownCode(NamedTuple):
     """A code that is unknown here."""
@@ -323,3 +326,8 @@ Meaning = (
     | TypedText
 )
 """Meaning of an input after look-up."""
+
+
+def scans_of(meaning: Meaning) -> tuple[Scan, ...]:
+    """Return the interpretations of a code as scans; none of what is no code, or unknown."""
+    return meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from aisle.barcode_numbers import check_digit, has_valid_check_digit
@@ -20,60 +20,21 @@ F8_SEQUENCE: Final = "\x1b[19~"
 """Sequence of the key F8, which some scanners send for FNC1."""
 
 _SEPARATOR_NAMES: Final = (
-    "^[[19~",
-    "[19~",
-    "<FNC1>",
-    "{FNC1}",
-    "[FNC1]",
-    "<0x1D>",
-    "{0x1D}",
-    "[0x1D]",
-    "<GS>",
-    "{GS}",
-    "[GS]",
-    "(GS)",
-    "<F8>",
-    "{F8}",
-    "[F8]",
-    "Alt+029",
-    "Alt029",
-    "FNC1",
-    "<F1>",
-    "{F1}",
-    "[F1]",
-    "%1D",
-    "<1D>",
-    "{1D}",
-    "[1D]",
-    "<29>",
-    "{29}",
-    "[29]",
-    "\\x1d",
-    "\\u001d",
-    "\\u{1d}",
-    "\\035",
-    "\\029",
-    "\\29",
-    "\\F",
-    "_x001D_",
-    "&#29;",
-    "&#029;",
-    "&#x1d;",
-    "~d029",
-    "~029",
-    "^029",
-    "^029^",
-    "^]",
-    "␝",
-    "↔",
-    "\x1c",
-    "\x1e",
-    "\x1f",
-)
+    "^[[19~", "[19~", "<FNC1>", "{FNC1}", "[FNC1]", "FNC1", "<0x1D>", "{0x1D}", "[0x1D]", "<1D>", "{1D}", "[1D]", "%1D",
+    "<GS>", "{GS}", "[GS]", "(GS)", "<F8>", "{F8}", "[F8]", "<F1>", "{F1}", "[F1]", "Alt+029", "Alt029",
+    "<29>", "{29}", "[29]", "~d029", "~029", "^029", "^029^", "^]", "␝", "↔", "\\x1d", "\\u001d", "\\u{1d}", "\\035",
+    "\\029", "\\29", "\\F", "_x001D_", "&#29;", "&#029;", "&#x1d;", "\x1c", "\x1e", "\x1f",
+)  # fmt: skip
 _SEPARATOR_SIGNS: Final = "~|^#@$\\`{}[]§¶¦¬€£¤°¨µ "
 """Signs that occur in no GS1 data, except `#` in one rare identifier."""
 
 _ALL_SUBSTITUTES: Final = tuple(dict.fromkeys((*sorted(_SEPARATOR_NAMES, key=len, reverse=True), *_SEPARATOR_SIGNS)))
+_LEADING_SEPARATORS: Final = [sign for sign in (GROUP_SEPARATOR, *_ALL_SUBSTITUTES) if not sign[-1].isdigit()]
+_LEADING_SEPARATOR: Final = re.compile(
+    rf"(?:{'|'.join(map(re.escape, _LEADING_SEPARATORS))})+(?=\d\d)", re.IGNORECASE | re.ASCII
+)
+"""Names that end with a digit are left out, because that digit may begin an identifier."""
+
 _MESSAGE_START: Final = re.compile(
     r"\??(?:[\d.,]{1,8}\*)?(?:\d{0,4}\](?:C1|d2|Q3|e0|J1)|(?:\d{0,4}\][A-Za-z]\w)?(?:0[12]\d{14}|00\d{18}|\(0[012]\)))",
     re.ASCII,
@@ -96,18 +57,18 @@ def replace_substitute(text: str, substitute: str) -> str:
 
 
 def begins_gs1_message(text: str) -> bool:
-    """Return True if the beginning of a line is GS1 data in which a separator may follow."""
+    """Return whether the beginning of a line is GS1 data in which a separator may follow."""
     return _MESSAGE_START.match(text) is not None
 
 
 def has_separator(text: str) -> bool:
-    """Return True if a line is GS1 data with a separator or a substitute: its scanner sends them."""
+    """Return whether a line is GS1 data with a separator or a substitute: its scanner sends them."""
     return begins_gs1_message(text) and (GROUP_SEPARATOR in text or next(find_substitutes(text), "") != "")
 
 
 def strip_leading_separator(text: str) -> str:
     """Return the text without a separator or substitute before its first identifier."""
-    lead = _leading_separator().match(text)
+    lead = _LEADING_SEPARATOR.match(text)
     return text[lead.end() :] if lead else text
 
 
@@ -120,16 +81,6 @@ def split_fields(text: str) -> list[str]:
     signs = (each for each in (GROUP_SEPARATOR, *_ALL_SUBSTITUTES) if each != " ")
     sign = next((each for each in signs if text[: len(each)].casefold() == each.casefold()), "")
     return [field for field in replace_substitute(text, sign).split(GROUP_SEPARATOR) if field] if sign else []
-
-
-@cache
-def _leading_separator() -> re.Pattern[str]:
-    """Return the pattern of a leading separator.
-
-    Names that end with a digit are left out, because that digit may begin an identifier.
-    """
-    names = "|".join(re.escape(sign) for sign in (GROUP_SEPARATOR, *_ALL_SUBSTITUTES) if not sign[-1].isdigit())
-    return re.compile(rf"(?:{names})+(?=\d\d)", re.IGNORECASE | re.ASCII)
 
 
 _CHARACTER_SET_82: Final = r"[!-\"%-?A-Z_a-z]"
@@ -170,14 +121,12 @@ _FIXED_LENGTH_PREFIXES: Final = frozenset(f"{number:02}" for number in (*range(5
 _FORMAT_PART: Final = r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?"
 
 
-@cache
-def _formats() -> dict[str, list[tuple[str, str]]]:
-    """Return the identifiers by their first two digits: pattern of the identifier, and format of its value."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for row in _FORMATS.replace("\n", "|").split("|"):
-        ai, _, value = row.partition(" ")
-        found.setdefault(ai[:2], []).append((ai, value))
-    return found
+_FORMATS_BY_DIGITS: Final[dict[str, list[tuple[str, str]]]] = {}
+"""Identifiers by their first two digits: pattern of the identifier, and format of its value."""
+
+for _row in _FORMATS.replace("\n", "|").split("|"):
+    _ai, _, _value = _row.partition(" ")
+    _FORMATS_BY_DIGITS.setdefault(_ai[:2], []).append((_ai, _value))
 
 
 def _compile_format(value: str) -> tuple[re.Pattern[str], int]:
@@ -205,13 +154,13 @@ class ApplicationIdentifier:
         self._is_date = is_date
 
     def accepts(self, value: str) -> bool:
-        """Return True if a value has a valid length, characters and date."""
+        """Return whether a value has a valid length, characters and date."""
         if not self._value.fullmatch(value):
             return False
         return not self._is_date or bool(parse_gs1_date(value[:6]))
 
     def may_begin_with(self, value: str) -> bool:
-        """Return True if a value may end inside this text, so that the rest belongs to the next identifier."""
+        """Return whether a value may end inside this text, so that the rest belongs to the next identifier."""
         longest = min(self.max_length, len(value) - 1)
         return any(self.accepts(value[:length]) for length in range(longest, 0, -1))
 
@@ -223,7 +172,7 @@ def find_identifier(text: str) -> ApplicationIdentifier | None:
 
 @lru_cache(maxsize=512)
 def _find_identifier(head: str) -> ApplicationIdentifier | None:
-    for ai, value in _formats().get(head[:2], ()):
+    for ai, value in _FORMATS_BY_DIGITS.get(head[:2], ()):
         if found := re.match(ai, head):
             return ApplicationIdentifier(found.group(), *_compile_format(value), value[0] in "DM")
     return None
@@ -270,26 +219,10 @@ def nearest_century(day: date, today: date) -> date:
 
 
 _UNIT_BY_IDENTIFIER: Final = {
-    "310": "kg",
-    "311": "m",
-    "314": "m2",
-    "315": "l",
-    "316": "m3",
-    "320": "lb",
-    "321": "in",
-    "322": "ft",
-    "323": "yd",
-    "350": "in2",
-    "351": "ft2",
-    "352": "yd2",
-    "356": "ozt",
-    "357": "oz",
-    "360": "qt",
-    "361": "gal",
-    "364": "in3",
-    "365": "ft3",
-    "366": "yd3",
-}
+    "310": "kg", "311": "m", "314": "m2", "315": "l", "316": "m3", "320": "lb", "321": "in", "322": "ft", "323": "yd",
+    "350": "in2", "351": "ft2", "352": "yd2", "356": "ozt", "357": "oz", "360": "qt", "361": "gal", "364": "in3",
+    "365": "ft3", "366": "yd3",
+}  # fmt: skip
 """Units of net weight, length, area and volume, by which goods are sold.
 
 Gross weights, widths, depths and all measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are
@@ -375,7 +308,7 @@ class Gs1Data(NamedTuple):
 
 
 def may_be_gs1(text: str) -> bool:
-    """Return True if a code without AIM prefix may be an element string."""
+    """Return whether a code without AIM prefix may be an element string."""
     if GROUP_SEPARATOR in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _begins_with_key(text):
         return True
     if _ENVELOPE.match(text):
@@ -388,13 +321,13 @@ def may_be_gs1(text: str) -> bool:
 
 
 def _begins_with_key(text: str) -> bool:
-    """Return True if it begins with the identifier of a GTIN or SSCC with a valid check digit."""
+    """Return whether it begins with the identifier of a GTIN or SSCC with a valid check digit."""
     bare = _KEY_ELEMENT.match(strip_leading_separator(_without_envelope(text)))
     return bare is not None and check_digit(bare.group()[2:-1]) == bare.group()[-1]
 
 
 def is_digital_link(text: str) -> bool:
-    """Return True if a text is the web address of a trade item or logistic unit."""
+    """Return whether a text is the web address of a trade item or logistic unit."""
     return re.search(_DIGITAL_LINK, _WHOLE_ITEM.sub(r"01/\1", text)) is not None
 
 
@@ -420,7 +353,7 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
         return None
     measures, price = _net_measures(values), _parse_price(values)
     is_measured = any(ai[:2] in _MEASURE_PREFIXES or ai in _UNIT_PRICE_IDENTIFIERS for ai in values)
-    runs, expiry = tuple(_run_on_identifiers(text, found)), _parse_expiry(values)
+    runs, expiry = tuple(_hidden_elements(text, found)), _parse_expiry(values)
     is_measured = is_measured or any(ai in _UNIT_BY_IDENTIFIER for run in runs for ai in run)
     return Gs1Data(
         lacks_net_quantity=is_measured and not measures and price is None,
@@ -447,7 +380,7 @@ def parse_message(text: str) -> Gs1Message:
 
 
 def _lacks_separator(text: str, message: Gs1Message) -> bool:
-    """Return True if a lot, or another value without a separator, certainly ends in a quantity.
+    """Return whether a lot, or another value without a separator, certainly ends in a quantity.
 
     Lots that end like a count (`L3012`) are common. One counts as a count only if the label would be invalid without
     it: AI 02 needs AI 37, and a GTIN that begins with 9 (variable quantity) needs a measure or AI 30. A date followed
@@ -461,12 +394,12 @@ def _lacks_separator(text: str, message: Gs1Message) -> bool:
     return any(
         (needs_count and count in run)
         or (not run.isdisjoint(_DATE_IDENTIFIERS) and not run.isdisjoint((*_COUNT_IDENTIFIERS, *_UNIT_BY_IDENTIFIER)))
-        for run in _run_on_identifiers(text, message)
+        for run in _hidden_elements(text, message)
     )
 
 
-def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[str]]:
-    """Yield the identifiers of every run of values that may end the last value of an element string.
+def _hidden_elements(text: str, message: Gs1Message) -> Iterator[frozenset[str]]:
+    """Yield the identifiers of every set of elements that may hide at the end of the last value.
 
     There are none if it has separators. Identifiers of measures lack their last digit.
     """
@@ -479,23 +412,23 @@ def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[st
     identifier = find_identifier(ai)
     if identifier is None or identifier.has_fixed_length or ai in _COUNT_IDENTIFIERS:
         return
-    yield from (run for run in _read_runs(value) if run.isdisjoint(message.values))
+    yield from (run for run in _hidden_element_sets(value) if run.isdisjoint(message.values))
 
 
-def _read_runs(value: str) -> set[frozenset[str]]:
-    """Return the identifier sets of all runs of dates, measures and counts that may end a value.
+def _hidden_element_sets(value: str) -> set[frozenset[str]]:
+    """Return the identifiers of all sequences of dates, measures and counts that may end a value.
 
     Each end is parsed once, because a long value can be divided in many ways.
     """
     ends: list[set[frozenset[str]]] = [set() for _ in value] + [{frozenset()}]
     for at in range(len(value) - 1, 0, -1):
         for end in range(at + 3, min(at + 10, len(value)) + 1):
-            if ends[end] and (ai := _one_of_run(value[at:end])):
+            if ends[end] and (ai := _hidden_element(value[at:end])):
                 ends[at] |= {rest | {ai} for rest in ends[end]}
     return set().union(*ends[1:-1])
 
 
-def _one_of_run(text: str) -> str:
+def _hidden_element(text: str) -> str:
     """Return the identifier of a whole date, measure or count that is not zero; empty if the text is none."""
     element = re.fullmatch(_RUN_ON_ELEMENT, text)
     if (
@@ -607,7 +540,7 @@ def _first_values(found: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _has_contradiction(found: list[tuple[str, str]]) -> bool:
-    """Return True if an identifier has two values: two labels in one scan, or a damaged one.
+    """Return whether an identifier has two values: two labels in one scan, or a damaged one.
 
     An equal value is a repetition by the scanner.
     """

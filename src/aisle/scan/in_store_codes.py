@@ -99,7 +99,7 @@ def _fit_without_check_digit(code: str, patterns: tuple[InStorePattern, ...]) ->
 
 
 def is_unknown_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> bool:
-    """Return True if a code is a number that GS1 reserves for stores (02, 20 to 29) and no pattern fits it."""
+    """Return whether a code is a number that GS1 reserves for stores (02, 20 to 29) and no pattern fits it."""
     without_zeros = normalise_code(code).lstrip("0")
     is_left_to_stores = (
         len(without_zeros) in (12, 13)

@@ -8,6 +8,13 @@ TYPING_PAUSE_S: Final = 0.05
 SAME_SCAN_S: Final = 0.1
 """Seconds within which a line that follows a line at scanner pace belongs to the same scan."""
 
+MIN_SCAN = 5
+"""Characters of the shortest text that is taken for a scanned code; fewer are a part of a search."""
+MIN_CODE_DIGITS = 6
+"""Digits of the shortest code of digits alone (UPC-E); fewer are a number."""
+MIN_KNOWN_CODE = 4
+"""Characters of the shortest code that is a scan only because the store knows it."""
+
 LONG_PAUSE_S: Final = 0.3
 """Seconds after which a person who typed may be doing something else; only evidence, like every pause."""
 

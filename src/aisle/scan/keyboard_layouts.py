@@ -94,7 +94,7 @@ def undo_layouts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def is_garbled(text: str) -> bool:
-    """Return True if a text rather is a code through another layout than anything typed or printed."""
+    """Return whether a text rather is a code through another layout than anything typed or printed."""
     if _SHORT_CODE.fullmatch(text):
         return True
     if len(text) < MIN_SIGNS or any(char.isspace() for char in text):
@@ -109,6 +109,6 @@ def is_garbled(text: str) -> bool:
 
 
 def _is_hyphen_key(text: str, at: int) -> bool:
-    """Return True if a `ß` is between two letters or digits, at least one a digit: it then is the hyphen key."""
+    """Return whether a `ß` is between two letters or digits, at least one a digit: it then is the hyphen key."""
     around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     return len(around) == 2 and around.isalnum() and any(map(str.isdigit, around))

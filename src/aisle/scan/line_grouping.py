@@ -129,7 +129,7 @@ class LineGrouper:
 
 
 def _is_at_scanner_pace(line: Line) -> bool:
-    """Return True if a line came at scanner pace; a person presses keys further apart.
+    """Return whether a line came at scanner pace; a person presses keys further apart.
 
     A slow link may separate the characters of a short line, which hardly has a pace; it is rather held once too often.
     So is a line whose end came at scanner pace behind something typed.

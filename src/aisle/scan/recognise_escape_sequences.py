@@ -43,7 +43,7 @@ _KEY_SEQUENCE = re.compile(
 
 
 def is_key(text: str) -> bool:
-    """Return True if a complete sequence is a pressed key, not an answer or report of the terminal."""
+    """Return whether a complete sequence is a pressed key, not an answer or report of the terminal."""
     return _KEY_SEQUENCE.fullmatch(text) is not None
 
 
@@ -87,7 +87,7 @@ class EscapeSequence:
         return _ANSWER_START.match(self.text) is not None
 
     def is_cut_off(self, t: float) -> bool:
-        """Return True if a read at `t` does not continue it and nothing ever will."""
+        """Return whether a read at `t` does not continue it and nothing ever will."""
         return not (self.is_escape_alone or self.is_late or self.is_string) and t - self._read_at >= CUT_OFF_S
 
     def record_read(self, t: float) -> None:

@@ -222,7 +222,7 @@ def _candidates_of(
 
 
 def _may_mean(interpretation: Interpretation, candidate: Candidate) -> bool:
-    """Return True if an interpretation may mean this candidate.
+    """Return whether an interpretation may mean this candidate.
 
     Its kind must fit, and its key must not equal the candidate's number by chance.
     """
@@ -273,22 +273,22 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     may_hide_count = interpretation.may_hide_count and lacks_measure and not asks_quantity
     stated = interpretation.label_quantity
     return Match(
-        candidate.kind,
-        candidate.key,
-        candidate.label,
-        quantity,
-        interpretation.is_explicit or measure is not None or candidate.factor != Decimal(1),
-        interpretation.code,
-        interpretation.batch,
-        interpretation.expiry,
-        interpretation.price if lacks_measure else None,
-        label or stated,
-        candidate.unit if asks_quantity or interpretation.price else "",
-        asks_quantity,
-        interpretation.layout,
-        interpretation.is_guess and not interpretation.layout,
-        interpretation.by if asks_quantity or may_hide_count or stated else Decimal(1),
-        may_hide_count or stated is not None,
+        kind=candidate.kind,
+        key=candidate.key,
+        label=candidate.label,
+        quantity=quantity,
+        is_explicit=interpretation.is_explicit or measure is not None or candidate.factor != Decimal(1),
+        code=interpretation.code,
+        batch=interpretation.batch,
+        expiry=interpretation.expiry,
+        price=interpretation.price if lacks_measure else None,
+        measure=label or stated,
+        unit=candidate.unit if asks_quantity or interpretation.price else "",
+        needs_quantity=asks_quantity,
+        layout=interpretation.layout,
+        is_guess=interpretation.is_guess and not interpretation.layout,
+        by=interpretation.by if asks_quantity or may_hide_count or stated else Decimal(1),
+        may_hide_count=may_hide_count or stated is not None,
         has_other_zeros=bool(interpretation.zero_forms),
         divided_price=interpretation.price if is_divided else None,
         unit_price=candidate.price if is_divided else None,
@@ -299,7 +299,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
 
 
 def _is_piece_without_measure(candidate: Candidate) -> bool:
-    """Return True if a number of pieces says nothing: the plain code of the product is asked for its measure.
+    """Return whether a number of pieces says nothing: the plain code of the product is asked for its measure.
 
     Otherwise it counts a piece, or a pack of a known size, and so does each piece of a label.
     """
@@ -307,7 +307,7 @@ def _is_piece_without_measure(candidate: Candidate) -> bool:
 
 
 def _is_factor_of_measured(interpretation: Interpretation, candidate: Candidate) -> bool:
-    """Return True if a whole number was typed before the plain code of goods sold by measure: it counts pieces."""
+    """Return whether a whole number was typed before the plain code of goods sold by measure: it counts pieces."""
     is_factor = interpretation.is_explicit and interpretation.multiplier == interpretation.by
     return is_factor and not interpretation.by % 1 and candidate.allow_decimal and candidate.factor == 1
 
@@ -347,7 +347,7 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
 
 
 def _contradict(amounts: list[Decimal]) -> bool:
-    """Return True if amounts of the same goods differ by more than units are rounded."""
+    """Return whether amounts of the same goods differ by more than units are rounded."""
     return bool(amounts) and max(amounts) - min(amounts) > max(amounts) * _MAX_ROUNDING
 
 
@@ -384,6 +384,6 @@ def _resolve_unknown(text: str, accepts: Accepts, interpretations: tuple[Interpr
 
 
 def _is_number_with_unit(text: str) -> bool:
-    """Return True if a text is a number followed by a unit, as people type a weight."""
+    """Return whether a text is a number followed by a unit, as people type a weight."""
     parsed = parse_amount(text)
     return parsed is not None and is_unit_of_measure(parsed[1])

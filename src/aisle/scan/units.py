@@ -116,7 +116,7 @@ def parse_unit(name: str) -> tuple[str, Decimal] | None:
 
 
 def is_unit_of_measure(name: str) -> bool:
-    """Return True if a product with this base unit name is counted by weight, length, area or volume."""
+    """Return whether a product with this base unit name is counted by weight, length, area or volume."""
     return parse_unit(name) is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -36,6 +37,8 @@ CHAIN = "*"
 _MAX_STORES = 1 << 20
 _CLOCK_TOLERANCE_S = 120.0
 """Seconds that the clocks of a host and the service may differ."""
+_MAX_NAMED_FIELDS = 12
+"""Maximum number of changed fields that a header names."""
 _CHANGE_COUNTER = "change"
 """Counter of changes."""
 CHANGES_FORGOTTEN = "change_forgotten"
@@ -131,6 +134,8 @@ class Context:
     response_headers: dict[str, str] = field(default_factory=dict)
     """Headers of the answer. That of a write is kept without them, and a repetition gets none."""
     _record_counts: Counter[str] = field(default_factory=Counter)
+    _field_changes: dict[str, list[Any]] = field(default_factory=dict)
+    """Changed fields of records, each with the number of these and the first one."""
     _deferred: list[Statement] = field(default_factory=list)
     _changes: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
@@ -181,6 +186,14 @@ class Context:
         self._record_counts.update({"new": new, "changed": changed, "same": same})
         counts = ", ".join(f"{name}={count:d}" for name, count in self._record_counts.items())
         self.response_headers["Aisle-Records"] = counts
+
+    def count_field_changes(self, changes: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Count changes of fields of records; the first of each comes with store, key, and value before and after."""
+        for name, first in changes:
+            if name in self._field_changes or len(self._field_changes) < _MAX_NAMED_FIELDS:
+                self._field_changes.setdefault(name, [0, *first])[0] += 1
+        if self._field_changes:
+            self.response_headers["Aisle-Changes"] = json.dumps(self._field_changes)
 
     def defer(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Defer rows of a statement to the end of the operation. Nothing later in it may read or write these rows."""

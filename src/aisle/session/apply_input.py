@@ -31,10 +31,12 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     TypedText,
     UnknownCode,
+    scans_of,
 )
 from aisle.scan.inputs import (
     ADDRESS_KEY,
     CHIP_KEY,
+    MIN_SCAN,
     ROW_KEY,
     SORT_KEY,
     TAB_KEY,
@@ -56,22 +58,17 @@ from aisle.session.default_keys import (
     TAB_BY_KEY,
     TAB_STEP_BY_KEY,
 )
-from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch, is_named_not_taken
+from aisle.session.event_runner import SessionPart
+from aisle.session.input_batch import is_named_not_taken
 from aisle.session.job_stack import page_key
+from aisle.session.line_preparer import LinePreparer
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.rejected_scan import MIN_CODE
 from aisle.session.renamed_keys import apply_key_names, meaning_of_key
-from aisle.session.repair_scanned_line import LinePreparer
-from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.short_codes_and_labels import LOCATION_OR_TYPED, ShortCodes
-from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.tab_bar_with_counts import Tabs
-from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine, typed_text_dropped
 
 if TYPE_CHECKING:
@@ -83,15 +80,9 @@ _CLICK_KEYS: Final = (ROW_KEY, CHIP_KEY, SORT_KEY)
 
 
 @dataclass(eq=False)
-class InputHandler:
+class InputHandler(SessionPart):
     """Handler of lines and keys: it applies them to the page on the screen."""
 
-    _page: Page
-    _batch: InputBatch
-    _profile: ProfileInForce
-    _verdicts: Verdicts
-    _pin_check: PinCheck
-    _event_runner: EventRunner
     _resolver: MeaningResolver
     _scanned_or_typed: ScannedOrTyped
     _short_codes: ShortCodes
@@ -252,8 +243,7 @@ class InputHandler:
         """Add to the verdict on another number that the number in question is not taken."""
         verdict = self._verdicts.current
         if verdict and verdict.kind != WRONG and not is_named_not_taken(verdict.text, number):
-            text = msg("session.number_not_applied", why=raw_message(number), said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
+            self._verdicts.current = verdict.wrap("session.number_not_applied", why=raw_message(number))
 
     def _is_read_twice(self, line: Line) -> bool:
         """Return whether the scanner has read the label of a location a second time at once."""
@@ -351,28 +341,22 @@ class InputHandler:
     def _apply_resolved(self, line: Line, label: str) -> tuple[Line, Meaning]:
         """Apply a line by its meaning; return both for the trace, without a secret."""
         is_secret = self._page.is_secret(line.text)
-        meaning = self._resolver.resolve(line.text)
-        if not self._resolver.is_number_above_job(line.text) and self._help_pages.close_for(meaning):
-            meaning = self._resolver.resolve(line.text)
-        if self._is_date_after_rejected_scan(meaning):
-            meaning = UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
-        if self._scanned_or_typed.is_scanned_number_label(line, meaning) or self._scanned_or_typed.is_scanned_code(
-            line, meaning
-        ):
-            meaning = UnknownCode(line.text.strip(" "))
+        meaning = self._resolve(line)
         is_repeated, answer = self._is_refused_letter(line), self._answer_to_number(line)
         label_meaning = self._short_codes.scanned_short_code(line, answer or meaning, is_repeated=is_repeated)
         meaning = label_meaning or meaning
         if self._waiting_number.text and isinstance(label_meaning, RefusedInput):
-            self._refuse_label_beside_number(line, label_meaning)
+            self._refuse_line(line, label_meaning.reason)
+            self._keep_waiting_number()
             return line, label_meaning
-        confirmed = None if label_meaning else self._confirmed_number(line)
+        confirmed, record = None if label_meaning else self._confirmed_number(line), None
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         elif isinstance(meaning, Quantity):
-            meaning = self._short_codes.scanned_record(line, meaning) or meaning
+            record, is_sure = self._short_codes.record_of_number(line, meaning)
+            meaning = Scan((record,)) if record and is_sure else meaning
         if confirmed or self._resolver.is_scanned_number(line.text, meaning):
-            self._batch.rejected_scan.forget()
+            self._batch.refused_scan.forget()
         if self._waiting_number.text and not confirmed and self._is_instead_of_answer(meaning):
             self._drop_waiting_number(meaning, line.text)
             return line, meaning
@@ -384,20 +368,44 @@ class InputHandler:
         if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif isinstance(meaning, Quantity) and (record := self._short_codes.record_at_question(line, meaning)):
-            meaning = Scan((record,))
+        elif isinstance(meaning, Quantity) and (other := self._short_codes.record_at_question(line, meaning)):
+            meaning = Scan((other,))
             self._refuse_until_answered(line, meaning)
-        elif not confirmed and isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
+        elif confirmed or not self._ask_or_refuse_fast_number(line, meaning, record):
+            self._apply_to_page(line, meaning, label, is_secret=is_secret)
+        if is_secret and not isinstance(meaning, Back):
+            return line._replace(text=""), UnknownCode("")
+        return line, meaning
+
+    def _resolve(self, line: Line) -> Meaning:
+        """Return the meaning of a line, after help pages that hide the job which it is for are closed."""
+        meaning = self._resolver.resolve(line.text)
+        if not self._resolver.is_number_above_job(line.text) and self._help_pages.close_for(meaning):
+            meaning = self._resolver.resolve(line.text)
+        if self._is_date_after_refused_scan(meaning):
+            return UnknownCode(line.text.strip(" "))  # the job asks whether it is the date of its product
+        is_label = self._scanned_or_typed.is_scanned_number_label(line, meaning)
+        is_code = is_label or self._scanned_or_typed.is_scanned_code(line, meaning)
+        return UnknownCode(line.text.strip(" ")) if is_code else meaning
+
+    def _ask_or_refuse_fast_number(self, line: Line, meaning: Meaning, record: Match | None) -> bool:
+        """Ask about a number that came too fast for a person, or refuse one that is a choice; False for another line.
+
+        `record`: what in the store has this number.
+        """
+        if isinstance(meaning, Quantity) and self._scanned_or_typed.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
-        elif (
-            not confirmed
-            and isinstance(meaning, Quantity)
-            and (record := self._short_codes.record_or_value(line, meaning))
-        ):
+        elif isinstance(meaning, Quantity) and record:
             self._ask_for_number(line, meaning, record)
-        elif not confirmed and self._scanned_or_typed.is_fast_choice(line, meaning):
+        elif self._scanned_or_typed.is_fast_choice(line, meaning):
             self._refuse_line(line, "input.type_choice")
-        elif self._scanned_or_typed.is_scanned_answer(line, meaning):
+        else:
+            return False
+        return True
+
+    def _apply_to_page(self, line: Line, meaning: Meaning, label: str, *, is_secret: bool) -> None:
+        """Apply a line to the page on the screen, unless it is an answer that has to be typed, or not known yet."""
+        if self._scanned_or_typed.is_scanned_answer(line, meaning):
             is_confirmed = self._page.accepts().typed_only
             self._refuse_line(line, "input.scan_not_accepted" if is_confirmed else "input.type_choice")
         elif self._scanned_or_typed.is_unknown_yet(line, meaning):
@@ -407,18 +415,15 @@ class InputHandler:
             self._apply_raw(raw_input(line, meaning), "" if is_secret else line.text)
         else:
             self._meanings.apply(meaning, "" if is_secret and not isinstance(meaning, Back) else line.text)
-            is_code = isinstance(meaning, Text) and line.scan_number and len(line.text) >= MIN_CODE
+            is_code = isinstance(meaning, Text) and line.scan_number and len(line.text) >= MIN_SCAN
             self._meanings.record(UnknownCode(line.text) if is_code else meaning)
             if label and isinstance(meaning, Back):
                 self._explain_label(label)
-        if is_secret and not isinstance(meaning, Back):
-            return line._replace(text=""), UnknownCode("")
-        return line, meaning
 
-    def _is_date_after_rejected_scan(self, meaning: Meaning) -> bool:
+    def _is_date_after_refused_scan(self, meaning: Meaning) -> bool:
         """Return whether a typed date may be meant for the scan that was refused before it; it is asked once."""
         is_date = self._page.accepts().date and isinstance(meaning, Text)
-        return is_date and self._batch.rejected_scan.take(self._page.stack.jobs)
+        return is_date and self._batch.refused_scan.take(self._page.stack.jobs)
 
     def _is_refused_letter(self, line: Line) -> bool:
         """Return whether the line before was this letter, refused because it may be the label of a location."""
@@ -452,13 +457,13 @@ class InputHandler:
         The same number once more is a person's, whose link sends it in one read.
         """
         text, is_nothing = line.text.strip(" "), self._resolver.is_nothing(line.text)
-        if is_nothing and self._batch.rejected_scan.is_first_unknown_number(text, self._page.stack.jobs):
+        if is_nothing and self._batch.refused_scan.is_first_unknown_number(text, self._page.stack.jobs):
             self._event_runner.answer(Verdict(WRONG, msg("count.unknown", code=text)), UnknownCode(text), line.text)
             self._meanings.record(UnknownCode(text))
             return True
         if is_nothing:
-            self._batch.rejected_scan.forget()
-        asked = self._batch.rejected_scan.ask_for(text, None, self._page.stack.jobs)
+            self._batch.refused_scan.forget()
+        asked = self._batch.refused_scan.ask_for(text, None, self._page.stack.jobs)
         if asked:
             self._page.asked_number = asked
             self._event_runner.answer(asked.question, UnknownCode(line.text), line.text)
@@ -475,11 +480,6 @@ class InputHandler:
         letters, letter = self._waiting_number.letters, _letter_of(line.text)
         is_answer = bool(self._waiting_number.text and letter) and letter in letters
         return Choice(letters.index(letter) + 1) if is_answer else None
-
-    def _refuse_label_beside_number(self, line: Line, refused: RefusedInput) -> None:
-        """Refuse a letter that may be the label of a location while a number is asked about; the question stays."""
-        self._refuse_line(line, refused.reason)
-        self._keep_waiting_number()
 
     def _confirmed_number(self, line: Line) -> Quantity | Choice | None:
         """Return the number that the line before asked about on this page if the line is `y`."""
@@ -518,8 +518,7 @@ class InputHandler:
         """Refuse a scan until the question on the screen is answered, which stays."""
         self._keep_waiting_number()
         self._page.note_refused_scan()
-        scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
-        text = msg("count.answer_first", what=name_of(scan.matches[0]))
+        text = msg("count.answer_first", what=name_of(scans_of(meaning)[0].matches[0]))
         self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
         self._meanings.add_remarks(meaning)
         self._meanings.record(meaning)
@@ -538,18 +537,13 @@ class InputHandler:
         if verdict is None or verdict.text.id in NUMBER_QUESTIONS:
             self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
         else:
-            text = msg("session.number_not_applied", why=why, said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
+            self._verdicts.current = verdict.wrap("session.number_not_applied", why=why)
 
     def _explain_label(self, label: str) -> None:
         """Say how a label is typed: typed alone, it was a command."""
-        verdict = self._verdicts.current
-        text = (
-            msg("shortage.join", one=verdict.text, other=msg("session.tote_letter", label=label))
-            if verdict
-            else msg("session.tote_letter", label=label)
-        )
-        self._verdicts.current = Verdict(ASK if verdict and verdict.kind == ASK else INFO, text)
+        verdict, text = self._verdicts.current, msg("session.tote_letter", label=label)
+        kind = ASK if verdict and verdict.kind == ASK else INFO
+        self._verdicts.current = Verdict(kind, msg("shortage.join", one=verdict.text, other=text) if verdict else text)
 
     def _apply_raw(self, event: RawInput, raw: str) -> None:
         """Feed an input to a job that takes it as it came."""

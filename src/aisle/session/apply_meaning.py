@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aisle.jobs import COUNTS_SCANS
@@ -35,34 +35,18 @@ from aisle.scan.gs1 import has_separator
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.session import ask_measured_quantity
 from aisle.session.ask_if_number_is_quantity import AskedNumber
-from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page, receiving_job
 from aisle.session.pending_question import PendingQuestion, choice_question, factor_dropped, has_goods, without_guess
 from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.require_pin import PinCheck
 from aisle.session.scanned_serials import as_multiplied, as_repeated, serial_of
-from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 
 @dataclass(eq=False)
-class MeaningHandler:
+class MeaningHandler(SessionPart):
     """Handler of meanings: it applies them to the page on the screen."""
 
-    _page: Page
-    _batch: InputBatch
-    _context: SessionContext
-    _profile: ProfileInForce
-    _terminal: Terminal
-    _store: StoreConnection
-    _verdicts: Verdicts
-    _pin_check: PinCheck
-    _event_runner: EventRunner
     _reactions: PageReactions
     _current_frame: Callable[[], Frame]
 
@@ -176,7 +160,7 @@ class MeaningHandler:
             meaning = question.apply_choice(meaning)
         if question.measured_scan and isinstance(meaning, Back):
             self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
-        elif not self._ask_for_rejected_scan(question, meaning, raw):
+        elif not self._ask_for_refused_scan(question, meaning, raw):
             jobs, opens_only = self._page.stack.jobs, self._reactions.opens_only
             meaning = ask_measured_quantity.ask_if_measured(self._store.reader, jobs, meaning, opens_only)
             meaning = ask_measured_quantity.ask_if_count_hidden(
@@ -219,10 +203,10 @@ class MeaningHandler:
             return True
         return False
 
-    def _ask_for_rejected_scan(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
+    def _ask_for_refused_scan(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
         if isinstance(meaning, Choice):
-            asked = self._batch.rejected_scan.ask_for_choice(raw.strip(" "), self._page.stack.jobs)
+            asked = self._batch.refused_scan.ask_for_choice(raw.strip(" "), self._page.stack.jobs)
         elif isinstance(meaning, Quantity):
             asked = self._asked_quantity(meaning, raw)
         else:
@@ -237,7 +221,7 @@ class MeaningHandler:
         """Return the quantity to ask about if it may be meant for a refused scan."""
         if quantity.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, quantity):
             return None  # it is no quantity; the job says what it is
-        return self._batch.rejected_scan.ask_for(raw.strip(" "), quantity, self._page.stack.jobs)
+        return self._batch.refused_scan.ask_for(raw.strip(" "), quantity, self._page.stack.jobs)
 
     def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:
         """Apply an input that answers no question of the session; the job handles all that the session does not."""
@@ -303,8 +287,7 @@ class MeaningHandler:
     def _with_label_of_job(self, scan: Scan) -> Scan:
         """Return the scan with the product's name as the job that counts it says it, such as with its stock pool."""
         receiver, first = receiving_job(self._page.stack.jobs, scan), scan.matches[0]
-        named = first._replace(label=receiver.job.label_of_scan(receiver.state, first))
-        return scan._replace(matches=(named, *scan.matches[1:]))
+        return scan.with_first(label=receiver.job.label_of_scan(receiver.state, first))
 
     def _needs_quantity(self, scan: Scan) -> bool:
         is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
@@ -385,14 +368,15 @@ _REFUSED_BESIDE_QUESTION = (
 )  # fmt: skip
 """Reasons (message ids) of refusals that leave the question of the session as it is."""
 
-_UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.prompt_return")
-"""Ends of the verdicts of jobs that have no use for words."""
+_UNUSED_VERDICTS = ("pick.waiting", "pick.answer_first", "pick.prompt_return")
+"""Verdicts of jobs that have no use for words, beside those that something is unknown."""
 
 
 def _is_unused(result: JobResult, before: Sequence[StackedJob], after: Sequence[StackedJob]) -> bool:
     """Return whether a job knows nothing of that name, or did not react."""
     if result.verdict:
-        return result.verdict.kind == WRONG and result.verdict.text.id.endswith(_UNUSED_VERDICTS)
+        text_id = result.verdict.text.id
+        return result.verdict.kind == WRONG and (text_id.endswith(".unknown") or text_id in _UNUSED_VERDICTS)
     has_written = any(event.writes or event.resolutions for event in result.events)
     return list(before) == list(after) and not has_written
 
@@ -403,8 +387,8 @@ def unless_incomplete(result: JobResult, meaning: Meaning, is_complete: Callable
     after = before and _unknown_yet(before, meaning)
     if after == before or is_complete():
         return result
-    events = tuple(event._replace(verdict=after) if event.verdict == before else event for event in result.events)
-    return result._replace(events=events, verdict=after)
+    events = [event._replace(verdict=after) if event.verdict == before else event for event in result.events]
+    return replace(result, events=events, verdict=after)
 
 
 def _typed(meaning: Text | UnknownCode) -> str:
@@ -427,8 +411,7 @@ def add_price(result: JobResult, meaning: Meaning) -> JobResult:
     price = meaning.matches[0].price if isinstance(meaning, Scan) else None
     if price is None or result.verdict is None:
         return result
-    text = msg("session.price_label", price=money_message(price), said=result.verdict.text)
-    return result._replace(verdict=result.verdict._replace(text=text))
+    return replace(result, verdict=result.verdict.wrap("session.price_label", price=money_message(price)))
 
 
 def add_divided_price(result: JobResult, meaning: Meaning) -> JobResult:
@@ -442,11 +425,10 @@ def add_divided_price(result: JobResult, meaning: Meaning) -> JobResult:
         "price": money_message(match.divided_price),
         "each": money_message(match.unit_price),
         "quantity": match.quantity,
-        "said": result.verdict.text,
     }
-    plain = msg("session.price_used_plain", **args)
-    text = msg("session.price_used", unit=match.unit, **args) if match.unit else plain
-    return result._replace(verdict=result.verdict._replace(text=text))
+    if match.unit:
+        return replace(result, verdict=result.verdict.wrap("session.price_used", unit=match.unit, **args))
+    return replace(result, verdict=result.verdict.wrap("session.price_used_plain", **args))
 
 
 class ScanRemarks:
@@ -466,9 +448,9 @@ class ScanRemarks:
         if meaning.is_look_up:
             return
         if match.is_guess:
-            verdict = self._verdict_for(match)
-            text = msg("session.guessed", code=match.code, label=match.label or match.key, said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
+            label = match.label or match.key
+            verdict = self._verdicts.current or Verdict(INFO, raw(label))
+            self._verdicts.current = verdict.wrap("session.guessed", code=match.code, label=label)
         self._name_kinds(meaning)
 
     def report_layout(self, code: str, label: str) -> None:
@@ -477,8 +459,7 @@ class ScanRemarks:
             return
         self._is_layout_reported = True
         verdict = self._verdicts.current or Verdict(INFO, raw(label))
-        text = msg("session.keyboard_layout", code=code, label=label, said=verdict.text)
-        self._verdicts.current = verdict._replace(text=text)
+        self._verdicts.current = verdict.wrap("session.keyboard_layout", code=code, label=label)
 
     def _name_kinds(self, scan: Scan) -> None:
         """Name the kind of a record whose code others have too; if the page refuses all, name the second as well."""
@@ -486,12 +467,7 @@ class ScanRemarks:
         if verdict is None:
             return
         if first.is_shared_code and first.kind != PRODUCT:
-            text = msg("session.read_as", what=name_of(first), said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
+            self._verdicts.current = verdict.wrap("session.read_as", what=name_of(first))
         second = next((each for each in scan.matches if is_other_kind(each, first)), None)
         if second and verdict.kind == WRONG:
-            text = msg("session.or_record", what=name_of(second), said=verdict.text)
-            self._verdicts.current = verdict._replace(text=text)
-
-    def _verdict_for(self, match: Match) -> Verdict:
-        return self._verdicts.current or Verdict(INFO, raw(match.label or match.key))
+            self._verdicts.current = verdict.wrap("session.or_record", what=name_of(second))

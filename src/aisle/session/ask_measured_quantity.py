@@ -51,8 +51,8 @@ def ask_if_measured(
     known = _find_product(reader, first.key) if is_plain else None
     if known is None or not known.allow_decimal or opens_only(scan):
         return meaning
-    asked = first._replace(needs_quantity=True, may_hide_count=False, unit=known.unit, label=first.label or known.label)
-    return scan._replace(matches=(asked, *scan.matches[1:]))
+    label = first.label or known.label
+    return scan.with_first(needs_quantity=True, may_hide_count=False, unit=known.unit, label=label)
 
 
 def _product_of_number(reader: CacheReader, top: StackedJob, meaning: Meaning) -> Scan | None:
@@ -93,11 +93,9 @@ def ask_if_count_hidden(
         return meaning
     if receiving_job(stacked_jobs, meaning).job.name not in COUNTS_SCANS or opens_only(meaning):
         return meaning
-    first, *others = meaning.matches
-    known = _find_product(reader, first.key)
+    known = _find_product(reader, meaning.matches[0].key)
     is_measured = known is not None and known.allow_decimal
-    asked = first._replace(may_hide_count=False) if is_measured else first._replace(needs_quantity=True)
-    return meaning._replace(matches=(asked, *others))
+    return meaning.with_first(may_hide_count=False) if is_measured else meaning.with_first(needs_quantity=True)
 
 
 def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning | None:
@@ -120,10 +118,9 @@ def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning |
 
 def in_pieces(reader: CacheReader, scan: Scan) -> Scan:
     """Return a scan of goods that are counted in whole pieces without their unit: its number is asked for."""
-    first, *others = scan.matches
-    known = _find_product(reader, first.key)
+    known = _find_product(reader, scan.matches[0].key)
     is_measured = known is None or known.allow_decimal
-    return scan if is_measured else scan._replace(matches=(first._replace(unit=""), *others))
+    return scan if is_measured else scan.with_first(unit="")
 
 
 def unit_of_product(reader: CacheReader, product: str) -> str:
@@ -137,11 +134,9 @@ def quantity_question(scan: Scan) -> Msg:
     meaning = scan.matches[0]
     if meaning.may_hide_count and meaning.measure is None:
         return msg("session.lot_may_have_quantity", label=named(scan), lot=meaning.batch or meaning.code)
-    name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
-        if unit:
-            return msg("session.type_each_in", times=meaning.by, label=named(scan), unit=unit)
-        return msg("session.type_each", times=meaning.by, label=named(scan))
+        return _each_prompt(meaning, named(scan))
+    name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if on_label is None:
         return msg("session.type_in", label=name, unit=unit) if unit else msg("session.type_how_much", label=name)
     if unit:
@@ -149,15 +144,20 @@ def quantity_question(scan: Scan) -> Msg:
     return msg("session.ask_quantity", said=on_label, label=name)
 
 
+def _each_prompt(match: Match, name: Msg | str) -> Msg:
+    """Return the question for the quantity of each piece of a multiplied scan."""
+    if match.unit:
+        return msg("session.type_each_in", times=match.by, label=name, unit=match.unit)
+    return msg("session.type_each", times=match.by, label=name)
+
+
 def prompt(label: Scan) -> Msg:
     """Return the prompt that names the product, and its unit, whose quantity is typed next."""
     meaning = label.matches[0]
-    name, unit = meaning.label or meaning.key, meaning.unit
+    name = meaning.label or meaning.key
     if meaning.by != 1:
-        if unit:
-            return msg("session.type_each_in", times=meaning.by, label=name, unit=unit)
-        return msg("session.type_each", times=meaning.by, label=name)
-    return name_goods_and_locations.how_much_prompt(name, unit)
+        return _each_prompt(meaning, name)
+    return name_goods_and_locations.how_much_prompt(name, meaning.unit)
 
 
 def named(label: Scan) -> Msg:

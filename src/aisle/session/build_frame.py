@@ -13,29 +13,16 @@ from aisle.errors import StorageError
 from aisle.host.switched_terminals_and_visited_stores import visited_stores
 from aisle.jobs.store_time import day_in_store
 from aisle.jobs.view import CHANGED_S, Frame, LinkState, ListView, Msg, Row, View
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
-from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine
 
 
 @dataclass(eq=False)
-class FrameBuilder:
+class FrameBuilder(SessionPart):
     """Builder of the frame that the screen shows next."""
 
-    _page: Page
-    _batch: InputBatch
-    _context: SessionContext
-    _profile: ProfileInForce
-    _terminal: Terminal
-    _store: StoreConnection
-    _verdicts: Verdicts
     _typed_line: TypedLine
     _tabs: Tabs
     _addresses: Addresses
@@ -105,10 +92,10 @@ class FrameBuilder:
             self._operation_counts = self._store.operations.pending_counts()
         except StorageError:
             is_writable = False
-        waiting, doubtful = self._operation_counts
+        waiting, for_person = self._operation_counts
         state = link.state if is_writable else "unkept"
         elsewhere = self._count_waiting_elsewhere()
-        return link._replace(waiting=waiting, needs_person=doubtful, waiting_other_stores=elsewhere, state=state)
+        return link._replace(waiting=waiting, needs_person=for_person, waiting_other_stores=elsewhere, state=state)
 
     def _count_waiting_elsewhere(self) -> int:
         """Return the number of unsent operations of other stores that this host was switched to or from."""

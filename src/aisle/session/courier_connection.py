@@ -15,7 +15,8 @@ from aisle.host.notify_sockets import LINK, OUTBOX, REFUSAL, REQUEST, SYNC, WAIT
 from aisle.jobs.job import Changed
 from aisle.jobs.view import LinkState
 from aisle.outbox.commit_journal import Journal
-from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_STORE, NO_TOKEN
+from aisle.stored_messages import stored_detail
 
 SESSION_HEARTBEAT_S = 60.0
 """Seconds between two heartbeats in the journal."""
@@ -54,7 +55,7 @@ FULL_CHECK_S = 5.0
 
 
 @dataclass(eq=False)
-class Notifications:
+class CourierConnection:
     """Subscription of one session to changes. Not for use from several threads."""
 
     _reader: CacheReader
@@ -113,7 +114,7 @@ class Notifications:
     def heartbeat(self) -> None:
         """Write a heartbeat when it is due.
 
-        Raises StorageError if a newer version has taken over the files: then this one has to end.
+        Raise StorageError if a newer version has taken over the files: then this one has to end.
         """
         self._journal.check_not_newer()
         now = self._clock()
@@ -168,7 +169,7 @@ class Notifications:
         return not 0 <= self._clock() - self._checked_at < FULL_CHECK_S
 
     def changes_of_topics(self, notified: Collection[str], subscription: frozenset[str]) -> list[Changed] | None:
-        """Return the changes of these topics on the page; None if only a full check can tell. Raises StorageError.
+        """Return the changes of these topics on the page; None if only a full check can tell. Raise StorageError.
 
         Other topics make the session subscribe again, for the courier may be another one.
         """
@@ -232,7 +233,7 @@ class Notifications:
     def resent_after_restore(self) -> int | None:
         """Return how many operations are sent again after an unreported restore of the service; None without one."""
         found = self._journal.restores_after(self._restore_number)
-        return sum(one.again + one.looked_for for one in found) if found else None
+        return sum(one.resent + one.looked_up for one in found) if found else None
 
     def acknowledge_restore(self) -> None:
         """Report the last restore no more."""

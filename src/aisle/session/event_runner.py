@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aisle import named_tuple_json
@@ -17,17 +17,16 @@ from aisle.jobs.job import Changed, Event, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.grammar_and_meaning_types import Command
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, is_readable
-from aisle.session.open_store_files import StoreAccess
-from aisle.session.pending_question import NO_QUESTION
+from aisle.session.page import Page
+from aisle.session.pending_question import NO_OPEN_QUESTIONS, NO_QUESTION, OpenQuestions
+from aisle.session.pin_check import PinCheck
 from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
-from aisle.session.require_pin import PinCheck
+from aisle.session.screen_size_and_terminal import Terminal
 from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
+from aisle.session.store_connection import StoreAccess, StoreConnection
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
@@ -123,7 +122,7 @@ class EventRunner:
         if operation is None:
             self._verdicts.show(Verdict(INFO, msg("pick.nothing_to_undo")))
         elif index := self._page.stack.index_below_pages(operation.job_id):
-            self.apply(self._page.stack.close_above(index, self._context.current()))
+            self.apply(self._page.stack.run(self._context.current()).close_above(index))
             self.feed(Command("u", is_own_step=True))
         elif operation.job is None or not is_readable(operation.job.job):
             self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
@@ -147,7 +146,7 @@ class EventRunner:
         """Let a page that shows what was written query it again."""
         if self._page.top.job.requery_after_write:
             result = self._page.stack.notify([Changed("outbox", "")], self._context.current())
-            self.apply(result._replace(verdict=None))
+            self.apply(replace(result, verdict=None))
 
     def commit(self) -> bool:
         """Commit everything since the last commit; if that fails, roll it back, say so and return False."""
@@ -161,7 +160,7 @@ class EventRunner:
         return True
 
     def commit_or_stop(self) -> None:
-        """Commit in the middle of an input. Raises InputNotSavedError, so that nothing else of it happens."""
+        """Commit in the middle of an input. Raise InputNotSavedError, so that nothing else of it happens."""
         if not self.commit():
             raise InputNotSavedError
 
@@ -215,7 +214,7 @@ class EventRunner:
         self._store.unit_of_work.roll_back()
 
     def commit_or_raise(self) -> None:
-        """Commit, and wake the courier if it has something to do. Raises StorageError."""
+        """Commit, and wake the courier if it has something to do. Raise StorageError."""
         unit_of_work = self._store.unit_of_work
         secrets = unit_of_work.secrets
         self._store_question()
@@ -236,7 +235,7 @@ class EventRunner:
         """Add what the session asks to the journal unless it is the last event there."""
         self._page.drop_left_question()
         asked = self._page.asked_number
-        is_rejected = self._batch.rejected_scan.is_on(self._page.stack.jobs)
+        is_rejected = self._batch.refused_scan.is_on(self._page.stack.jobs)
         questions = OpenQuestions(self._page.question, asked, is_rejected).without_pages()
         verdict = self._verdicts.current
         if questions != NO_OPEN_QUESTIONS and verdict and not self._store.unit_of_work.is_last_event(questions):
@@ -247,6 +246,24 @@ class EventRunner:
         """Send the courier again what no file may hold."""
         self._secrets.resend(self._store.access)
         self._pin_check.resend_token()
+
+
+@dataclass(eq=False)
+class SessionPart:
+    """Part of a session that handles inputs, changes or frames, with what all of these share."""
+
+    _page: Page
+    _batch: InputBatch
+    _context: SessionContext
+    _profile: ProfileInForce
+    _terminal: Terminal
+    _store: StoreConnection
+    _verdicts: Verdicts
+    _pin_check: PinCheck
+    _event_runner: EventRunner
+
+    def __post_init__(self) -> None:
+        """Prepare the state of this part alone."""
 
 
 def _record_number(lanes: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -112,12 +113,12 @@ class JobEvent(NamedTuple):
     """One event that a job handled, for the journal."""
 
     job_id: str
-    job: str
-    event: Event
+    event: tuple[Any, ...]
+    """The event, or what the session asks (`OpenQuestions`)."""
     step_before: str
     step_after: str
     verdict: Verdict | None
-    writes: tuple[Write, ...]
+    writes: tuple[Write, ...] = ()
     resolutions: tuple[Resolve, ...] = ()
     local_notes: tuple[LocalNote, ...] = ()
 
@@ -141,18 +142,19 @@ def _serials_after(
     )
 
 
-class JobResult(NamedTuple):
+@dataclass
+class JobResult:
     """Effects of one input on the jobs."""
 
-    events: tuple[JobEvent, ...]
-    opened: tuple[NewJob, ...]
-    closed: tuple[str, ...]
-    refreshes: tuple[Refresh, ...]
-    verdict: Verdict | None
-    session_effects: tuple[SessionEffect, ...]
-    """Effects that the session carries out."""
-    requests: tuple[tuple[str, Request], ...] = ()
+    verdict: Verdict | None = None
+    events: list[JobEvent] = field(default_factory=list)
+    opened: list[NewJob] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    refreshes: list[Refresh] = field(default_factory=list)
+    requests: list[tuple[str, Request]] = field(default_factory=list)
     """Requests to the courier, each with its name."""
+    session_effects: list[SessionEffect] = field(default_factory=list)
+    """Effects that the session carries out."""
     opens_page: bool = False
     """Whether a job was opened on top of another one."""
 
@@ -164,8 +166,6 @@ class JobStack:
         self.jobs: list[StackedJob] = []
         self.answer_query = answer_query
         self.make_id = make_id
-        self.question: Verdict | None = None
-        """Unanswered question of the job that was replayed last."""
 
     @property
     def top(self) -> StackedJob:
@@ -192,10 +192,13 @@ class JobStack:
         self.jobs.append(stacked)
         return stacked
 
-    def replay(self, row: OpenJob) -> bool:
-        """Put a job of the journal on top, in the state after its last event; return False if it cannot be read."""
+    def replay(self, row: OpenJob) -> tuple[bool, Verdict | None]:
+        """Put a job of the journal on top, in the state after its last event, unless it cannot be read.
+
+        Return whether it can, and its unanswered question.
+        """
         if not is_readable(row.job):
-            return False
+            return False, None
         job = JOBS[row.job.name]
         question: Verdict | None = None
         try:
@@ -208,10 +211,9 @@ class JobStack:
                 state, question = turn.state, open_question(question, job, before, turn)
             job.view(state)
         except Exception:  # whatever it is, it must not keep anybody from starting the program
-            return False
+            return False, None
         self.jobs.append(StackedJob(job, state, row.job.job_id, {}, serials))
-        self.question = question
-        return True
+        return True, question
 
     def feed(self, event: Event, context: Context) -> JobResult:
         """Run an event through the job on top, and all that follows from it."""
@@ -219,7 +221,12 @@ class JobStack:
             below = self._feed_below(event, context)
             if below:
                 return below
-        return _EventRun(self, context).feed(len(self.jobs) - 1, event)
+        return EventRun(self, context).feed(len(self.jobs) - 1, event)
+
+    def index_below(self, names: Collection[str]) -> int:
+        """Return the index of the job below those on top that have these names."""
+        found = (at for at in range(len(self.jobs) - 1, 0, -1) if self.jobs[at].job.name not in names)
+        return next(found, 0)
 
     def index_below_pages(self, job_id: str) -> int:
         """Return the index of an open job that has only pages without work above it; 0 if there is none."""
@@ -237,31 +244,23 @@ class JobStack:
 
     def open(self, start: Start, context: Context) -> JobResult:
         """Open a job on top of the one on the screen."""
-        return _EventRun(self, context).start(start)
+        return EventRun(self, context).start(start)
 
-    def open_instead(self, start: Start, closed: Collection[str], context: Context) -> JobResult:
-        """Open a job in place of those on top whose names are among `closed`."""
-        return _EventRun(self, context).start_instead(start, closed)
-
-    def open_tab(self, start: Start, context: Context) -> JobResult:
-        """Open the page of a tab above the page on the screen, to which it leads back."""
-        return _EventRun(self, context).start_tab(start)
-
-    def close_above(self, index: int, context: Context) -> JobResult:
-        """Close all jobs above the one at this index, which then queries again."""
-        return _EventRun(self, context).close_above(index)
+    def run(self, context: Context) -> "EventRun":
+        """Return the run of an event that opens or closes jobs."""
+        return EventRun(self, context)
 
     def _feed_below(self, scan: Scan, context: Context) -> JobResult | None:
         """Close the detours on top if the job below them accepts the scan, or asks something; return None otherwise.
 
         Jobs are pure, so it is tried on a copy.
         """
-        depth = next((index for index in range(len(self.jobs) - 1, -1, -1) if not self._is_detour(index)), 0)
+        depth = self.index_below(DETOURS)
         if depth == len(self.jobs) - 1:
             return None
         trial = JobStack(self.answer_query, self.make_id)
         trial.jobs = list(self.jobs)
-        result = _EventRun(trial, context).feed_below(depth, scan)
+        result = EventRun(trial, context).feed_below(depth, scan)
         if result.verdict is None or (result.verdict.kind != GOOD and not _has_choices(self.jobs[depth])):
             return None
         self.jobs[:] = trial.jobs
@@ -272,20 +271,17 @@ class JobStack:
         first, *above = (stacked.job.name for stacked in self.jobs)
         return first == "home" and bool(above) and not {"move", "clearance_tasks"} & {*above}
 
-    def _is_detour(self, index: int) -> bool:
-        return self.jobs[index].job.name in DETOURS
-
     def notify(self, changes: Iterable[Changed], context: Context) -> JobResult:
         """Run changes of the cache through the job on the screen; report refusals to home if no job above does."""
-        run = _EventRun(self, context)
+        run = EventRun(self, context)
         for change in changes:
             if change.topic == "outbox" and self._is_refusal_for_home():
                 run.feed(0, Changed("refusal", ""))
             run.feed(len(self.jobs) - 1, change)
-        return run.result()
+        return run.result
 
 
-class _EventRun:
+class EventRun:
     """Run of one event and all that follows from it."""
 
     def __init__(self, stack: JobStack, context: Context) -> None:
@@ -293,72 +289,52 @@ class _EventRun:
         self.context = context
         self.queue: deque[tuple[int, Event, bool]] = deque()
         """(index of the job, event, whether it is the result of a live query)."""
-        self.events: list[JobEvent] = []
-        self.opened: list[NewJob] = []
-        self.closed: list[str] = []
-        self.refreshes: list[Refresh] = []
-        self.session_effects: list[SessionEffect] = []
-        self.requests: list[tuple[str, Request]] = []
-        self.opens_page = False
-        self.verdict: Verdict | None = None
+        self.result = JobResult()
         self.not_done: Msg | None = None
         self.queries: list[tuple[int, Query]] = []
         """(index of the job, query) since a job was opened or closed."""
 
     def feed_below(self, index: int, event: Event) -> JobResult:
         """Close the jobs above an index and feed the event to the job there."""
-        while len(self.stack.jobs) > index + 1:
-            self._close(Close())
+        self._close_to_depth(index, is_told=True)
         return self.feed(index, event)
 
     def start(self, start: Start) -> JobResult:
+        """Open a job on top, or go on with the same work if it is open."""
         self._open(start.job, start.args)
         return self._run_queue()
 
     def start_instead(self, start: Start, closed: Collection[str]) -> JobResult:
         """Close the jobs on top that may be closed, without an event for those below, and start another one."""
-        while len(self.stack.jobs) > 1 and self.stack.top.job.name in closed:
-            self._close(Close())
-        self.queue.clear()
+        self._close_to_depth(self.stack.index_below(closed))
         return self.start(start)
 
     def start_tab(self, start: Start) -> JobResult:
-        """Close questions and help on top, and the same tab with the pages above it if it is open; start the tab."""
-        while self.stack.top.job.name in _WITHOUT_WAY_BACK:
-            self._close(Close())
+        """Start the page of a tab, which leads back to the page on the screen.
+
+        Questions and help on top are closed, and the same tab with the pages above it if it is open.
+        """
+        self._close_to_depth(self.stack.index_below(_WITHOUT_WAY_BACK))
         self._close_down_to(start.job)
-        self.queue.clear()
         return self.start(start)
 
     def close_above(self, index: int) -> JobResult:
-        """Close jobs without an event for those that are closed too."""
-        while len(self.stack.jobs) > index + 1:
-            self.queue.clear()
-            self._close(Close())
+        """Close all jobs above the one at this index, which then queries again."""
+        self._close_to_depth(index, is_told=True)
         return self._run_queue()
 
     def feed(self, index: int, event: Event) -> JobResult:
+        """Feed an event to the job at an index."""
         self.queue.append((index, event, False))
         return self._run_queue()
 
     def _run_queue(self) -> JobResult:
         while self.queue:
             self._run_event(*self.queue.popleft())
-        if self.not_done and self.verdict and not self.verdict.detail:
-            self.verdict = self.verdict._replace(detail=self.not_done)
-        return self.result()
-
-    def result(self) -> JobResult:
-        return JobResult(
-            tuple(self.events),
-            tuple(self.opened),
-            tuple(self.closed),
-            tuple(self.refreshes),
-            self.verdict,
-            tuple(self.session_effects),
-            tuple(self.requests),
-            self.opens_page,
-        )
+        verdict = self.result.verdict
+        if self.not_done and verdict and not verdict.detail:
+            self.result.verdict = verdict._replace(detail=self.not_done)
+        return self.result
 
     def _run_event(self, index: int, event: Event, is_live: bool) -> None:
         if index >= len(self.stack.jobs):
@@ -367,7 +343,7 @@ class _EventRun:
         turn = stacked.job.handle(stacked.state, event, self.context)
         serials = _serials_after(stacked.serials, stacked.job, stacked.state, event, turn)
         self.stack.jobs[index] = stacked._replace(state=turn.state, serials=serials)
-        self.verdict = turn.verdict or self.verdict
+        self.result.verdict = turn.verdict or self.result.verdict
         writes = tuple(effect for effect in turn.effects if isinstance(effect, Write))
         resolutions = tuple(effect for effect in turn.effects if isinstance(effect, Resolve))
         local_notes = tuple(effect for effect in turn.effects if isinstance(effect, LocalNote))
@@ -375,18 +351,8 @@ class _EventRun:
             before, after = stacked.job.step_name(stacked.state), stacked.job.step_name(turn.state)
             if isinstance(event, RawInput) and stacked.job.is_secret_text(stacked.state, event.text):
                 event = RawInput()
-            self.events.append(
-                JobEvent(
-                    stacked.job_id,
-                    stacked.job.name,
-                    event,
-                    before,
-                    after,
-                    turn.verdict,
-                    writes,
-                    resolutions,
-                    local_notes,
-                )
+            self.result.events.append(
+                JobEvent(stacked.job_id, event, before, after, turn.verdict, writes, resolutions, local_notes)
             )
         is_unchanged = isinstance(event, Changed) and turn.state == stacked.state
         for effect in turn.effects:
@@ -404,16 +370,17 @@ class _EventRun:
                 self.queue.appendleft((index, self.stack.answer_query(effect), True))
             case Request():
                 name = self.stack.make_id()
-                self.requests.append((name, effect))
+                self.result.requests.append((name, effect))
                 self.queue.appendleft((index, Requested(name), False))
             case Refresh():
-                self.refreshes.append(effect)
-            case Start(job, args):
+                self.result.refreshes.append(effect)
+            case Start(job, args, not_done):
+                self.not_done = not_done or self.not_done
                 self._open(job, args)
             case Close():
                 self._close(effect)
             case SignIn() | SignOut() | Quit() | SwitchStore() | SetPreference() | PinConfirmed() | UndoLast():
-                self.session_effects.append(effect)
+                self.result.session_effects.append(effect)
 
     def _open(self, job: str, args: Any) -> None:
         """Open a job, or continue the same work that is open below pages without work."""
@@ -422,20 +389,20 @@ class _EventRun:
         if depth:
             self._close_to_depth(depth)
             self.queue.append((depth, Resumed(), False))
-            self.verdict = Verdict(INFO, msg("session.work_continued"))
+            self.result.verdict = Verdict(INFO, msg("session.work_continued"))
             return
         parent = self.stack.top.job_id
         stacked = self.stack.push(job)
-        self.opens_page = True
+        self.result.opens_page = True
         if stacked.job_id:
-            self.opened.append(NewJob(stacked.job_id, job, stacked.job.version, parent))
+            self.result.opened.append(NewJob(stacked.job_id, job, stacked.job.version, parent))
         self.queue.append((len(self.stack.jobs) - 1, Opened(args), False))
 
     def _close(self, close: Close) -> None:
         self.queries.clear()
         stacked = self.stack.jobs.pop()
         if stacked.job_id:
-            self.closed.append(stacked.job_id)
+            self.result.closed.append(stacked.job_id)
         if close.close_unused_below and isinstance(close.event_for_below, Scan):
             while _is_passed_on(self.stack.top, close.event_for_below):
                 stacked = self.stack.jobs.pop()
@@ -444,7 +411,8 @@ class _EventRun:
             self.queue.append((below, Closed(stacked.job.name, close.answer), False))
         elif close.event_for_below is None:
             self.queue.append((below, Resumed(), False))
-        self.verdict, self.not_done = close.verdict or self.verdict, close.not_done or self.not_done
+        self.result.verdict = close.verdict or self.result.verdict
+        self.not_done = close.not_done or self.not_done
         if close.event_for_below:
             self.queue.append((below, close.event_for_below, False))
         if close.start:
@@ -457,12 +425,13 @@ class _EventRun:
         found = (at for at, name in enumerate(names) if name == job and at and WITHOUT_WORK.issuperset(names[at:]))
         self._close_to_depth(next(found, len(names)) - 1)
 
-    def _close_to_depth(self, depth: int) -> None:
-        """Close the pages above the job at this index, without an event for those below."""
+    def _close_to_depth(self, depth: int, *, is_told: bool = False) -> None:
+        """Close the jobs above the one at this index, which alone may be told."""
         while len(self.stack.jobs) > depth + 1:
             self.queue.clear()
             self._close(Close())
-            self.queue.clear()
+            if not is_told:
+                self.queue.clear()
 
     def _depth_of_same_work(self, name: str, args: Any) -> int:
         """Return the index of the open job that does the same work, with no other work above it; 0 for none."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from aisle import named_tuple_json
@@ -18,11 +19,8 @@ from aisle.jobs import JOBS
 from aisle.jobs.job import LocalNote
 from aisle.outbox.local_notes import PAGES, QUESTION
 from aisle.outbox.operation_record import Author
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import HELP_PAGES, WITHOUT_WORK, StackedJob
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 _TYPED: Final = "typed"
 """Field of a page that follows what is typed; the next session begins with an empty line."""
@@ -39,14 +37,11 @@ class KeptPage(NamedTuple):
     """Text of the state; empty for a job with work."""
 
 
-class KeptPages:
+@dataclass(eq=False)
+class KeptPages(SessionPart):
     """Pages of the person who is signed in."""
 
-    def __init__(self, page: Page, context: SessionContext, profile: ProfileInForce, store: StoreConnection) -> None:
-        self._page = page
-        self._context = context
-        self._profile = profile
-        self._store = store
+    def __post_init__(self) -> None:
         self._kept: tuple[KeptPage, ...] = ()
         """Pages that were loaded and are not shown yet."""
         self.has_question = False

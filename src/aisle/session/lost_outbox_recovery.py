@@ -8,14 +8,13 @@ from __future__ import annotations
 from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.deleted_file_recovery import Recovery
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.shown_verdict_and_bells import error_message
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_connection import StoreConnection
+from aisle.session.store_connection import StoreAccess, StoreConnection
+from aisle.stored_messages import read_message
 
 
 def recovery_verdict(store: StoreConnection, sign_in: SignInFlow) -> Verdict:
@@ -39,7 +38,7 @@ def recovery_message(store: StoreConnection, sign_in: SignInFlow) -> Msg:
 def recover_files(store: StoreConnection, sign_in: SignInFlow) -> Recovery:
     """Go on with the files that are there now: at the same step if they hold everything, else as a new session.
 
-    Raises StorageError while that cannot be done.
+    Raise StorageError while that cannot be done.
     """
     access, recovery = _reopen_store(store.access)
     if recovery.is_complete:
@@ -52,7 +51,7 @@ def recover_files(store: StoreConnection, sign_in: SignInFlow) -> Recovery:
 
 
 def _reopen_store(access: StoreAccess) -> tuple[StoreAccess, Recovery]:
-    """Open the files that are there now. Raises StorageError without closing the old ones."""
+    """Open the files that are there now. Raise StorageError without closing the old ones."""
     folder = access.socket.store_folder
     recovery = access.journal.recover_file()
     outbox = open_outbox(folder.folder)

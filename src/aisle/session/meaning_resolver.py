@@ -1,11 +1,12 @@
 """Meaning of a line on the page on the screen: grammar, lookup in the cache, and the choice between candidates.
 
-A line is made ready by `repair_scanned_line`; its pace is judged by `scanned_or_typed`.
+A line is made ready by `line_preparer`; its pace is judged by `scanned_or_typed`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from aisle.cache.reader import CacheReader
 from aisle.jobs import DETOURS
@@ -26,16 +27,14 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     Text,
     UnknownCode,
+    scans_of,
 )
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
 from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import StackedJob, is_above_open_job, receiving_job
 from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import has_changed_meaning
 
 CODE_128 = "]C0"
@@ -45,17 +44,13 @@ _SEPARATORS = "\x1d\x1e\x04"
 """Signs around a code that is no message: a scanner added them."""
 
 
-class MeaningResolver:
+@dataclass(eq=False)
+class MeaningResolver(SessionPart):
     """Resolver of lines. The same line at the same step is looked up once in a batch, and while it is held."""
 
-    def __init__(
-        self, page: Page, batch: InputBatch, store: StoreConnection, profile: ProfileInForce, reactions: PageReactions
-    ) -> None:
-        self._page = page
-        self._batch = batch
-        self._store = store
-        self._profile = profile
-        self._reactions = reactions
+    _reactions: PageReactions
+
+    def __post_init__(self) -> None:
         self._is_scanned = False
         """Whether the line that is applied came at the pace of a scanner."""
         self._is_fast = False
@@ -139,7 +134,7 @@ class MeaningResolver:
 
         A page that asks for a location takes the number of one.
         """
-        scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,)
+        scans = scans_of(meaning)
         if self._page.top.job.name not in DETOURS and scans[0].matches[0].kind == LOCATION:
             return meaning
         if is_too_short_for_code(number := _without_multiplier(text)):
@@ -227,8 +222,7 @@ def _without_multiplier(text: str) -> str:
 
 def is_guess(meaning: Meaning) -> bool:
     """Return whether a code had to be completed or shortened to find what it means."""
-    scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
-    return any(match.is_guess for scan in scans for match in scan.matches)
+    return any(match.is_guess for scan in scans_of(meaning) for match in scan.matches)
 
 
 def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:

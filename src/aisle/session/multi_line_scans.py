@@ -23,15 +23,13 @@ from typing import Any, Final, NamedTuple
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import RefusedInput, Text, UnknownCode
-from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
+from aisle.scan.inputs import MIN_SCAN, TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.event_runner import SessionPart
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, ScannedOrTyped
+from aisle.session.scanned_or_typed import FAST_S, ScannedOrTyped
 from aisle.session.short_codes_and_labels import ShortCodes
-from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.take_back_scan_lines import AppliedLine, ScanUndo
-from aisle.session.top_job_and_questions import Page
 
 NEXT_TYPED_LINE_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""
@@ -87,12 +85,9 @@ class _HeldScan(NamedTuple):
 
 
 @dataclass(eq=False)
-class MultiLineScans:
+class MultiLineScans(SessionPart):
     """Lines of a scan that are held, and applied or refused together."""
 
-    _page: Page
-    _batch: InputBatch
-    _verdicts: Verdicts
     _resolver: MeaningResolver
     _scanned_or_typed: ScannedOrTyped
     _short_codes: ShortCodes
@@ -253,7 +248,7 @@ class MultiLineScans:
         return all(
             self._is_code_line(text)
             or _is_noise(text)
-            or (are_labels_taken and bool(self._short_codes.scan_of_short_label(text)))
+            or (are_labels_taken and bool(self._short_codes.text_with_symbology(text)))
             for text in texts
         )
 
@@ -361,7 +356,7 @@ class MultiLineScans:
         """Return a short label of a location among other codes as a scanner sends it, so that it answers nothing."""
         if len(held.lines) + len(held.applied) == 1 or self._is_code_line(line.text):
             return line
-        return line._replace(text=self._short_codes.scan_of_short_label(line.text) or line.text)
+        return line._replace(text=self._short_codes.text_with_symbology(line.text) or line.text)
 
     def _guard_after(self, line: Line) -> None:
         """Guard against more of a line that was refused; after a code, only against a short line."""

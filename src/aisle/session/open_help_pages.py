@@ -9,26 +9,17 @@ from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
 from aisle.scan.grammar_and_meaning_types import Back, Command, Meaning
 from aisle.session.default_keys import PAGE_BY_LETTER
-from aisle.session.event_runner import EventRunner
+from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob, is_help_page
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.top_job_and_questions import Page
 
 HELP_CODE = "AISLE:HELP"
 """Printed command barcode of the help page."""
 
 
 @dataclass(eq=False)
-class HelpPages:
+class HelpPages(SessionPart):
     """Help and command pages over the job on the screen."""
 
-    _page: Page
-    _profile: ProfileInForce
-    _terminal: Terminal
-    _verdicts: Verdicts
-    _event_runner: EventRunner
     _current_frame: Callable[[], Frame]
 
     def page_of_line(self, text: str) -> str:

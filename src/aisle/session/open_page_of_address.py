@@ -7,11 +7,8 @@ from typing import Final
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.page_addresses import PageAddress, parse_address
-from aisle.session.event_runner import EventRunner
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import WITHOUT_WORK, StackedJob
-from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.top_job_and_questions import Page
 
 _RECORD_JOBS: Final = {
     "orders": ("order", "order_number"),
@@ -22,14 +19,8 @@ _RECORD_JOBS: Final = {
 """Job that shows a record of a list, and the name of its argument."""
 
 
-class Addresses:
+class Addresses(SessionPart):
     """Address of the page on the screen, and the pages of other addresses."""
-
-    def __init__(self, page: Page, context: SessionContext, verdicts: Verdicts, event_runner: EventRunner) -> None:
-        self._page = page
-        self._context = context
-        self._verdicts = verdicts
-        self._event_runner = event_runner
 
     @property
     def current(self) -> PageAddress:
@@ -45,7 +36,7 @@ class Addresses:
         self._verdicts.current = None
         below = self._depth_of(address)
         if below is not None:
-            self._event_runner.apply(self._page.stack.close_above(below, self._context.current()))
+            self._event_runner.apply(self._page.stack.run(self._context.current()).close_above(below))
         elif address.page:
             self._open_instead(address)
         else:
@@ -67,7 +58,7 @@ class Addresses:
         record: Args = {argument: address.record}
         is_own_job = job == address.page
         arguments = record if address.record and is_own_job else _list_arguments(address)
-        result = self._page.stack.open_instead(Start(address.page, arguments), WITHOUT_WORK, context)
+        result = self._page.stack.run(context).start_instead(Start(address.page, arguments), WITHOUT_WORK)
         self._event_runner.apply(result)
         if address.record and job and not is_own_job:
             self._event_runner.open(Start(job, record))

@@ -41,7 +41,8 @@ from aisle.scan.grammar_and_meaning_types import (
     UnknownCode,
 )
 from aisle.session import ask_measured_quantity
-from aisle.session.job_stack import StackedJob, page_key
+from aisle.session.ask_if_number_is_quantity import NO_NUMBER, AskedNumber
+from aisle.session.job_stack import StackedJob, page_identity, page_key
 
 MORE_LETTER = "m"
 """Letter for the next page of choices."""
@@ -191,18 +192,16 @@ class PendingQuestion(NamedTuple):
         """Add to a verdict that the scan asked about is not taken, because the next input did not answer."""
         if not self.is_asked or isinstance(meaning, Choice | Quantity) or self.is_declined_by(meaning):
             return verdict
-        count, why = (
-            self.passed + 1,
-            ask_measured_quantity.named(self.measured_scan) if self.measured_scan else choice_question(self.scans),
-        )
+        count, measured = self.passed + 1, self.measured_scan
+        why = ask_measured_quantity.named(measured) if measured else choice_question(self.scans)
         if verdict is None:
             return Verdict(WRONG, msg("session.input_not_applied", count=count, why=why))
         kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
-        text = msg("session.not_applied", count=count, why=why, said=verdict.text)
-        if count == 1 and self.scans:
-            named = msg("session.code_in_question", code=self.scans[0].matches[0].code, question=why)
-            text = msg("session.number_not_applied", why=named, said=verdict.text)
-        return verdict._replace(kind=kind, text=text)
+        verdict = verdict._replace(kind=kind)
+        if count != 1 or not self.scans:
+            return verdict.wrap("session.not_applied", count=count, why=why)
+        named = msg("session.code_in_question", code=self.scans[0].matches[0].code, question=why)
+        return verdict.wrap("session.number_not_applied", why=named)
 
     def keeps_multiplier(
         self, meaning: Meaning, raw: str, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
@@ -222,8 +221,7 @@ class PendingQuestion(NamedTuple):
         """Add to a verdict that the multiplier stays."""
         if verdict is None:
             return Verdict(INFO, msg("session.times", times=self.multiplier))
-        text = msg("session.times_kept", times=self.multiplier, said=verdict.text)
-        return verdict._replace(text=text, is_multiline=True)
+        return verdict._replace(is_multiline=True).wrap("session.times_kept", times=self.multiplier)
 
     def multiplier_dropped(
         self, meaning: Meaning, raw: str, verdict: Verdict | None, *, is_counted: bool
@@ -316,3 +314,27 @@ def choice_question(scans: Sequence[Scan]) -> Msg:
         return msg("session.confirm_guess", code=scans[0].matches[0].code, label=_label(scans[0]))
     labels = {f"way{number}": _label(scan) for number, scan in enumerate(scans, 1)}
     return msg("session.ambiguous", **labels)
+
+
+class OpenQuestions(NamedTuple):
+    """Question of the session or its multiplier, a number asked about over it, and whether a scan was refused."""
+
+    question: PendingQuestion = NO_QUESTION
+    number: AskedNumber = NO_NUMBER
+    is_scan_refused: bool = False
+    """Whether a number would be asked about because of a refused scan."""
+
+    def without_pages(self) -> OpenQuestions:
+        """Return them for the journal: a session that resumes the work has pages of its own."""
+        question = self.question._replace(page=NO_QUESTION.page)
+        number = self.number._replace(page=NO_NUMBER.page) if self.number.text else NO_NUMBER
+        return self._replace(question=question if question.is_pending else NO_QUESTION, number=number)
+
+    def on_page(self, stacked_jobs: Sequence[StackedJob]) -> OpenQuestions:
+        """Return them for the page on the screen."""
+        question = self.question._replace(page=page_key(stacked_jobs)) if self.question.is_pending else NO_QUESTION
+        number = self.number._replace(page=page_identity(stacked_jobs)) if self.number.text else NO_NUMBER
+        return self._replace(question=question, number=number)
+
+
+NO_OPEN_QUESTIONS = OpenQuestions()

@@ -1,6 +1,6 @@
 """Polls for changes from elsewhere: those of notified topics at once, of everything every few seconds.
 
-`sign_in_and_out` signs out who was removed from the store's people; `report_link_restore_and_undos` reports what the
+`sign_in_and_out` signs out who was removed from the store's people; `link_reports` reports what the
 courier did.
 """
 
@@ -14,31 +14,19 @@ from aisle.jobs.job import Changed
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
 from aisle.session.build_frame import FrameBuilder
-from aisle.session.event_runner import EventRunner
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
+from aisle.session.link_reports import LinkReports
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.report_link_restore_and_undos import LinkReports
-from aisle.session.require_pin import PinCheck
-from aisle.session.shown_verdict_and_bells import ALARM_MESSAGES, Verdicts
+from aisle.session.shown_verdict_and_bells import ALARM_MESSAGES
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_connection import StoreConnection
 from aisle.session.tab_bar_with_counts import Tabs
-from aisle.session.top_job_and_questions import Page
 from aisle.session.watch_settings_files import ProfileChange, SettingsWatch
 
 
 @dataclass(eq=False)
-class ChangePoller:
+class ChangePoller(SessionPart):
     """Poller that tells jobs and people what others have changed."""
 
-    _page: Page
-    _context: SessionContext
-    _profile: ProfileInForce
-    _store: StoreConnection
-    _verdicts: Verdicts
-    _pin_check: PinCheck
-    _event_runner: EventRunner
     _resolver: MeaningResolver
     _inputs: InputHandler
     _sign_in: SignInFlow

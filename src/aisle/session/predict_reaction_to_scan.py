@@ -13,7 +13,7 @@ from aisle.scan.grammar_and_meaning_types import COMMAND, LOCATION, ORDER, PERSO
 from aisle.session import ask_measured_quantity
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, receiving_job
-from aisle.session.top_job_and_questions import Page
+from aisle.session.page import Page
 
 WORK = COUNTS_SCANS | {"batch", "shortage"}
 """Jobs that a guessed code never leaves without a question."""

@@ -4,7 +4,7 @@ Changes while it runs: `profile_in_force`.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.jobs.job import Policy
@@ -60,16 +60,13 @@ class Profile(NamedTuple):
 
     def with_settings(self, profile: "Profile") -> "Profile":
         """Return this profile with the settings of another one that may change while a session runs."""
-        return self._replace(
-            policy=profile.policy,
-            rings_when_good=profile.rings_when_good,
-            in_store_patterns=profile.in_store_patterns,
-            pools=profile.pools,
-            language=profile.language,
-            time_zone=profile.time_zone,
-            theme=profile.theme,
-            letter_by_key=profile.letter_by_key,
-            names_by_letter=profile.names_by_letter,
+        return profile._replace(
+            store=self.store,
+            terminal=self.terminal,
+            terminal_since=self.terminal_since,
+            user=self.user,
+            token_file=self.token_file,
+            may_export=self.may_export,
         )
 
 
@@ -97,7 +94,7 @@ POLICY_SETTINGS = (
 
 
 def profile_from_settings(settings: Settings, sources: Mapping[str, str] | None = None) -> Profile:
-    """Return the profile of these settings. Raises SettingsError for an invalid pattern of in-store codes."""
+    """Return the profile of these settings. Raise SettingsError for an invalid pattern of in-store codes."""
     try:
         patterns = compile_patterns(settings.restricted_codes)
     except ValueError as error:
@@ -136,13 +133,12 @@ def _policy_from_settings(settings: Settings, language: str) -> Policy:
     policy = Policy(*(getattr(settings, name) for name in POLICY_SETTINGS))
     if language == ENGLISH:
         return policy
-
-    if policy.adjustment_reasons == LOSS_REASONS:
-        policy = policy._replace(adjustment_reasons=REASONS_BY_LANGUAGE[language].losses)
-    if policy.rejection_reasons == REJECTION_REASONS:
-        policy = policy._replace(rejection_reasons=REASONS_BY_LANGUAGE[language].rejections)
-    return (
-        policy._replace(short_reasons=REASONS_BY_LANGUAGE[language].shortages)
-        if policy.short_reasons == SHORTAGE_REASONS
-        else policy
+    own = REASONS_BY_LANGUAGE[language]
+    reasons: dict[str, tuple[Any, Any]] = {
+        "adjustment_reasons": (LOSS_REASONS, own.losses),
+        "rejection_reasons": (REJECTION_REASONS, own.rejections),
+        "short_reasons": (SHORTAGE_REASONS, own.shortages),
+    }
+    return policy._replace(
+        **{name: ours for name, (default, ours) in reasons.items() if getattr(policy, name) == default}
     )

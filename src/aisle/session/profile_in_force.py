@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import SetPreference
-from aisle.session.open_store_files import StoreAccess
 from aisle.session.profile_from_settings import Profile
 from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.setting_definitions import LANGUAGES, THEMES
@@ -58,12 +57,12 @@ class ProfileInForce:
         """Apply new settings, which replace the user's choices."""
         self.current, self._overridden = self.current.with_settings(profile), {}
 
-    def move_to(self, opened: OpenedStore) -> None:
+    def move_to(self, profile: Profile, watch: SettingsWatch | None) -> None:
         """Use the settings of another store at the same terminal; the user's choices stay."""
         values = {name: getattr(self.current, name) for name in self._overridden}
-        self._overridden = {name: getattr(opened.profile, name) for name in self._overridden}
-        self.current = opened.profile._replace(terminal=self.current.terminal, **values)
-        self.watch = opened.settings_watch
+        self._overridden = {name: getattr(profile, name) for name in self._overridden}
+        self.current = profile._replace(terminal=self.current.terminal, **values)
+        self.watch = watch
         set_process_zone(self.current.time_zone)
 
     def snapshot(self) -> _Snapshot:
@@ -74,18 +73,3 @@ class ProfileInForce:
         """Go back to a snapshot."""
         self.current, self._overridden, self.watch = snapshot
         set_process_zone(self.current.time_zone)
-
-
-class OpenedStore(NamedTuple):
-    """Another store that was opened for this terminal."""
-
-    store_access: StoreAccess
-    profile: Profile
-    settings_watch: SettingsWatch | None
-    start_courier: Callable[[], None]
-    configured_store: str
-    """Store that the settings give this terminal."""
-
-
-OpenStore = Callable[[str], OpenedStore]
-"""Opens a store by its number; raises AisleError."""

@@ -14,7 +14,7 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.commit_journal import Journal
 from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.session.job_stack import WITHOUT_WORK, JobResult, JobStack, is_readable
-from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
+from aisle.session.pending_question import NO_OPEN_QUESTIONS, OpenQuestions
 
 
 class ResumedJob(NamedTuple):
@@ -50,9 +50,9 @@ def resume_jobs(
     for row in jobs:
         if row.job.job_id not in adopted:
             continue
-        if stack.replay(row):
+        is_open, question = stack.replay(row)
+        if is_open:
             earlier_session = row.job.session_id
-            question = stack.question
             verdict = _resumed_verdict(journal, session_id, question, journal.sessions.terminal_of(earlier_session))
             resumed.append(ResumedJob(row.job.job_id, len(row.events), question or verdict))
         else:
@@ -68,7 +68,7 @@ def reopen_job(journal: Journal, stack: JobStack, session_id: str, row: OpenJob,
     because of what others did meanwhile: the jobs are as before then. Raise StorageError.
     """
     before = stack.snapshot()
-    if stack.replay(row) and stack.top.job.can_undo(stack.top.state):
+    if stack.replay(row)[0] and stack.top.job.can_undo(stack.top.state):
         resumed = stack.feed(Resumed(), context)
         if stack.top.job_id == row.job.job_id:
             journal.jobs.reopen_job(session_id, row.job.job_id)

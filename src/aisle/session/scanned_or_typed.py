@@ -22,22 +22,14 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     Text,
     UnknownCode,
+    scans_of,
 )
-from aisle.scan.inputs import TYPING_PAUSE_S, Line
+from aisle.scan.inputs import MIN_CODE_DIGITS, MIN_KNOWN_CODE, MIN_SCAN, TYPING_PAUSE_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.job_stack import is_help_page
 from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.page import Page
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
-
-MIN_CODE_DIGITS = 6
-"""Digits of the shortest code of digits alone (UPC-E); fewer are a number."""
-
-MIN_KNOWN_CODE = 4
-"""Characters of the shortest code that is a scan because the store knows it."""
-
-MIN_SCAN = 5
-"""Characters of the shortest scan; fewer are a part of a search."""
 
 FAST_S = 0.02
 """Seconds between the characters of a number below which a scanner sent them."""
@@ -70,11 +62,11 @@ def is_scanned_letter(line: Line) -> bool:
 
 def first_match(meaning: Meaning) -> Match | None:
     """Return the first match of a scan, or of the first of several readings."""
-    scan = meaning.scans[0] if isinstance(meaning, Ambiguous) else meaning
-    return scan.matches[0] if isinstance(scan, Scan) else None
+    return next((scan.matches[0] for scan in scans_of(meaning)), None)
 
 
 def is_code_shaped(text: str) -> bool:
+    """Return whether a text may be a code: it has a digit and no blank."""
     return " " not in text and any(map(str.isdigit, text))
 
 

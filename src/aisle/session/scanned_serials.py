@@ -105,11 +105,9 @@ def serial_of(scan: Scan) -> Serial | None:
 
 def as_repeated(scan: Scan) -> Scan:
     """Return a scan as one whose piece was taken before."""
-    first, *others = scan.matches
-    return scan._replace(matches=(first._replace(is_repeated=True), *others))
+    return scan.with_first(is_repeated=True)
 
 
 def as_multiplied(scan: Scan) -> Scan:
     """Return a scan as one piece that a multiplier counts several times."""
-    first, *others = scan.matches
-    return scan._replace(matches=(first._replace(is_multiplied_serial=True), *others))
+    return scan.with_first(is_multiplied_serial=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,31 +41,30 @@ from aisle.session.apply_meaning import MeaningHandler
 from aisle.session.build_frame import FrameBuilder
 from aisle.session.covered_question import CoveredQuestion
 from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.keep_and_restore_pages import KeptPages
+from aisle.session.line_preparer import LinePreparer
+from aisle.session.link_reports import LinkReports
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
 from aisle.session.open_help_pages import HelpPages
 from aisle.session.open_page_of_address import Addresses
-from aisle.session.open_store_files import StoreAccess, open_store
+from aisle.session.page import Page
+from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
 from aisle.session.predict_reaction_to_scan import PageReactions
 from aisle.session.profile_from_settings import Profile, profile_from_settings
-from aisle.session.profile_in_force import OpenStore, ProfileInForce
-from aisle.session.repair_scanned_line import LinePreparer
-from aisle.session.report_link_restore_and_undos import LinkReports
-from aisle.session.require_pin import PinCheck
+from aisle.session.profile_in_force import ProfileInForce
 from aisle.session.scanned_or_typed import ScannedOrTyped
 from aisle.session.screen_size_and_terminal import ScreenSize, Terminal
 from aisle.session.short_codes_and_labels import ShortCodes
 from aisle.session.shown_verdict_and_bells import Verdicts, error_message
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_connection import StoreConnection
+from aisle.session.store_connection import StoreAccess, StoreConnection, open_store
 from aisle.session.tab_bar_with_counts import Tabs
 from aisle.session.take_back_scan_lines import ScanUndo
-from aisle.session.top_job_and_questions import Page
 from aisle.session.typed_for_earlier_page import TypedLine
 from aisle.session.watch_settings_files import SettingsWatch
 from aisle.settings.setting_definitions import Settings
@@ -72,6 +72,7 @@ from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.supervisor_role import SUPERVISORS
 
 if TYPE_CHECKING:
+    from aisle.session.switch_store import OpenStore
     from aisle.session.trace import Trace
 
 
@@ -124,51 +125,26 @@ class Session:
             self._run_effect,
             self._explain_error,
         )
-        self.tabs = Tabs(self.page, self.context, self.terminal, self.store, self.verdicts, self.event_runner)
-        self.addresses = Addresses(self.page, self.context, self.verdicts, self.event_runner)
-        self.frames = FrameBuilder(
-            self.page,
-            self.batch,
-            self.context,
-            self.profile,
-            self.terminal,
-            self.store,
-            self.verdicts,
-            self.typed_line,
-            self.tabs,
-            self.addresses,
-        )
+        self._shared = (
+            self.page, self.batch, self.context, self.profile, self.terminal,
+            self.store, self.verdicts, self.pin_check, self.event_runner,
+        )  # fmt: skip
+        """Arguments of every `SessionPart`."""
+        self.tabs = Tabs(*self._shared)
+        self.addresses = Addresses(*self._shared)
+        self.frames = FrameBuilder(*self._shared, self.typed_line, self.tabs, self.addresses)
 
     def _wire_inputs(self, person: SignIn | None) -> None:
         """Make the parts that inputs and changes enter by."""
         reactions = PageReactions(self.page, self.context)
-        self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile, reactions)
+        self.resolver = MeaningResolver(*self._shared, reactions)
         scanned_or_typed = ScannedOrTyped(self.resolver, self.page, self.store)
         short_codes = ShortCodes(self.resolver, self.page, self.store, reactions)
-        meanings = MeaningHandler(
-            self.page,
-            self.batch,
-            self.context,
-            self.profile,
-            self.terminal,
-            self.store,
-            self.verdicts,
-            self.pin_check,
-            self.event_runner,
-            reactions,
-            self.frames.current,
-        )
-        help_pages = HelpPages(
-            self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.current
-        )
+        meanings = MeaningHandler(*self._shared, reactions, self.frames.current)
+        help_pages = HelpPages(*self._shared, self.frames.current)
         covered_question = CoveredQuestion(self.page, self.verdicts)
         self.inputs = InputHandler(
-            self.page,
-            self.batch,
-            self.profile,
-            self.verdicts,
-            self.pin_check,
-            self.event_runner,
+            *self._shared,
             self.resolver,
             scanned_or_typed,
             short_codes,
@@ -182,35 +158,15 @@ class Session:
             self._trace,
         )
         undo = ScanUndo(self.page, self.store, self.inputs)
-        self.scans = MultiLineScans(
-            self.page, self.batch, self.verdicts, self.resolver, scanned_or_typed, short_codes, self.inputs, undo
-        )
-        self.kept_pages = KeptPages(self.page, self.context, self.profile, self.store)
-        self.sign_in = SignInFlow(
-            self.page,
-            self.batch,
-            self.context,
-            self.profile,
-            self.store,
-            self.verdicts,
-            self.pin_check,
-            self.event_runner,
-            self.kept_pages,
-            covered_question,
-            person,
-        )
+        self.scans = MultiLineScans(*self._shared, self.resolver, scanned_or_typed, short_codes, self.inputs, undo)
+        self.kept_pages = KeptPages(*self._shared)
+        self.sign_in = SignInFlow(*self._shared, self.kept_pages, covered_question, person)
         self.changes = ChangePoller(
-            self.page,
-            self.context,
-            self.profile,
-            self.store,
-            self.verdicts,
-            self.pin_check,
-            self.event_runner,
+            *self._shared,
             self.resolver,
             self.inputs,
             self.sign_in,
-            LinkReports(self.context, self.profile, self.store, self.verdicts),
+            LinkReports(*self._shared),
             self.frames,
             self.tabs,
             self._recover_files,
@@ -299,7 +255,7 @@ class Session:
         view = self.page.view(self.profile.current.names_by_letter)
         if isinstance(view, ListView | Step) or self.stack.top.job.raw_input:
             result = self.stack.feed(Resumed(), self.context.current())
-            self.event_runner.apply(result._replace(refreshes=()))  # the same rows again need no refresh
+            self.event_runner.apply(replace(result, refreshes=[]))  # the same rows again need no refresh
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         """Note that the verdicts on these lines are on the screen since this monotonic moment."""
@@ -403,17 +359,7 @@ class Session:
     def _switch_store(self, number: str) -> None:
         from aisle.session.switch_store import StoreSwitch
 
-        switch = StoreSwitch(
-            self.page,
-            self.context,
-            self.profile,
-            self.store,
-            self.verdicts,
-            self.pin_check,
-            self.event_runner,
-            self.sign_in,
-        )
-        switch.switch(number, self.open_store)
+        StoreSwitch(*self._shared, self.sign_in).switch(number, self.open_store)
 
     def _recover_files(self) -> None:
         from aisle.session.lost_outbox_recovery import recovery_verdict
@@ -476,7 +422,7 @@ def open_session(
     loaded: LoadedSettings | None = None,
     person: SignIn | None = None,
 ) -> Session:
-    """Open the session of this terminal. Raises StorageError or SettingsError.
+    """Open the session of this terminal. Raise StorageError or SettingsError.
 
     With `loaded` it follows changes of the settings files. With `person` it is that person's alone.
     """

@@ -17,14 +17,15 @@ from aisle.scan.grammar_and_meaning_types import (
     RefusedInput,
     Scan,
     UnknownCode,
+    scans_of,
 )
-from aisle.scan.inputs import SAME_SCAN_S, Line
+from aisle.scan.inputs import MIN_KNOWN_CODE, SAME_SCAN_S, Line
 from aisle.session.ask_measured_quantity import find_number
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver
+from aisle.session.page import Page
 from aisle.session.predict_reaction_to_scan import PageReactions
-from aisle.session.scanned_or_typed import FAST_S, MIN_KNOWN_CODE, first_match, is_fast, pause_of_number
+from aisle.session.scanned_or_typed import FAST_S, first_match, is_fast, pause_of_number
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 MAX_LABEL_PAUSE_S = SAME_SCAN_S
 """Seconds between a character and its Enter below which it may be the label of a location: a busy host, a wireless
@@ -42,8 +43,7 @@ _HARMLESS_LETTERS = "hn"
 
 def location_of(meaning: Meaning, text: str) -> Scan | None:
     """Return the scan of the location whose label is this character, in capitals or not."""
-    scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
-    locations = [each for scan in scans for each in scan.matches if each.kind == LOCATION]
+    locations = [each for scan in scans_of(meaning) for each in scan.matches if each.kind == LOCATION]
     named = [each for each in locations if each.key.casefold() == text.casefold()]
     return Scan((min(named, key=lambda each: each.key != text),)) if named else None
 
@@ -67,7 +67,7 @@ class ShortCodes:
         location = location_of(self._resolver.resolve(f"{CODE_128}{text}"), text)
         return location is not None and location.matches[0].key == text
 
-    def scan_of_short_label(self, text: str) -> str:
+    def text_with_symbology(self, text: str) -> str:
         """Return what a scanner sends that names the symbology of such a label; empty if the label is also a number or
         a label of something else."""
         text = text.strip(" ")
@@ -117,26 +117,17 @@ class ShortCodes:
             return None
         return RefusedInput(LOCATION_OR_TYPED, text)
 
-    def scanned_record(self, line: Line, quantity: Quantity) -> Scan | None:
-        """Return the scan of the record whose number came at the pace of a scanner where a value is typed.
+    def record_of_number(self, line: Line, quantity: Quantity) -> tuple[Match | None, bool]:
+        """Return the record whose number came about as fast as by a scanner where a value is typed, and whether a
+        scanner sent it for sure.
 
-        Return None in jobs that ask about numbers of the store themselves.
+        A busy host or a wireless scanner delays the characters. Some jobs ask about numbers of the store themselves.
         """
-        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or self._page.question.is_asked or not is_fast(line):
-            return None
-        match = find_number(self._store.reader, quantity, self._page.preferred_kinds())
-        return Scan((match,)) if match else None
-
-    def record_or_value(self, line: Line, quantity: Quantity) -> Match | None:
-        """Return the record whose number a value is that came a little slower than by a scanner.
-
-        A busy host or a wireless scanner delays the characters. Some jobs ask about such numbers themselves.
-        """
-        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or not line.scan_number:
-            return None
-        if pause_of_number(line) >= MAX_LABEL_PAUSE_S:
-            return None
-        return find_number(self._store.reader, quantity, self._page.preferred_kinds())
+        is_sure = is_fast(line) and not self._page.question.is_asked
+        may_be_scanned = is_sure or (line.scan_number and pause_of_number(line) < MAX_LABEL_PAUSE_S)
+        if self._page.top.job.name in _ASK_ABOUT_NUMBERS or not may_be_scanned:
+            return None, False
+        return find_number(self._store.reader, quantity, self._page.preferred_kinds()), is_sure
 
     def record_at_question(self, line: Line, quantity: Quantity) -> Match | None:
         """Return the record whose number came at the pace of a scanner while another number is in question."""

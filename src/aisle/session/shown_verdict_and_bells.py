@@ -66,16 +66,26 @@ class Verdicts:
     def is_busy(self) -> bool:
         """Return whether messages wait: a refusal or question stands, or an answer was given a moment ago."""
         answer = self._last_answer()
-        if answer is None:
-            return False
-        return answer.kind in (WRONG, ASK) or abs(self._context.at - self._answered_at) < STANDS_S
+        is_new = answer is not None and abs(self._context.at - self._answered_at) < STANDS_S
+        return is_new or self._is_response_expected
 
     @property
     def is_free_for_report(self) -> bool:
         """Return whether a report hides nothing: neither an answer, nor a message that came a moment ago."""
+        return not self.is_busy and self.is_free_for_correction
+
+    @property
+    def is_free_for_correction(self) -> bool:
+        """Return whether a new answer may be corrected: no refusal, question or new message stands."""
         shown = self._notification[1]
         is_new = abs(self._context.at - self._notified_at) < STANDS_S
-        return not (self.is_busy or (shown is not None and self.current is shown and is_new))
+        return not (self._is_response_expected or (shown is not None and self.current is shown and is_new))
+
+    @property
+    def _is_response_expected(self) -> bool:
+        """True if a refusal or a question stands."""
+        answer = self._last_answer()
+        return answer is not None and answer.kind in (WRONG, ASK)
 
     def notify(self, verdict: Verdict) -> None:
         """Show a message that no input caused, before the answer that stands."""

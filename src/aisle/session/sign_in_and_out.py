@@ -1,6 +1,6 @@
 """Signing in and out at the terminal: start of a session, jobs that the person left open, and removed people.
 
-Who the person is: `job_context`. Checks of a PIN: `require_pin`.
+Who the person is: `job_context`. Checks of a PIN: `pin_check`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,9 @@ from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
 from aisle.session.covered_question import CoveredQuestion
-from aisle.session.event_runner import EventRunner
-from aisle.session.input_batch_and_refusals import InputBatch
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
 from aisle.session.keep_and_restore_pages import KeptPages
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS
-from aisle.session.require_pin import PinCheck
-from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
+from aisle.session.pending_question import NO_OPEN_QUESTIONS
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import PreferencesRow
@@ -35,17 +28,9 @@ NOBODY = SignIn("", "")
 
 
 @dataclass(eq=False)
-class SignInFlow:
+class SignInFlow(SessionPart):
     """Sign-in and sign-out: the page of a person comes on the screen."""
 
-    _page: Page
-    _batch: InputBatch
-    _context: SessionContext
-    _profile: ProfileInForce
-    _store: StoreConnection
-    _verdicts: Verdicts
-    _pin_check: PinCheck
-    _event_runner: EventRunner
     _kept_pages: KeptPages
     _covered_question: CoveredQuestion
     _fixed_person: SignIn | None = None
@@ -130,8 +115,8 @@ class SignInFlow:
         if questions.number.text:
             self._covered_question.note()
             self._page.asked_number, self._verdicts.current = questions.number, questions.number.question
-        if questions.is_scan_rejected:
-            self._batch.rejected_scan.restore(self._page.stack.jobs, questions.number.text)
+        if questions.is_scan_refused:
+            self._batch.refused_scan.restore(self._page.stack.jobs, questions.number.text)
         if questions != NO_OPEN_QUESTIONS and (shown := self._verdicts.current):
             context, stored = self._context.current(), questions.without_pages()
             unit_of_work.add_answer(stored, self._context.at, questions.number.text, context, shown)

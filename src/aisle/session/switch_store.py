@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 from aisle.errors import AisleError, StorageError
 from aisle.host.store_folder import StoreFolder
 from aisle.host.switched_terminals_and_visited_stores import TerminalStore, mark_visited, save_terminal_store
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
-from aisle.session.event_runner import EventRunner
-from aisle.session.job_context import SessionContext
-from aisle.session.open_store_files import close_store
+from aisle.session.event_runner import SessionPart
 from aisle.session.pending_question import NO_QUESTION
-from aisle.session.profile_in_force import OpenedStore, OpenStore, ProfileInForce
-from aisle.session.require_pin import PinCheck
-from aisle.session.shown_verdict_and_bells import Verdicts, error_message
+from aisle.session.profile_from_settings import Profile
+from aisle.session.shown_verdict_and_bells import error_message
 from aisle.session.sign_in_and_out import SignInFlow
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
+from aisle.session.store_connection import StoreAccess, close_store
+from aisle.session.watch_settings_files import SettingsWatch
+
+
+class OpenedStore(NamedTuple):
+    """Another store that was opened for this terminal."""
+
+    store_access: StoreAccess
+    profile: Profile
+    settings_watch: SettingsWatch | None
+    start_courier: Callable[[], None]
+    configured_store: str
+    """Store that the settings give this terminal."""
+
+
+OpenStore = Callable[[str], OpenedStore]
+"""Opens a store by its number; raises AisleError."""
 
 
 class _Restorable(Protocol):
@@ -33,28 +46,21 @@ class _Restorable(Protocol):
         """Go back to a state."""
 
 
-class StoreSwitch:
+@dataclass(eq=False)
+class StoreSwitch(SessionPart):
     """Switch that signs in at the new store durably before it signs out at the old one: a failure changes nothing."""
 
-    def __init__(
-        self,
-        page: Page,
-        context: SessionContext,
-        profile: ProfileInForce,
-        store: StoreConnection,
-        verdicts: Verdicts,
-        pin_check: PinCheck,
-        event_runner: EventRunner,
-        sign_in: SignInFlow,
-    ) -> None:
-        self._page = page
-        self._context = context
-        self._profile = profile
-        self._store = store
-        self._verdicts = verdicts
-        self._event_runner = event_runner
-        self._sign_in = sign_in
-        self._parts: Sequence[_Restorable] = (store, profile, context, page, pin_check, verdicts)
+    _sign_in: SignInFlow
+
+    def __post_init__(self) -> None:
+        self._parts: Sequence[_Restorable] = (
+            self._store,
+            self._profile,
+            self._context,
+            self._page,
+            self._pin_check,
+            self._verdicts,
+        )
 
     def switch(self, number: str, open_store: OpenStore | None) -> None:
         """Go on in another store as the same person. Open jobs wait in the old one, whose courier sends the rest."""
@@ -95,8 +101,8 @@ class StoreSwitch:
         self._verdicts.show(Verdict(WRONG, msg("session.store_not_switched", store=number, why=error_message(error))))
 
     def _sign_in_at(self, opened: OpenedStore, user: SignIn) -> None:
-        """Begin a session at the new store, durably. Raises StorageError."""
-        self._profile.move_to(opened)
+        """Begin a session at the new store, durably. Raise StorageError."""
+        self._profile.move_to(opened.profile, opened.settings_watch)
         self._store.begin_session(opened.store_access, opened.start_courier)
         self._page.question, self._verdicts.current = NO_QUESTION, None
         unit_of_work = self._store.unit_of_work

@@ -9,13 +9,8 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Start
 from aisle.jobs.view import INFO, Tab, Verdict, msg
 from aisle.session.default_keys import TAB_NAMES
-from aisle.session.event_runner import EventRunner
-from aisle.session.job_context import SessionContext
+from aisle.session.event_runner import SessionPart
 from aisle.session.job_stack import WITHOUT_WORK
-from aisle.session.screen_size_and_terminal import Terminal
-from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 _TEXTS: Final = {
     "today": msg("home.today"),
@@ -42,15 +37,8 @@ _LISTS_OF_EXCEPTIONS: Final = frozenset(("headers", "products", "deliveries", "l
 
 
 @dataclass(eq=False)
-class Tabs:
+class Tabs(SessionPart):
     """Tabs above the page, shown to whoever is signed in at a desk."""
-
-    _page: Page
-    _context: SessionContext
-    _terminal: Terminal
-    _store: StoreConnection
-    _verdicts: Verdicts
-    _event_runner: EventRunner
 
     def __post_init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -98,7 +86,7 @@ class Tabs:
             return
         self._verdicts.current = None
         work = self._page.stack.open_work()
-        self._event_runner.apply(self._page.stack.open_tab(Start(name, {}), self._context.current()))
+        self._event_runner.apply(self._page.stack.run(self._context.current()).start_tab(Start(name, {})))
         if work:
             self._verdicts.show(Verdict(INFO, msg("tab.work_stays", what=work)))
 

@@ -14,8 +14,8 @@ from aisle.jobs import COUNTS_SCANS
 from aisle.scan.grammar_and_meaning_types import Back, Command
 from aisle.session.apply_input import InputHandler
 from aisle.session.job_stack import StackedJob
+from aisle.session.page import Page, PageSnapshot
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page, PageSnapshot
 
 _LONG_HISTORY = 50
 """Steps from which a job may drop the oldest one."""

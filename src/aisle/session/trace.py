@@ -80,18 +80,9 @@ class Trace:
             self._ended = True
 
     def _write(self, waiting: list[TracedInput], at: float) -> None:
-
         for traced in waiting:
-            line = {
-                "t_ms": round((traced.at - self._started_at) * 1000, 3),
-                "raw": traced.raw,
-                "kind": traced.kind,
-                "meaning": traced.meaning,
-                "job": traced.job,
-                "step": traced.step,
-                "verdict": traced.verdict,
-                "painted_ms": round((at - traced.at) * 1000, 3),
-            }
+            line = {"t_ms": round((traced.at - self._started_at) * 1000, 3), **traced._asdict()}
+            line["painted_ms"] = round((at - line.pop("at")) * 1000, 3)
             self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._file.flush()
 

@@ -2,104 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from aisle import named_tuple_json
 from aisle.errors import StorageError
-from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve, SignIn, SignOut, Write
+from aisle.jobs.job import Context, Event, LocalNote, SignIn, SignOut
 from aisle.jobs.view import ASK, GOOD, Verdict
-from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, NewJob, Snapshot
+from aisle.outbox.commit_journal import EventEntry, Journal, JournalBatch, Snapshot
 from aisle.outbox.jobs_to_resume_or_reopen import OpenJob
 from aisle.outbox.operation_record import Author
 from aisle.scan.grammar_and_meaning_types import Quantity, RefusedInput, UnknownCode
-from aisle.session.job_stack import JobResult, JobStack, StackedJob, orders_by_job
-from aisle.session.questions_kept_in_journal import NO_OPEN_QUESTIONS, OpenQuestions
+from aisle.session.job_stack import JobEvent, JobResult, JobStack, StackedJob, orders_by_job
+from aisle.session.pending_question import NO_OPEN_QUESTIONS, OpenQuestions
 from aisle.session.resume_jobs import reopen_job, resume_jobs
-
-
-class JournalDraft:
-    """Content of the next transaction, and the jobs as they were when it began."""
-
-    def __init__(self, stacked_jobs: tuple[StackedJob, ...] = ()) -> None:
-        self.stacked_jobs = stacked_jobs
-        self.entries: list[EventEntry] = []
-        self.writes: list[tuple[int, Write]] = []
-        self.resolutions: list[Resolve] = []
-        self.local_notes: list[LocalNote] = []
-        self.opened: list[NewJob] = []
-        self.closed: list[str] = []
-        self.reopened: list[str] = []
-        self.refreshes: list[Refresh] = []
-        self.requests: list[tuple[str, Request]] = []
-        self.sign_in: SignIn | SignOut | None = None
-        self._context: Context | None = None
-        self._facts = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether there is nothing to write."""
-        lists = self.entries, self.resolutions, self.local_notes, self.opened, self.closed, self.reopened
-        return not any((*lists, self.refreshes, self.requests)) and self.sign_in is None
-
-    def add_event(
-        self,
-        job_id: str,
-        at: float,
-        raw: str,
-        event: Event | OpenQuestions,
-        context: Context,
-        step_before: str,
-        step_after: str,
-        verdict: Verdict | None,
-    ) -> int:
-        """Add an event with its meaning and the facts that it was decided on; return its index."""
-        if context is not self._context:
-            self._context, self._facts = context, named_tuple_json.to_text(context)
-        self.entries.append(
-            EventEntry(
-                job_id=job_id,
-                at=at,
-                occurred=context.now,
-                raw=raw,
-                kind=type(event).__name__,
-                event=named_tuple_json.to_text(event),
-                facts=self._facts,
-                step_before=step_before,
-                step_after=step_after,
-                verdict=verdict.text.id if verdict else "",
-            )
-        )
-        return len(self.entries) - 1
-
-    def to_batch(
-        self,
-        session_id: str,
-        terminal: str,
-        author: Author,
-        states: list[tuple[str, str]],
-        orders_in_work: Iterable[tuple[str, tuple[str, ...]]] = (),
-    ) -> JournalBatch:
-        """Return the batch for the journal. `states` are (job id, state) after the last entry."""
-        last = len(self.entries) - 1
-        return JournalBatch(
-            session_id=session_id,
-            terminal=terminal,
-            author=author,
-            opened=tuple(self.opened),
-            entries=tuple(self.entries),
-            writes=tuple(self.writes),
-            resolutions=tuple(self.resolutions),
-            local_notes=tuple(self.local_notes),
-            snapshots=tuple(Snapshot(job_id, text, last) for job_id, text in states),
-            closed=tuple(self.closed),
-            reopened=tuple(self.reopened),
-            sign_in=self.sign_in,
-            refreshes=tuple(self.refreshes),
-            orders_in_work=tuple(orders_in_work),
-            requests=tuple(self.requests),
-        )
-
 
 MAX_REPLAYED = 50
 """Events after which a snapshot of a job is stored, so that a resume replays no more."""
@@ -136,7 +52,12 @@ class UnitOfWork:
         self._journal = journal
         self._stack = stack
         self._session_id = session_id
-        self._draft = JournalDraft()
+        self._batch = JournalBatch(session_id)
+        """Content of the next transaction."""
+        self._jobs_before: tuple[StackedJob, ...] = ()
+        """The jobs as they were when it began."""
+        self._facts: tuple[Context | None, str] = None, ""
+        """The last context of an event, and its text."""
         self._events_since_snapshot: dict[str, int] = {}
         """Events of each job since its last snapshot."""
         self._questions: set[str] = set()
@@ -156,22 +77,22 @@ class UnitOfWork:
     @property
     def has_writes(self) -> bool:
         """Return whether writes that pages show are not durable yet."""
-        return bool(self._draft.writes or self._draft.local_notes)
+        return bool(self._batch.writes or self._batch.local_notes)
 
     @property
     def supervises(self) -> bool:
         """Return whether one of the writes needs a supervisor."""
-        return any(write.needs_supervisor for _, write in self._draft.writes)
+        return any(write.needs_supervisor for _, write in self._batch.writes)
 
     @property
     def secrets(self) -> dict[str, str]:
         """Return the secrets of the collected requests, by name."""
-        return {name: ask.secret for name, ask in self._draft.requests if ask.secret}
+        return {name: ask.secret for name, ask in self._batch.requests if ask.secret}
 
     @property
     def can_roll_back(self) -> bool:
         """Return whether the jobs can go back to an earlier state."""
-        return bool(self._draft.stacked_jobs)
+        return bool(self._jobs_before)
 
     def replace_journal(self, journal: Journal) -> None:
         """Use a journal that holds all that the old one held."""
@@ -182,22 +103,39 @@ class UnitOfWork:
 
     def add(self, result: JobResult, at: float, raw: str, context: Context) -> None:
         """Add the effects of an input; its `raw` text goes with the first event, `at` is in seconds since 1970."""
-        draft = self._draft
+        batch = self._batch
         for note in result.events:
-            entry = draft.add_event(
-                note.job_id, at, raw, note.event, context, note.step_before, note.step_after, note.verdict
-            )
+            self._add_event(note, at, raw, context)
             raw = ""
-            draft.writes += [(entry, write) for write in note.writes]
-            draft.resolutions += note.resolutions
-            draft.local_notes += note.local_notes
+            batch.writes += [(len(batch.entries) - 1, write) for write in note.writes]
+            batch.resolutions += note.resolutions
+            batch.local_notes += note.local_notes
             self.written += len(note.writes) + len(note.resolutions) + len(note.local_notes)
             self._track_question(note.job_id, note.verdict)
             self._events_since_snapshot[note.job_id] = self._events_since_snapshot.get(note.job_id, 0) + 1
-        draft.opened += result.opened
-        draft.closed += result.closed
-        draft.refreshes += result.refreshes
-        draft.requests += result.requests
+        batch.opened += result.opened
+        batch.closed += result.closed
+        batch.refreshes += result.refreshes
+        batch.requests += result.requests
+
+    def _add_event(self, note: JobEvent, at: float, raw: str, context: Context) -> None:
+        """Add an event with its meaning and the facts that it was decided on."""
+        if context is not self._facts[0]:
+            self._facts = context, named_tuple_json.to_text(context)
+        self._batch.entries.append(
+            EventEntry(
+                job_id=note.job_id,
+                at=at,
+                occurred=context.now,
+                raw=raw,
+                kind=type(note.event).__name__,
+                event=named_tuple_json.to_text(note.event),
+                facts=self._facts[1],
+                step_before=note.step_before,
+                step_after=note.step_after,
+                verdict=note.verdict.text.id if note.verdict else "",
+            )
+        )
 
     def _track_question(self, job_id: str, verdict: Verdict | None) -> None:
         if verdict and verdict.kind == ASK:
@@ -211,11 +149,11 @@ class UnitOfWork:
             return
         top = self._stack.top
         step = top.job.step_name(top.state)
-        self._draft.add_event("", at, raw, event, context, step, step, verdict)
+        self._add_event(JobEvent("", event, step, step, verdict), at, raw, context)
 
     def is_last_event(self, event: OpenQuestions) -> bool:
         """Return whether an event of the session is the last one, so that a resume will find it."""
-        entries = self._draft.entries
+        entries = self._batch.entries
         return not entries or (not entries[-1].job_id and entries[-1].event == named_tuple_json.to_text(event))
 
     def go_back(self, stacked_jobs: Sequence[StackedJob]) -> None:
@@ -224,64 +162,64 @@ class UnitOfWork:
         What they have written since stays written.
         """
         before, now = _states_by_id(stacked_jobs), _states_by_id(self._stack.jobs)
-        self._draft.closed += now.keys() - before.keys()
+        self._batch.closed += now.keys() - before.keys()
         gone = before.keys() - now.keys()
-        self._draft.reopened += gone
+        self._batch.reopened += gone
         self._returned |= gone | {job_id for job_id in before.keys() & now.keys() if before[job_id] != now[job_id]}
         self._stack.restore(stacked_jobs)
 
     def set_sign_in(self, effect: SignIn | SignOut) -> None:
         """Add that somebody signs in or out."""
-        self._draft.sign_in = effect
+        self._batch.sign_in = effect
 
     def add_local_note(self, note: LocalNote) -> None:
         """Add a note on this host that belongs to no job."""
-        self._draft.local_notes.append(note)
+        self._batch.local_notes.append(note)
 
     # Making it durable
 
     def commit(self, author: Author) -> bool:
         """Write everything in one transaction; return whether the courier has something to do.
 
-        Raises StorageError after rolling the jobs back.
+        Raise StorageError after rolling the jobs back.
         """
-        draft = self._draft
-        if not draft.is_empty:
+        batch = self._batch
+        if not batch.is_empty:
             try:
-                self._write(draft, author)
+                self._write(batch, author)
             except StorageError:
                 self.has_failed = True
                 self.roll_back()
                 raise
-        self._draft = JournalDraft(self._stack.snapshot())
-        return bool(draft.writes or draft.resolutions or draft.refreshes or draft.requests)
+        self.discard()
+        return bool(batch.writes or batch.resolutions or batch.refreshes or batch.requests)
 
-    def _write(self, draft: JournalDraft, author: Author) -> None:
+    def _write(self, batch: JournalBatch, author: Author) -> None:
         orders = orders_by_job(self._stack.jobs)
-        changed = [(job_id, held) for job_id, held in orders.items() if held != self._orders_in_work.get(job_id, ())]
-        states = self._due_snapshots(self._stack.jobs) if draft.entries else []
-        self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, states, changed))
+        batch.terminal, batch.author = author.terminal, author
+        batch.orders_in_work += [each for each in orders.items() if each[1] != self._orders_in_work.get(each[0], ())]
+        if batch.entries:
+            batch.snapshots += self._due_snapshots(self._stack.jobs)
+        self._journal.commit(batch)
         self.has_failed = False
         self._orders_in_work = orders
-        for job_id in draft.closed:
+        for job_id in batch.closed:
             self._events_since_snapshot.pop(job_id, None)
             self._questions.discard(job_id)
 
     def roll_back(self) -> None:
         """Forget what is not committed, and put the jobs back as they were before it."""
         if self.can_roll_back:
-            self._stack.restore(self._draft.stacked_jobs)
-        self._draft = JournalDraft(self._draft.stacked_jobs)
+            self._stack.restore(self._jobs_before)
+        self._batch = JournalBatch(self._session_id)
 
     def discard(self) -> None:
         """Forget what is not committed; the jobs stay as they are."""
-        self._draft = JournalDraft(self._stack.snapshot())
+        self._batch, self._jobs_before = JournalBatch(self._session_id), self._stack.snapshot()
 
     def store_notes(self, notes: Sequence[LocalNote], author: Author) -> None:
         """Store notes that belong to no event, at once. Raise StorageError."""
-        draft = JournalDraft()
-        draft.local_notes += notes
-        self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, []))
+        self._journal.commit(JournalBatch(self._session_id, author.terminal, author, local_notes=[*notes]))
 
     def retry(self) -> bool:
         """Return whether the journal can be written again."""
@@ -289,13 +227,13 @@ class UnitOfWork:
             self.has_failed = False
         return not self.has_failed
 
-    def _due_snapshots(self, stacked_jobs: list[StackedJob]) -> list[tuple[str, str]]:
-        """Return (job id, state) of the jobs whose replay has become long."""
+    def _due_snapshots(self, stacked_jobs: list[StackedJob]) -> list[Snapshot]:
+        """Return the states, after the last entry, of the jobs whose replay has become long."""
         states = []
         for job_id, state in ((stacked.job_id, stacked.state) for stacked in stacked_jobs if stacked.job_id):
             limit = MAX_REPLAYED_WITH_QUESTION if job_id in self._questions else MAX_REPLAYED
             if job_id in self._returned or self._events_since_snapshot.get(job_id, 0) >= limit:
-                states.append((job_id, named_tuple_json.to_text(state)))
+                states.append(Snapshot(job_id, named_tuple_json.to_text(state), len(self._batch.entries) - 1))
                 self._events_since_snapshot[job_id] = 0
         self._returned.clear()
         return states
@@ -303,7 +241,7 @@ class UnitOfWork:
     # What was left
 
     def reopen(self, row: OpenJob, context: Context) -> JobResult | None:
-        """Reopen a closed job on top and resume it; return None if nothing is left to undo. Raises StorageError."""
+        """Reopen a closed job on top and resume it; return None if nothing is left to undo. Raise StorageError."""
         resumed = reopen_job(self._journal, self._stack, self._session_id, row, context)
         if resumed is not None:
             self._events_since_snapshot[row.job.job_id] = len(row.events)
@@ -318,7 +256,7 @@ class UnitOfWork:
         for job in found.resumed:
             self._events_since_snapshot[job.job_id] = job.events
             self._track_question(job.job_id, job.verdict)
-        self._draft.closed += found.unreadable
+        self._batch.closed += found.unreadable
         self.questions = found.questions
         return found.verdict
 

@@ -2,7 +2,7 @@
 
 It reaches neither the network nor the databases, and only this package imports Textual or Rich. Start reading at `app`
 (between driver and session), then `driver` (terminal to inputs), `layout.screen` (frame to lines of text),
-`frame_screen` (the screen of every page and its lines). `message_text` turns message ids into text.
+`screens` (one for each kind of page) and `widgets`. `message_text` turns message ids into text.
 """
 
 from __future__ import annotations

@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
-from textual.geometry import Size
+from textual.geometry import Offset, Size
+from textual.screen import Screen
 
 from aisle.jobs.screen_sizes import is_desk_size
 from aisle.jobs.view import CHANGED_S, Frame, ListView
@@ -19,10 +20,17 @@ from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
 from aisle.tui.clicks import ClickTranslator
 from aisle.tui.driver import AisleDriver, TerminalInput, terminal_size
-from aisle.tui.frame_screen import FrameScreen
+from aisle.tui.layout import page_parts
+from aisle.tui.layout.screen import layout_parts
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.mouse import MouseInput
-from aisle.tui.themes import default_theme, style_folder, theme_in_force, themes
+from aisle.tui.screens.chart_screen import ChartScreen
+from aisle.tui.screens.dashboard_screen import DashboardScreen
+from aisle.tui.screens.list_screen import BoardScreen, ListScreen
+from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.record_screen import RecordScreen, RecordWithSideScreen
+from aisle.tui.screens.step_screen import StepScreen
+from aisle.tui.themes import default_theme, theme_in_force, themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +108,18 @@ class AisleApp(App[int], inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = []
-    CSS_PATH: ClassVar[str] = str(style_folder() / "frame.tcss")
+    CSS_PATH: ClassVar[str] = sheet("app")
     ENABLE_COMMAND_PALETTE = False
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        page_parts.STEP: StepScreen,
+        page_parts.LIST: ListScreen,
+        page_parts.BOARD: BoardScreen,
+        page_parts.RECORD: RecordScreen,
+        page_parts.RECORD_WITH_SIDE: RecordWithSideScreen,
+        page_parts.CHART: ChartScreen,
+        page_parts.DASHBOARD: DashboardScreen,
+    }
+    """Screen of each kind of page. A screen is made when its kind is first shown."""
 
     def __init__(
         self,
@@ -114,11 +132,14 @@ class AisleApp(App[int], inherit_bindings=False):
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
         watch_css: bool = False,
+        size: tuple[int, int] = (80, 24),
     ) -> None:
         """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour.
 
+        `size` is that of the terminal at the start, in columns and rows.
         `default_theme` is that of frames that name none. `watch_css` applies a changed style sheet at once.
         """
+        self.DEFAULT_MODE = layout_parts(frame, *size, is_ascii).page.kind  # type: ignore[misc]  # of the first page
         super().__init__(driver_class=driver_class, watch_css=watch_css, ansi_color=True)
         self.animation_level = "none"
         self.frame = frame
@@ -127,7 +148,7 @@ class AisleApp(App[int], inherit_bindings=False):
         """True once the first frame is painted; until then the driver keeps its inputs."""
         self.failure: Exception | None = None
         """Exception that ended the app."""
-        self._frame_screen = FrameScreen(is_ascii)
+        self._is_ascii = is_ascii
         self._clicks = ClickTranslator()
         self._session = session
         self._theme_without_setting = default_theme
@@ -155,9 +176,12 @@ class AisleApp(App[int], inherit_bindings=False):
         """Return values for the themes of Textual, which lack the variables of our style sheets."""
         return themes()[0].variables
 
-    def get_default_screen(self) -> FrameScreen:
-        """Return the screen of the first frame."""
-        return self._frame_screen
+    @property
+    def page_screen(self) -> PageScreen:
+        """Screen of the page that is shown."""
+        screen = self.screen
+        assert isinstance(screen, PageScreen)
+        return screen
 
     async def run_action(self, *args: object, **kwargs: object) -> bool:
         """Refuse every action of Textual: screenshot, suspend, palette, links."""
@@ -222,7 +246,7 @@ class AisleApp(App[int], inherit_bindings=False):
                 continue
             self._pass_on(waiting, read_at)
             waiting = []
-            self._pass_on(self._clicks.inputs(item, self._frame_screen, self.frame, read_at), read_at)
+            self._pass_on(self._clicks.inputs(item, self.screen, self.frame, read_at), read_at)
         self._pass_on(waiting, read_at)
 
     def _pass_on(self, items: Sequence[DecodedInput], read_at: float) -> None:
@@ -258,10 +282,18 @@ class AisleApp(App[int], inherit_bindings=False):
             self.theme = name
         if time.monotonic() - self._whole_at >= WHOLE_S:
             self.redraw()
-        self._frame_screen.show(frame, *self._session_size)
+        parts = layout_parts(frame, *self._session_size, self._is_ascii)
+        self._open_screen(parts.page.kind).show(parts)
+        self.cursor_position = Offset(*parts.caret)
         self._unmark_soon(frame)
         self._report_page(frame)
-        self.cursor_position = self._frame_screen.caret
+
+    def _open_screen(self, kind: str) -> PageScreen:
+        """Return the screen of a kind of page, and put it on the terminal unless it is there."""
+        if kind != self.current_mode:
+            self.switch_mode(kind)
+            self.page_screen.mark_unpainted()
+        return self.page_screen
 
     def _unmark_soon(self, frame: Frame) -> None:
         """Poll when the marks of changed rows are over."""
@@ -288,7 +320,7 @@ class AisleApp(App[int], inherit_bindings=False):
         self._whole_at = time.monotonic()
         if self._terminal_driver is not None and self._session_size:
             self._terminal_driver.forget_screen(*self._session_size)
-        self._frame_screen.refresh()
+        self.screen.refresh()
 
     def _poll_session(self, *, notified: bool = False) -> None:
         """Ask the session for changes, and paint them."""
@@ -324,7 +356,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     def post_display_hook(self) -> None:
         """Tell the session which scans have been answered on the terminal."""
-        if not (self._session_size and self._frame_screen.is_painted):
+        if not (self._session_size and self.page_screen.is_painted):
             return
         if not self.ready_for_input:
             self._on_first_paint_done()
@@ -372,8 +404,9 @@ def run_app(
 
         kind = BrowserDriver
     plain = not (browser_size or supports_utf8())
+    size = browser_size or terminal_size()
     try:
-        frame = session.start(None if browser_size else terminal_size())
+        frame = session.start(None if browser_size else size)
         app = AisleApp(
             session,
             frame,
@@ -383,6 +416,7 @@ def run_app(
             on_first_paint=on_first_paint,
             driver_class=kind,
             watch_css=watch_css,
+            size=size,
         )
         if browser_size:
             session.accept_downloads(app.offer_file)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from textual.errors import NoWidget
 from textual.screen import Screen
 
 from aisle.jobs.view import Frame, ListView, View
 from aisle.scan.inputs import CHIP_KEY, ROW_KEY, SORT_KEY, TAB_KEY, DecodedInput, Key, typed_line
-from aisle.tui.frame_screen import LinesWidget
 from aisle.tui.mouse import DOUBLE_CLICK_S, PALETTE_LABEL, ClickTarget, MouseInput
+from aisle.tui.widgets.lines_widget import LinesWidget
 
 _KEY_LABEL: Final = re.compile(rf"F\d{{1,2}}|{re.escape(PALETTE_LABEL)}")
 """Labels of keys that are pressed, not typed."""
@@ -27,7 +27,7 @@ class ClickTranslator:
         self._last: tuple[MouseInput, float] | None = None
         """Last click and its time."""
 
-    def inputs(self, mouse: MouseInput, screen: Screen[None], frame: Frame, at: float) -> list[DecodedInput]:
+    def inputs(self, mouse: MouseInput, screen: Screen[Any], frame: Frame, at: float) -> list[DecodedInput]:
         """Return the inputs that a mouse input stands for, none while text is typed or where nothing can be clicked."""
         if mouse.action in _WHEEL_KEYS:
             return [Key(_WHEEL_KEYS[mouse.action][not isinstance(frame.view, ListView)])]
@@ -58,7 +58,7 @@ def _choose_row(place: int, view: View, *, is_double: bool) -> list[DecodedInput
     return [select, Key("enter")] if is_double else [select]
 
 
-def _target(mouse: MouseInput, screen: Screen[None]) -> ClickTarget | None:
+def _target(mouse: MouseInput, screen: Screen[Any]) -> ClickTarget | None:
     """Return what lies under the mouse."""
     try:
         widget, region = screen.get_widget_at(mouse.column, mouse.row)

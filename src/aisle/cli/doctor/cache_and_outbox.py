@@ -177,11 +177,11 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
 def _restore_findings(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
     """Report recent restores of the service, and the operations sent again that are not confirmed."""
     for one in found:
-        known = "was" if one.how == DETECTED else "is said to have been"
+        known = "was" if one.source == DETECTED else "is said to have been"
         what = f"the service {known} restored from a backup {format_age(time.time() - one.noticed_at)}"
-        done = f"{format_count(one.again, 'operation')} sent again"
-        done += f", {one.looked_for} looked for" if one.looked_for else ""
-        yield note("outbox", what, f"{done}.", noticed_at=one.noticed_at, again=one.again, looked_for=one.looked_for)
+        done = f"{format_count(one.resent, 'operation')} sent again"
+        done += f", {one.looked_up} looked for" if one.looked_up else ""
+        yield note("outbox", what, f"{done}.", noticed_at=one.noticed_at, again=one.resent, looked_for=one.looked_up)
     if found and (waiting or stuck):
         what = f"of these, {waiting} still wait and {stuck} are for a person"
         yield note("outbox", what, "", "aisle outbox lists them.", waiting=waiting, stuck=stuck)

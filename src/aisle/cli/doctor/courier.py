@@ -18,8 +18,9 @@ from aisle.host.database import fetch
 from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
-from aisle.outbox.stored_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.stored_reasons import NO_TOKEN
 from aisle.settings.settings_files_and_folders import LoadedSettings
+from aisle.stored_messages import stored_detail
 
 LOCKS_FILE = Path("/proc/locks")
 STALE_HEARTBEAT_S = 6 * LINK_HEARTBEAT_S

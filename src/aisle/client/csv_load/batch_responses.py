@@ -5,14 +5,18 @@ At the end of a load, the service is asked for its keys: a restore meanwhile has
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from decimal import Decimal
 
 from aisle.client.client import Client
+from aisle.client.csv_load.describe_record_differences import value_text
 from aisle.client.csv_load.file_layouts_and_columns import DELIVERIES, ORDERS
 from aisle.client.csv_load.records import Record
-from aisle.client.csv_load.report import BadRow, Meanwhile
+from aisle.client.csv_load.report import BadRow, FileNotes, Meanwhile
 from aisle.client.csv_load.service_reads import store_numbers
+from aisle.client.csv_load.store_time_zones import read_zone
 from aisle.client.errors import ClientError, Forbidden, InvalidResponse, NotFound, status_error
 from aisle.client.response_and_json_limits import Response, to_int64
 from aisle.contract.request_encoding import encode_segment
@@ -24,6 +28,17 @@ def record_counts(response: Response) -> dict[str, int]:
     return {name: int(count) for name, count in found}
 
 
+async def note_changes(response: Response, notes: FileNotes, client: Client) -> None:
+    """Note the fields of which the service says that a batch changes them; none if it does not say."""
+    with suppress(ValueError, TypeError, AttributeError):
+        for name, (count, store, key, *values) in json.loads(response.headers.get("aisle-changes", "{}")).items():
+            zone = await read_zone(client, store) if any(value.endswith("Z") for value in values) else None
+            before, after = (value_text(value, zone) for value in values)
+            of = key if store == _CHAIN else f"{key} in store {store}"
+            notes.add_field_change(name, count, f"{before} before, {after} now, of {of}")
+
+
+_CHAIN = "*"
 _RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
 
 

@@ -149,7 +149,7 @@ def _differences(
         if name in _NOT_COMPARED or (name in _OF_WORK) != of_work or (other is None and name not in _SENT_ONLY):
             continue
         if not _is_same(value, other, zone):
-            yield Difference(words.format(name), (_text(other, zone), _text(value, zone)), of_work)
+            yield Difference(words.format(name), (value_text(other, zone), value_text(value, zone)), of_work)
 
 
 def _unlisted(mine: Mapping[str, Any], its: Mapping[str, Any]) -> Iterator[str]:
@@ -179,7 +179,8 @@ def _number(line: Mapping[str, Any]) -> str:
     return f"{number:f}" if isinstance(number, Decimal) else str(number)
 
 
-def _text(value: object, zone: tzinfo | None = None) -> str:
+def value_text(value: object, zone: tzinfo | None = None) -> str:
+    """Return a value for a person; a time as the clocks of its store show it."""
     if value in (None, "", []):
         return "empty"
     if isinstance(value, bool):
@@ -195,7 +196,7 @@ def _is_same(value: object, other: object, zone: tzinfo | None) -> bool:
     if value is False and other is None:
         return True
     if isinstance(value, list | bool) or isinstance(other, bool):
-        return _text(value) == _text(other)
+        return value_text(value) == value_text(other)
     if str(value) == str(other if other is not None else ""):
         return True
     try:

@@ -184,6 +184,7 @@ class FileNotes:
         self._findings: dict[str, list[Finding]] = {}
         self._file_warnings: list[str] = []
         self._remarks: dict[str, None] = {}
+        self._field_changes: dict[str, tuple[int, str]] = {}
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -192,6 +193,11 @@ class FileNotes:
     def add_remark(self, text: str) -> None:
         """Add what is true of the whole file, once."""
         self._remarks[text] = None
+
+    def add_field_change(self, field: str, count: int, first: str) -> None:
+        """Add the number of records whose field the load changed, with the values of the first."""
+        before, kept = self._field_changes.get(field, (0, first))
+        self._field_changes[field] = before + count, kept
 
     def add_change(self, text: str, line: int) -> None:
         """Add a change in a row."""
@@ -212,13 +218,16 @@ class FileNotes:
         self._file_warnings.append(text)
 
     def lines(self, missing: NotLoaded = _ALL_LOADED, limits: ListLimits = SHORT) -> Iterator[str]:
-        """Yield the notes as lines: assumptions, remarks and warnings on the file, changes, then findings on rows."""
+        """Yield the notes as lines: on the file, on fields that were changed, on changes of cells, then on rows."""
         if self._assumptions:
             yield f"{self.file}: read with {', '.join(map(_shown, self._assumptions))}."
         for what in self._remarks:
             yield f"{self.file}: {end_sentence(_shown(what))}"
         for what in self._file_warnings:
             yield f"{self.file}: warning: {end_sentence(_shown(what))}"
+        for name, (count, first) in self._field_changes.items():
+            records = "1 record" if count == 1 else f"{count} records, in the first"
+            yield f"{self.file}: {_shown(f'{name} changed in {records}: {first}')}."
         for what, lines in self._changes.items():
             yield f"{self.file}: changed in {format_rows(lines, limits)}: {clean(what)}."
         for what, found in self._findings.items():

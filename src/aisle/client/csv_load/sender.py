@@ -22,6 +22,7 @@ from aisle.client.csv_load.batch_responses import (
     Confirmed,
     ask_meanwhile,
     is_replayed,
+    note_changes,
     record_counts,
     refused_row,
     was_carried_out,
@@ -449,6 +450,7 @@ class FileLoad:
             return str(error)
         if outcome_of(response) is Outcome.ACCEPTED or was_carried_out(response):
             self._states.update(record_counts(response))
+            await note_changes(response, self._table.notes, self._client)
             if self._is_stock:
                 await self._counts.accepted(batch, response)
             return ""

@@ -1,6 +1,6 @@
 """Change cursor of our own service: the orders, products, stores, log reviews and so on that changed since a read.
 
-It only names them: `single_reads` reads the rows, `ordered_cache_writes` writes them.
+It only names them: `single_reads` reads the rows, `cache_update` writes them.
 """
 
 from __future__ import annotations
@@ -209,5 +209,5 @@ def _topics_of_change(change: Row) -> tuple[Topic, ...]:
 
 
 def _can_be_single(keys: Collection[str]) -> bool:
-    """Return True if the keys of a topic are read one by one."""
+    """Return whether the keys of a topic are read one by one."""
     return len(keys) <= MAX_SINGLE_READS

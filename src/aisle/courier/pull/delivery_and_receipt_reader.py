@@ -11,7 +11,7 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidRequest, NotFound, NotSent, RateLimited, StatusError, Unauthorized
 from aisle.contract.request_encoding import QueryValue
 from aisle.courier.operator_notices import OperatorNotices
-from aisle.courier.pull.ordered_cache_writes import CacheUpdate, Notify, ReadOvertaken
+from aisle.courier.pull.cache_update import CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.topics import DELIVERY, Topic
 from aisle.host.notify_sockets import format_topic
 
@@ -101,6 +101,6 @@ class DeliveryReader:
             except ClientError as error:
                 self.operator_notices.add(f"Receipts of type {kind} cannot be read: {error}")
                 failed.append(error)
-        unlisted = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
-        blamed = next((each for each in failed if not isinstance(each, unlisted)), None)
-        return ReceiptsResult(None if failed else seen, blamed)
+        expected = NotFound | InvalidRequest if read else ()  # a service need not have receipts of every type
+        cause = next((each for each in failed if not isinstance(each, expected)), None)
+        return ReceiptsResult(None if failed else seen, cause)

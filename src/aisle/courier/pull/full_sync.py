@@ -27,7 +27,7 @@ from aisle.client.paging import Envelope, Row, check_page_count, check_row_count
 from aisle.client.response_and_json_limits import to_int64
 from aisle.contract.operations import OPERATIONS
 from aisle.contract.request_encoding import QueryValue
-from aisle.courier.backoff_and_list_pauses import ListBackoffs
+from aisle.courier.backoff_and_list_pauses import ListBackoffs, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
 from aisle.courier.pull import sync_progress
@@ -47,7 +47,8 @@ from aisle.courier.pull.single_reads import SingleReads, unforeseen_is_invalid
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
 from aisle.courier.request_failure_messages import is_service_refusal, unread_reason
 from aisle.courier.wake_event import Sleep, WakeEvent
-from aisle.outbox.stored_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
+from aisle.outbox.stored_reasons import DUPLICATE_KEY, UnusableRows
+from aisle.stored_messages import StoredMessage
 
 
 @contextmanager
@@ -217,7 +218,7 @@ class FullSync:
                     self._add_left_out(await self._read_unpaged(at.stage))
                 self._end_stage()
             else:
-                await self._read_pages(paged_stage(at.stage, self.single_reads.store))
+                await self._read_pages(paged_stage(at.stage))
             self._failures = 0
             self.list_backoffs.clear(at.stage)
             self._postponed.pop(at.stage, None)
@@ -238,8 +239,8 @@ class FullSync:
         if self._failures >= _MAX_FAILURES or not isinstance(error, ServerError | RateLimited):
             self._skip_stage(error)
             return
-        retry_after_s = error.retry_after or 0.0
-        await self.sleep(min(max(retry_after_s, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
+        wait_s = max(error.retry_after or 0.0, backoff_s(self._failures, 1.0, _MIN_RETRY_S, _MAX_RETRY_S))
+        await self.sleep(min(wait_s, _MAX_RETRY_S))
 
     async def _next_stage(self) -> str:
         """Return the next list; those with a rate limit come after all others."""
@@ -269,7 +270,7 @@ class FullSync:
 
     def _begin_stage(self, stage: str, pass_number: int = 1, *, repeated: int = 0) -> StagePosition:
         generation = self._progress.generation + 1
-        paged = None if stage in UNPAGED_STAGES else paged_stage(stage, self.single_reads.store)
+        paged = None if stage in UNPAGED_STAGES else paged_stage(stage)
         by_id = paged is not None and paged.paging == "id"
         at = StagePosition(
             stage,
@@ -381,14 +382,19 @@ class FullSync:
             query["from_id"] = at.next
         else:
             query["page_number" if stage.operation == "list-products" else "page_start"] = at.next
-        path = self.single_reads.store_path if stage.store_in_path else {}
+        path = self._stage_path(stage)
         return self.single_reads.client.pages(stage.operation, path=path, query=query, by="id" if at.by_id else "page")
 
     def _stage_query(self, stage: PagedStage) -> dict[str, QueryValue]:
-        since: dict[str, QueryValue] = (
-            {"last_modified_date": self.single_reads.delivery_reader.first_day()} if stage.only_recent else {}
-        )
-        return {**stage.query, **since}
+        query = dict(stage.query)
+        if stage.store_in == "query":
+            query["store_number"] = self.single_reads.store
+        if stage.only_recent:
+            query["last_modified_date"] = self.single_reads.delivery_reader.first_day()
+        return query
+
+    def _stage_path(self, stage: PagedStage) -> dict[str, str]:
+        return self.single_reads.store_path if stage.store_in == "path" else {}
 
     async def _read_page(self, stage: PagedStage, pages: Pages) -> bool:
         """Read and write one page. Return False at the end."""
@@ -429,7 +435,7 @@ class FullSync:
         self._save_progress(self._progress._replace(at=passed))
 
     def _is_end(self, stage: PagedStage, error: PagingLoop) -> bool:
-        """Return True if a page without a usable next page is the end; otherwise the next page number is requested.
+        """Return whether a page without a usable next page is the end; otherwise the next page number is requested.
 
         An empty page is the end. A repeated page is an end that proves nothing, so no row is deleted after it.
         Raise TooManyRows if new pages do not end.
@@ -525,17 +531,17 @@ class FullSync:
         total = 0
         for name in self._progress.todo:
             if name not in UNPAGED_STAGES:
-                total += await self._list_length(paged_stage(name, self.single_reads.store))
+                total += await self._list_length(paged_stage(name))
         self._save_progress(self._progress._replace(total=total))
 
     async def _list_length(self, stage: PagedStage) -> int:
         """Return the total that the list reports; 0 if it cannot be read, which the pass itself will report."""
-        path = self.single_reads.store_path if stage.store_in_path else {}
-        stage_query = self._stage_query(stage)
-        query = {**stage_query, "page_size": 1, "show_lines": None, "include_locations": None}
-        first_row_query = {name: value for name, value in query.items() if name in stage_query}
+        query = self._stage_query(stage) | {"page_size": 1}
+        for name in ("show_lines", "include_locations"):
+            query.pop(name, None)
         try:
-            response = await self.single_reads.client.request(stage.operation, path=path, query=first_row_query)
+            path = self._stage_path(stage)
+            response = await self.single_reads.client.request(stage.operation, path=path, query=query)
             envelope = response.json() if response.is_success else {}
         except (NotSent, Unauthorized):
             raise

@@ -35,8 +35,8 @@ class PagedStage(NamedTuple):
     """Stage that is read page by page."""
 
     operation: str
-    store_in_path: bool
-    """True if the store number is in the path."""
+    store_in: Literal["path", "query", "nowhere"]
+    """Where a request names the store."""
     query: dict[str, QueryValue]
     write: Callable[[SingleReads, PageRead], Any]
     sweep_topic: str = ""
@@ -48,15 +48,9 @@ class PagedStage(NamedTuple):
     """True if only rows changed in the last weeks are requested."""
 
 
-def paged_stage(stage: str, store: str) -> PagedStage:
-    """Return the definition of a stage for this store; not for those of `UNPAGED_STAGES`."""
-    return _PAGED_STAGES[stage]._replace(query=_stage_query(_PAGED_STAGES[stage], store))
-
-
-def _stage_query(stage: PagedStage, store: str) -> dict[str, QueryValue]:
-    if stage.operation in ("list-store-products-stock", "list-deliveries"):
-        return {**stage.query, "store_number": store}
-    return dict(stage.query)
+def paged_stage(stage: str) -> PagedStage:
+    """Return the definition of a stage; not for those of `UNPAGED_STAGES`."""
+    return _PAGED_STAGES[stage]
 
 
 def _write_headers(single_reads: SingleReads, read: PageRead) -> tuple[str, ...]:
@@ -68,13 +62,13 @@ def _write_lines(single_reads: SingleReads, read: PageRead) -> tuple[str, ...]:
 
 
 _PAGED_STAGES = {
-    HEADERS: PagedStage("list-customer-orders", True, {"page_size": 200}, _write_headers, "order", "order_number"),
+    HEADERS: PagedStage("list-customer-orders", "path", {"page_size": 200}, _write_headers, "order", "order_number"),
     LINES: PagedStage(
-        "list-customer-orders", True, {"page_size": 40, "show_lines": True, "include_locations": True}, _write_lines
+        "list-customer-orders", "path", {"page_size": 40, "show_lines": True, "include_locations": True}, _write_lines
     ),
     LOCATIONS: PagedStage(
         "list-locations",
-        True,
+        "path",
         {"page_size": 200},
         lambda pull, read: pull.cache_update.put_locations(read.rows, read.read_number, read.generation),
         "location",
@@ -82,7 +76,7 @@ _PAGED_STAGES = {
     ),
     DELIVERIES: PagedStage(
         "list-deliveries",
-        False,
+        "query",
         {"page_size": 40},
         lambda pull, read: pull.cache_update.put_deliveries(read.rows, read.began, read.generation),
         "delivery",
@@ -91,7 +85,7 @@ _PAGED_STAGES = {
     ),
     STOCK: PagedStage(
         "list-store-products-stock",
-        False,
+        "query",
         {"page_size": 500, "include_locations": True},
         lambda pull, read: pull.cache_update.put_stock(read.rows, read.read_number, read.began, read.generation),
         "stock",
@@ -100,7 +94,7 @@ _PAGED_STAGES = {
     ),
     PRODUCTS: PagedStage(
         "list-products",
-        False,
+        "nowhere",
         {"page_size": 500},
         lambda pull, read: pull.cache_update.put_products(read.rows, read.read_number, read.generation),
         "product",

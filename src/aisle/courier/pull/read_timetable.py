@@ -13,16 +13,16 @@ class PullIntervals(NamedTuple):
     people: float = 60.0
     headers: float = 60.0
     """Headers of all orders. From here on: services without a change cursor."""
-    walked: float = 15.0
+    worked_on: float = 15.0
     """Lines of the orders that somebody works on."""
     stock: float = 60.0
-    slow: float = 900.0
+    unannounced: float = 900.0
     """Data whose changes are not announced: lines of all orders, locations, stores, catalogue."""
 
 
 OWN_SERVICE_TASKS = ("changes", "people")
 
-PLAIN_SERVICE_TASKS = ("headers", "walked", "stock", "slow")
+PLAIN_SERVICE_TASKS = ("headers", "worked_on", "stock", "unannounced")
 
 
 class Timetable:
@@ -36,19 +36,19 @@ class Timetable:
     def select_tasks(self, is_own_service: bool, now: float) -> None:
         """Choose the periodic reads of our own service, or of any other. New ones are due at once.
 
-        Only the slow reads are not: a start with a full cache must cause few requests.
+        Only reads of what is not announced are not: a start with a full cache must cause few requests.
         """
         names = OWN_SERVICE_TASKS if is_own_service else PLAIN_SERVICE_TASKS
         if names != self._names:
             self._names = names
-            self._next = {name: now + self._interval(name) if name == "slow" else now for name in names}
+            self._next = {name: now + self._interval(name) if name == "unannounced" else now for name in names}
 
     def __contains__(self, name: str) -> bool:
-        """Return True if this read is scheduled."""
+        """Return whether this read is scheduled."""
         return name in self._next
 
     def schedule_earlier(self, name: str, at: float = 0.0) -> bool:
-        """Make this read due at `at`, or at once. Return True if it is scheduled and was due later."""
+        """Make this read due at `at`, or at once. Return whether it is scheduled and was due later."""
         sooner = name in self._next and at < self._next[name]
         if sooner:
             self._next[name] = at

@@ -13,15 +13,14 @@ from aisle.client.paging import Row
 from aisle.courier.backoff_and_list_pauses import ListBackoffs, retry_wait_s
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink
 from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.pull.cache_update import ReadOvertaken
 from aisle.courier.pull.log_reader import LOG_LIST
-from aisle.courier.pull.ordered_cache_writes import ReadOvertaken
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.request_failure_messages import unread_reason
-from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.stored_reasons import StoredMessage
+from aisle.stored_messages import StoredMessage
 
 MAX_PARALLEL_READS = 4
 FAST_RESPONSE_S = 0.03
@@ -65,7 +64,7 @@ class ReadQueue:
     list_backoffs: ListBackoffs
 
     def __post_init__(self) -> None:
-        self._read_backs = PendingReadBacks(self.retire)
+        self.read_backs = PendingReadBacks(self.retire)
         self._last_read_s = inf
         """Seconds that the last read took."""
         self._topics: OrderedDict[Topic, None] = OrderedDict()
@@ -79,19 +78,11 @@ class ReadQueue:
         """Queue topics for the next `read_all`, or for the one that is running."""
         self._topics.update(dict.fromkeys(topics))
 
-    def add_confirmed(self, op: Operation) -> None:
-        """Queue the topics of a confirmed operation; it leaves the overlay when they were read from now on."""
-        self._read_backs.add(op)
-
-    def forget(self, op: Operation) -> None:
-        """Remove an operation that is no longer confirmed."""
-        self._read_backs.discard(op.op_id)
-
     def add_read_backs(self) -> None:
         """Queue the topics of confirmed operations, and those that were overtaken by a write."""
         late = self.single_reads.cache_update.pop_overtaken()
         waits = {*self._retry_at, *self.single_reads.cache_update.overtaken}
-        self.add([*(topic for topic in self._read_backs.unread_topics() if topic not in waits), *late])
+        self.add([*(topic for topic in self.read_backs.unread_topics() if topic not in waits), *late])
 
     @property
     def has_due(self) -> bool:
@@ -106,7 +97,7 @@ class ReadQueue:
     @property
     def is_empty(self) -> bool:
         """True if nothing is left to be read or read back."""
-        return not (self.has_unread or self._read_backs.unread_topics())
+        return not (self.has_unread or self.read_backs.unread_topics())
 
     def next_retry_at(self) -> float | None:
         """Return the time of the next retry; None if there is none."""
@@ -134,7 +125,7 @@ class ReadQueue:
         ends = await asyncio.gather(
             first, *(self._read_one_by_one(until) for _ in range(1, readers)), return_exceptions=True
         )
-        self._read_backs.retire_finished()
+        self.read_backs.retire_finished()
         for ended in ends:
             if isinstance(ended, BaseException):
                 raise ended
@@ -146,7 +137,7 @@ class ReadQueue:
         return due
 
     def _can_read(self) -> bool:
-        """Return True if the service is up and has not asked for a pause."""
+        """Return whether the service is up and has not asked for a pause."""
         return self.link.is_up and not self.link.pause_s
 
     async def _read_one_by_one(self, until: float) -> None:
@@ -164,7 +155,7 @@ class ReadQueue:
                 return
             for topic in some:
                 self._topics.pop(topic, None)
-            spoken_for = {topic: self._read_backs.begin_read(topic) for topic in some}
+            waiting_op_ids = {topic: self.read_backs.begin_read(topic) for topic in some}
             try:
                 rows = await self.single_reads.read_orders([topic.key for topic in some])
             except REQUEST_ERRORS:  # the single reads will show the cause
@@ -174,13 +165,13 @@ class ReadQueue:
                 self.add(some)
                 raise
             for topic in some:
-                if spoken_for[topic]:
-                    self.on_order_read(topic.key, [rows[topic.key]] if topic.key in rows else [], spoken_for[topic])
-                self._mark_read(topic, spoken_for[topic])
+                if waiting_op_ids[topic]:
+                    self.on_order_read(topic.key, [rows[topic.key]] if topic.key in rows else [], waiting_op_ids[topic])
+                self._mark_read(topic, waiting_op_ids[topic])
 
     async def _read_products(self, products: Sequence[Topic], until: float) -> None:
         """Read products in one request; those that are not in the response are queued one by one."""
-        spoken_for = {topic: self._read_backs.begin_read(topic) for topic in products}
+        waiting_op_ids = {topic: self.read_backs.begin_read(topic) for topic in products}
         brought: set[str] = set()
         try:
             brought = await self.single_reads.read_changed_products({topic.key for topic in products})
@@ -194,14 +185,14 @@ class ReadQueue:
             )
         for topic in products:
             if topic.key in brought:
-                self._mark_read(topic, spoken_for[topic])
+                self._mark_read(topic, waiting_op_ids[topic])
         await self._read_one_by_one(until)
 
     async def _read_topic(self, topic: Topic) -> None:
         if self.list_backoffs.is_paused(_list_name(topic), self.single_reads.now()):
             self._retry_at[topic] = self.list_backoffs.paused_until(_list_name(topic))
             return
-        spoken_for, began = self._read_backs.begin_read(topic), self.single_reads.now()
+        waiting_op_ids, began = self.read_backs.begin_read(topic), self.single_reads.now()
         before = self.single_reads.cache_update.left_out[LOG_LIST]
         try:
             rows = await self.single_reads.read_topic(topic)
@@ -217,29 +208,29 @@ class ReadQueue:
                 return
             lasting = not isinstance(error, InvalidResponse | RateLimited | ServerError | TransportError)
             if lasting:
-                self._read_backs.end_read(topic, spoken_for)
+                self.read_backs.end_read(topic, waiting_op_ids)
             if not lasting or topic.name in LIST_OF_TOPIC:  # it exists, but was not read
-                rounds = 1 if spoken_for else self._failures[topic] // _MAX_TRIES
+                rounds = 1 if waiting_op_ids else self._failures[topic] // _MAX_TRIES
                 self._retry_at[topic] = self.single_reads.now() + retry_wait_s(rounds)
             else:
                 del self._failures[topic]
             return
-        if spoken_for and topic.name == ORDER:
-            self.on_order_read(topic.key, rows, spoken_for)
+        if waiting_op_ids and topic.name == ORDER:
+            self.on_order_read(topic.key, rows, waiting_op_ids)
         if topic.name == LOG:
             self.on_rows_left_out(LIST_OF_TOPIC[LOG], LOG_LIST, before)
-        self._mark_read(topic, spoken_for)
+        self._mark_read(topic, waiting_op_ids)
 
     def _mark_read(self, topic: Topic, op_ids: frozenset[str]) -> None:
         self.list_backoffs.clear(_list_name(topic))
         del self._failures[topic]
         self._retry_at.pop(topic, None)
-        self._read_backs.end_read(topic, op_ids)
+        self.read_backs.end_read(topic, op_ids)
         if topic.name in LIST_OF_TOPIC:
             self.set_missing(LIST_OF_TOPIC[topic.name], None)
 
     async def _is_own_failure(self, topic: Topic, error: Exception) -> bool:
-        """Return True if only this topic cannot be read; after `_MAX_TRIES` it is logged and marked as missing."""
+        """Return whether only this topic cannot be read; after `_MAX_TRIES` it is logged and marked as missing."""
         of_the_link = await self.is_link_failure(error, _list_name(topic))
         if of_the_link and not isinstance(error, RateLimited):  # a rate limit may be this topic's alone
             return False

@@ -1,13 +1,15 @@
-"""Reads of one topic: an order, a product with its stock, a location. `ordered_cache_writes` writes it to the cache.
+"""Reads of one topic: an order, a product with its stock, a location. `cache_update` writes it to the cache.
 
 Topics that are whole lists, and deliveries, have readers of their own; `read_topic` calls them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
@@ -19,10 +21,10 @@ from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.check_service_and_readable_lists import ServiceCheck
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_notices import OperatorNotices
+from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify, ReadOvertaken
 from aisle.courier.pull.delivery_and_receipt_reader import DeliveryReader
 from aisle.courier.pull.log_reader import LogReader
-from aisle.courier.pull.ordered_cache_writes import STOCK, CacheUpdate, Notify, ReadOvertaken
-from aisle.courier.pull.stores_people_and_tasks_reader import AssignmentReader, PeopleReader, RecountReader, StoreReader
+from aisle.courier.pull.whole_list_readers import PERMANENT_STATUSES, OwnListReader, StoreReader, replace_assignments
 from aisle.courier.service_features import read_extension
 from aisle.courier.topics import (
     ASSIGNMENT,
@@ -32,6 +34,7 @@ from aisle.courier.topics import (
     LOCATION,
     LOG,
     ORDER,
+    PERSON,
     PRODUCT,
     RECOUNT,
     STORE,
@@ -46,8 +49,6 @@ MAX_CHANGED_PRODUCTS = 200
 """Number of products that one list of changed stock returns at most."""
 MAX_AUDIT_ENTRIES = 500
 """Number of changes of an order that are read at most."""
-_PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
-"""Statuses that do not change when the request is repeated."""
 
 
 @dataclass(eq=False)
@@ -60,20 +61,37 @@ class SingleReads:
     _: KW_ONLY
     operator_notices: OperatorNotices
     notify: Notify
-    clock: Callable[[], float]
+    now: Callable[[], float]
+    """Clock: seconds since 1970. Read it before a request is sent."""
 
     def __post_init__(self) -> None:
         self.cache = self.cache_update.cache
         parts = self.client, self.cache, self.store, self.cache_update.record_written
         self.log_reader = LogReader(*parts, self.operator_notices, self.now)
-        self.recount_reader = RecountReader(*parts)
-        self.assignment_reader = AssignmentReader(*parts, self.now)
         self.store_reader = StoreReader(*parts, self.now)
-        self.people_reader = PeopleReader(*parts)
+        own_list = partial(OwnListReader, self.client, self.store, self.cache_update.record_written, self.now)
+        self.people_reader = own_list(PERSON, "people", lambda rows, _: self.cache.write_people(rows))
+        self.recount_reader = own_list(RECOUNT, "recounts", lambda rows, _: self.cache.write_recounts(rows))
+        self.assignment_reader = own_list(
+            ASSIGNMENT, "assignments", partial(replace_assignments, self.cache), is_supported=False
+        )
         self.delivery_reader = DeliveryReader(
-            self.client, self.cache_update, self.store, self.operator_notices, self.notify, self.clock
+            self.client, self.cache_update, self.store, self.operator_notices, self.notify, self.now
         )
         self.service_check = ServiceCheck(self.client, self.store)
+        self._readers: dict[str, Callable[[str], Awaitable[Any]]] = {
+            ORDER: self.read_order,
+            PRODUCT: self.read_product,
+            CATALOGUE: self.read_catalogue_entry,
+            LOCATION: self.read_location,
+            DELIVERY: self.delivery_reader.read,
+            RECOUNT: self.recount_reader.read,
+            ASSIGNMENT: self.assignment_reader.read,
+            STORE: self.store_reader.read,
+            LOG: self.log_reader.read,
+            SURROUNDING: self.read_surrounding,
+            AUDIT: self.read_audit,
+        }
         self.can_name_orders = False
         """True if several orders can be requested at once."""
         self.can_list_audit = False
@@ -90,39 +108,11 @@ class SingleReads:
         """Path parameters of the store's operations."""
         return {"store_number": self.store}
 
-    def now(self) -> float:
-        """Return the time in seconds since 1970. Take it before a request is sent."""
-        return self.clock()
-
     async def read_topic(self, topic: Topic) -> Sequence[Row]:
         """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
         with unforeseen_is_invalid(f"{topic.name} {topic.key}"):
-            return await self._read_topic(topic)
-
-    async def _read_topic(self, topic: Topic) -> Sequence[Row]:
-        if topic.name == ORDER:
-            return await self.read_order(topic.key)
-        if topic.name == PRODUCT:
-            await self.read_product(topic.key)
-        elif topic.name == CATALOGUE:
-            await self.read_catalogue_entry(topic.key)
-        elif topic.name == LOCATION:
-            await self.read_location(topic.key)
-        elif topic.name == DELIVERY:
-            await self.delivery_reader.read(topic.key)
-        elif topic.name == RECOUNT:
-            await self.recount_reader.read()
-        elif topic.name == ASSIGNMENT:
-            await self.assignment_reader.read()
-        elif topic.name == STORE:
-            await self.store_reader.read(topic.key)
-        elif topic.name == LOG:
-            await self.log_reader.read(topic.key)
-        elif topic.name == SURROUNDING:
-            await self.read_surrounding(topic.key)
-        elif topic.name == AUDIT:
-            await self.read_audit(topic.key)
-        return ()
+            found = await self._readers[topic.name](topic.key)
+            return found if topic.name == ORDER else ()
 
     async def read_log(self) -> None:
         """Read the new entries of the log."""
@@ -233,7 +223,7 @@ class SingleReads:
         began = self.now()
         name, path = "retrieve-store-product-surrounding", {**self.store_path, "product_number": number}
         response = await self.client.request(name, path=path)
-        if response.status in _PERMANENT_STATUSES:
+        if response.status in PERMANENT_STATUSES:
             self.cache.write_surrounding(number, (), began, message_of(response) or str(response.status))
         elif not response.is_success:
             raise status_error(name, response)
@@ -249,7 +239,7 @@ class SingleReads:
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/audit"
         query: Query = {"subject": ORDER, "key": number, "limit": MAX_AUDIT_ENTRIES}
         response = await self.client.request_extension("GET", path, query=query)
-        if response.status in _PERMANENT_STATUSES:
+        if response.status in PERMANENT_STATUSES:
             return
         if not response.is_success:
             raise status_error("list-audit", response)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from aisle.cache.writer import CacheWriter
-from aisle.outbox.stored_reasons import DUPLICATE_KEY, NO_MESSAGE, StoredMessage, UnusableRows
+from aisle.outbox.stored_reasons import DUPLICATE_KEY, UnusableRows
+from aisle.stored_messages import NO_MESSAGE, StoredMessage
 
 PROGRESS_CURSOR = "full"
 

@@ -29,7 +29,7 @@ class AdaptedOperation(NamedTuple):
 
 
 def needs_adapting(op: Operation, features: Features) -> bool:
-    """Return True if the operation has to be rebased here, because the service does not do it."""
+    """Return whether the operation has to be rebased here, because the service does not do it."""
     lines = op.body["orders"].get("order_lines") or () if op.operation == UPDATE_ORDER else ()
     return not features.pick_base and any(map(has_base, lines))
 

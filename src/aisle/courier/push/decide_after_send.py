@@ -7,16 +7,17 @@ by sending the same bytes under the same key. Without keys, the `reconciler` or 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client import Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, StatusError
 from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink, bounded_pause
+from aisle.courier.push.adapt_update_to_service import AdaptedOperation
 from aisle.courier.push.decide_arrival_from_lookup import EMPTY_RESPONSE
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.request_failure_messages import reason_of
@@ -27,10 +28,9 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_states import IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP, KEY_GONE
-from aisle.outbox.stored_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
+from aisle.stored_messages import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 
 if TYPE_CHECKING:
-    from aisle.courier.push.push_callbacks import PushCallbacks
     from aisle.outbox.operation_record import Evidence
 
 MAX_TRIES = 50
@@ -81,7 +81,7 @@ _RETRYABLE_STATUSES = (401, 407, 408, 425, 429)
 
 
 def is_from_intermediary(result: RequestResult, features: Features) -> bool:
-    """Return True if a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
+    """Return whether a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
     if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
         return False
     if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
@@ -90,7 +90,7 @@ def is_from_intermediary(result: RequestResult, features: Features) -> bool:
 
 
 def lacks_service_mark(result: RequestResult, features: Features) -> bool:
-    """Return True if a 2xx lacks the header or body of a service with idempotency keys. The same key is then sent
+    """Return whether a 2xx lacks the header or body of a service with idempotency keys. The same key is then sent
     again.
     """
     if not features.idempotency or not isinstance(result, Response) or not result.is_success:
@@ -99,14 +99,14 @@ def lacks_service_mark(result: RequestResult, features: Features) -> bool:
 
 
 def is_empty_success(result: RequestResult, features: Features) -> bool:
-    """Return True if a 2xx of a service without keys has no content: status 204, or an object of nulls only."""
+    """Return whether a 2xx of a service without keys has no content: status 204, or an object of nulls only."""
     if features.idempotency or not isinstance(result, Response):
         return False
     return result.status == 204 or all(value is None for value in result.json().values())
 
 
 def is_about_key(result: RequestResult) -> bool:
-    """Return True if a refusal is about the request's key: the service knows it from an earlier try.
+    """Return whether a refusal is about the request's key: the service knows it from an earlier try.
 
     It may have carried that one out, although this one differs from it, for instance in headers of other features.
     """
@@ -118,13 +118,43 @@ def is_about_key(result: RequestResult) -> bool:
         return False
 
 
+class PushCallbacks(NamedTuple):
+    """Callbacks of the push loop: checks before a send, outcome of the send, checks of the link."""
+
+    evidence_before: Callable[[Operation], Awaitable[Evidence | None]]
+    """Read of the evidence to store before a send; None for nothing. On a ClientError it is not sent now."""
+    adapt: Callable[[Operation, Features], AdaptedOperation]
+    """Adaptation of an operation to this service; the operation itself if nothing has to change."""
+    needs_lookup: Callable[[Operation], bool]
+    """Check that returns True if an operation confirmed by an empty response has to be looked up."""
+    on_confirmed: Callable[[Operation], None]
+    on_refused: Callable[[Operation, StoredMessage], None]
+    on_in_doubt: Callable[[Operation, StoredMessage], None]
+    check_service: Callable[[], Awaitable[bool]]
+    is_link_failure: Callable[[Exception, str], Awaitable[bool]]
+    """Check that returns True if the error of a read of that list affects all other reads."""
+    is_carried_out: Callable[[Operation], Awaitable[bool]]
+    """Question to a service that lists unknown keys: True if a write was carried out under the operation's key.
+
+    Raise ClientError or SettingsError.
+    """
+    on_restore: Callable[[], None]
+    """Callback if the service lacks what it confirmed before."""
+    on_requeued: Callable[[], None]
+    """Callback if operations that waited for a person are sent again."""
+    on_replay_delayed: Callable[[Operation, StoredMessage], None]
+    """Callback with the reason for which the service does not take a replayed operation yet."""
+    adapt_undo: Callable[[Operation], Awaitable[Operation | None]]
+    """Adaptation of an undo to what was booked; None if nothing is left of it. On a ClientError it is not sent now."""
+
+
 @dataclass(eq=False)
 class SendDecider:
     """Decisions on operations of the push loop."""
 
     outbox: OperationQueue
     link: ServiceLink
-    events: PushCallbacks
+    callbacks: PushCallbacks
     token_store: TokenStore
     clock: Callable[[], float]
     random_source: RandomSource
@@ -142,20 +172,21 @@ class SendDecider:
             self.outbox.retry_later(
                 op.op_id, store_message("stored_reason.restored"), self.clock() + FIRST_LOOKUP_S, was_not_sent=True
             )
-            self.events.on_restore()
+            self.callbacks.on_restore()
             return
         if isinstance(result, Response) and result.status == 403:
-            if await self.events.check_service():
+            if await self.callbacks.check_service():
                 self._record_outcome(op, features, result)
             else:
-                self._handle_lost_access(op, result)
+                self.link.record_refusal(reason_of(result))
+                self._retry(op, reason_of(result))  # access was lost: that does not refuse the operation
             return
         if features.known_keys and outcome_of(result) is Outcome.REFUSED and is_about_key(result):
             await self._resolve_known_key(op, reason_of(result))
             return
         self._record_outcome(op, features, result)
         if is_from_intermediary(result, features):
-            await self.events.check_service()
+            await self.callbacks.check_service()
 
     def needs_person(self, op: Operation, features: Features) -> bool:
         """Ask a person if resending is no longer safe, and return True. A key is relied on only within its lifetime."""
@@ -185,7 +216,7 @@ class SendDecider:
         """Hand the operation to a person."""
         with suppress(IllegalTransition):  # resolved, or replaced by a later one, during the reads
             self.outbox.ask_person(op.op_id, reason, settling_s=self.settling_s())
-            self.events.on_in_doubt(op, reason)
+            self.callbacks.on_in_doubt(op, reason)
 
     async def _resolve_known_key(self, op: Operation, reason: StoredMessage) -> None:
         """Resolve an operation whose key the service knows from an earlier try with other headers.
@@ -194,25 +225,22 @@ class SendDecider:
         before is known; the answer to any other try is not, so it is looked up.
         """
         try:
-            is_carried_out = await self.events.is_carried_out(op)
+            is_carried_out = await self.callbacks.is_carried_out(op)
         except REQUEST_ERRORS as error:
-            self.outbox.retry_later(op.op_id, reason, self.clock() + backoff_s(op.attempts + 1, self.random_source()))
+            self._retry(op, reason)
             self.link.record_error(error)
             return
         if not is_carried_out:
             self.mark_refused(op, store_message("stored_reason.refused_earlier"))
         elif op.replayed_at is not None:
             self.outbox.confirm(op.op_id)
-            self.events.on_confirmed(op)
+            self.callbacks.on_confirmed(op)
         else:
             self.mark_in_doubt(op, reason)
 
-    def _handle_lost_access(self, op: Operation, response: Response) -> None:
-        """Retry later after the token lost access to the store: that does not refuse the operation."""
-        self.link.record_refusal(reason_of(response))
-        self.outbox.retry_later(
-            op.op_id, reason_of(response), self.clock() + backoff_s(op.attempts + 1, self.random_source())
-        )
+    def _retry(self, op: Operation, reason: StoredMessage) -> None:
+        """Retry after the usual backoff."""
+        self.outbox.retry_later(op.op_id, reason, self.clock() + backoff_s(op.attempts + 1, self.random_source()))
 
     def _record_outcome(self, op: Operation, features: Features, result: RequestResult) -> None:
         """Store the outcome. Nothing is awaited between the response and this."""
@@ -227,7 +255,7 @@ class SendDecider:
         if isinstance(result, Response) and is_from_intermediary(result, features):
             reason = store_message(_PLAIN_REFUSAL, status=result.status, why=read_message(reason))
         match Outcome.RETRY_LATER if outcome is Outcome.REFUSED and is_from_intermediary(result, features) else outcome:
-            case Outcome.ACCEPTED if is_empty_success(result, features) and self.events.needs_lookup(op):
+            case Outcome.ACCEPTED if is_empty_success(result, features) and self.callbacks.needs_lookup(op):
                 evidence = {**self.outbox.get(op.op_id).evidence, EMPTY_RESPONSE: True}
                 self.outbox.mark_in_doubt(
                     op.op_id,
@@ -242,11 +270,11 @@ class SendDecider:
                     _stored_response(result),
                     excess=parse_excess(result.content) if features.pick_base else (),
                 )
-                self.events.on_confirmed(op)
+                self.callbacks.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
                 self.outbox.retry_later(op.op_id, reason, self.clock() + RESTORE_RETRY_S, was_not_sent=True)
                 if op.last_error != reason:
-                    self.events.on_replay_delayed(op, reason)
+                    self.callbacks.on_replay_delayed(op, reason)
             case Outcome.REFUSED if is_about_key(result):
                 self.mark_in_doubt(op, reason)
             case Outcome.REFUSED:
@@ -262,7 +290,7 @@ class SendDecider:
                 self._handle_unknown(op, features, result, reason)
 
     def _may_succeed_later(self, op: Operation, result: RequestResult) -> bool:
-        """Return True if a replayed operation may be accepted later, after other hosts resend or data is loaded.
+        """Return whether a replayed operation may be accepted later, after other hosts resend or data is loaded.
 
         One that only a lookup confirmed may have been refused all the time: its refusal counts at once.
         """
@@ -273,19 +301,21 @@ class SendDecider:
 
     def _handle_unknown(self, op: Operation, features: Features, result: RequestResult, reason: StoredMessage) -> None:
         if features.idempotency:
-            self.outbox.retry_later(op.op_id, reason, self.clock() + backoff_s(op.attempts + 1, self.random_source()))
+            self._retry(op, reason)
         else:
             self.mark_in_doubt(op, reason)
         self._report_to_link(result)
 
     def mark_refused(self, op: Operation, reason: StoredMessage, evidence: Evidence | None = None) -> None:
+        """Record that the service refused the operation, or that it cannot be sent."""
         with suppress(IllegalTransition):  # as in ask_person
             self.outbox.refuse(op.op_id, reason, evidence)
-            self.events.on_refused(op, reason)
+            self.callbacks.on_refused(op, reason)
 
     def mark_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
+        """Record that nobody knows whether the operation arrived."""
         self.outbox.mark_in_doubt(op.op_id, reason, settling_s=self.settling_s(), lookup_after_s=FIRST_LOOKUP_S)
-        self.events.on_in_doubt(op, reason)
+        self.callbacks.on_in_doubt(op, reason)
 
     def _retry_wait_s(self, op: Operation, result: RequestResult) -> float:
         """Return the seconds to wait: as the service asks, otherwise the usual backoff."""

@@ -8,11 +8,13 @@ before.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aisle.courier.push.references_to_find_operations import EntryReference, entries_of, entry_number, entry_references
+from aisle.decimal_of_row import to_decimal
+from aisle.operation_body_types import COUNT_FIELDS
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.store_product_settings import parse_update_values
 
@@ -35,36 +37,29 @@ LOOKUP_METHODS: Mapping[str, str] = {
 }
 """Way to look up each operation; all others cannot be read back."""
 
-LOOKED_UP_WHEN_EMPTY: Mapping[str, str] = {
-    CREATE_LOGS: "looked for, as what nobody answered is: what was meant to be booked may not be",
-    CREATE_MOVEMENT: "looked for, as what nobody answered is: what was meant to be booked may not be",
-    "create-customer-orders-one-store": "looked for: the order is there by its number, or it is not",
-    "create-customer-orders-several-stores": "looked for: the order is there by its number, or it is not",
-}
-"""Operations that are looked up after an empty response (`{}` or no body, which the interface allows), and why.
+LOOKED_UP_WHEN_EMPTY = frozenset(name for name, method in LOOKUP_METHODS.items() if method in (BY_LOG, BY_NUMBER))
+"""Operations that are looked up after an empty response (`{}` or no body, which the interface allows).
 
 For all others an empty response counts as confirmation. An order update is read after its confirmation anyway, and put
 in doubt if it is not there (`Reconciler.check_read_back`). The rest are settings that cannot be read back, so a person
 would have to be asked. The same holds for operations that never appeared in this service's log: sending them again
 would be a guess. A count that equals the expected figure changes nothing, and many logs have no entry of it.
 """
-EMPTY_RESPONSE: Final = "unsaid"
+EMPTY_RESPONSE: Final = "empty_answer"
 """Key in an operation's evidence: it was confirmed by an empty 2xx.
 
 If it is not found it is never resent automatically, because the service has accepted it.
 """
 
-OMITTED_LINE: Final = "spared"
+OMITTED_LINE: Final = "omitted_line"
 """Key in an update's evidence: the line it left out, to see whether the service keeps such lines."""
 
 FOUND, ABSENT, PARTLY_FOUND, UNREADABLE, CHANGED = "found", "absent", "partly", "unreadable", "changed"
 """Results: all of it is there; none of it (yet); a part of it; nothing can be read; another person wrote there."""
-MATCHES = "stands"
+MATCHES = "matches"
 """Result: all values are as sent, and may have been so before. It need not be resent, and may still arrive."""
 
 Row = Mapping[str, object]
-
-_COUNT_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
 
 
 class LookupResult(NamedTuple):
@@ -78,10 +73,6 @@ class LookupResult(NamedTuple):
     """Values of each product in the stock list, by `aisle.store_product_settings.parse_entry_values`."""
     is_proven: bool = False
     """True if this service has been seen to return such operations this way."""
-
-
-PositionFinder = Callable[[Row, Sequence[EntryReference], Sequence[int]], int | None]
-"""Function that returns which of the remaining entries a row of the log belongs to."""
 
 
 class Decision(NamedTuple):
@@ -99,7 +90,7 @@ def lookup_method(op: Operation) -> str:
 
 
 def is_empty_response_final(op: Operation, is_proven: bool) -> bool:
-    """Return True if an empty response is believed. `is_proven`: such operations were found at this service before.
+    """Return whether an empty response is believed. `is_proven`: such operations were found at this service before.
 
     The operation's `sent_body` has to be what was sent.
     """
@@ -111,24 +102,16 @@ def is_empty_response_final(op: Operation, is_proven: bool) -> bool:
 
 
 def _counts_expected(entry: Row) -> bool:
-    counted = [entry[name] for name in _COUNT_FIELDS if entry.get(name) is not None]
+    counted = [entry[name] for name in COUNT_FIELDS if entry.get(name) is not None]
     expected = entry.get("expected_quantity")
-    return bool(counted) and expected is not None and sum(map(_to_decimal, counted)) == _to_decimal(expected)
-
-
-def _to_decimal(value: Any) -> Decimal:
-    return Decimal(str(value))
+    return bool(counted) and expected is not None and sum(map(to_decimal, counted)) == to_decimal(expected)
 
 
 def decide(op: Operation, lookup_result: LookupResult) -> Decision:
     """Return what the rows prove about the operation; pure."""
     method = lookup_method(op)
     if method == BY_LOG and lookup_result.log is not None:
-        return _decide_by_log(
-            entry_references(op),
-            lookup_result,
-            _matching_movement if op.operation == CREATE_MOVEMENT else _matching_entry,
-        )
+        return _decide_by_log(entry_references(op), lookup_result, is_movement=op.operation == CREATE_MOVEMENT)
     if method == BY_ORDER and lookup_result.orders is not None:
         return _decide_by_order(op, lookup_result.orders)
     if method == BY_NUMBER and lookup_result.orders is not None:
@@ -142,23 +125,21 @@ def decide(op: Operation, lookup_result: LookupResult) -> Decision:
 
 
 def carries_reference(row: Row, entry_reference: EntryReference) -> bool:
-    """Return True if an entry of the log has the operation's reference. The service's filter is not relied on."""
+    """Return whether an entry of the log has the operation's reference. The service's filter is not relied on."""
     if entry_reference.is_ours:
         return str(row.get("reference") or "") == entry_reference.reference
     return str(row.get("source") or "").rpartition("/")[0] == entry_reference.source.rpartition("/")[0]
 
 
-def _decide_by_log(
-    references: Sequence[EntryReference], lookup_result: LookupResult, find_position: PositionFinder
-) -> Decision:
+def _decide_by_log(references: Sequence[EntryReference], lookup_result: LookupResult, *, is_movement: bool) -> Decision:
     rows = [row for row in lookup_result.log or () if carries_reference(row, references[0])]
     positions: dict[bool, list[int]] = {leg: list(range(len(references))) for leg in (False, True)}
     for row in rows:
-        free = positions[_is_outgoing(row)] if find_position is _matching_movement else positions[False]
-        position = find_position(row, references, free)
+        free = positions[is_movement and _is_outgoing(row)]
+        position = _matching_entry(row, references, free, is_movement=is_movement)
         if position is not None:
             free.remove(position)
-    left = [at for at in positions[False] if at in positions[find_position is _matching_movement]]
+    left = [at for at in positions[False] if at in positions[is_movement]]
     if not left:
         return Decision(FOUND)
     if len(left) < len(references):
@@ -166,33 +147,26 @@ def _decide_by_log(
     return Decision(ABSENT if lookup_result.is_proven else UNREADABLE)
 
 
-def _matching_entry(row: Row, references: Sequence[EntryReference], remaining: Sequence[int]) -> int | None:
-    """Return which remaining entry a row belongs to: by its number, otherwise by product and quantity."""
-    number = entry_number(str(row.get("source") or ""))
-    if number:
-        return next((at for at in remaining if references[at].number == number), None)
-    same = [at for at in remaining if references[at].product == str(row.get("product_number") or "")]
-    exact = [at for at in same if references[at].quantity in _quantities(row)]
-    return next(iter(exact or same), None)
+def _matching_entry(
+    row: Row, references: Sequence[EntryReference], remaining: Sequence[int], *, is_movement: bool
+) -> int | None:
+    """Return which remaining entry a row belongs to: by its number, otherwise by product and quantity.
 
-
-def _matching_movement(row: Row, references: Sequence[EntryReference], remaining: Sequence[int]) -> int | None:
-    """Return which remaining entry a leg of a movement belongs to. A leg with another quantity belongs to none."""
+    A leg of a movement with another quantity belongs to none.
+    """
     number, product = entry_number(str(row.get("source") or "")), str(row.get("product_number") or "")
     if number:
         return next((at for at in remaining if references[at].number == number), None)
-    quantities = _quantities(row)
-    if quantities:
-        return next(
-            (at for at in remaining if references[at].product == product and references[at].quantity in quantities),
-            None,
-        )
-    same = [at for at, mark in enumerate(references) if mark.product == product]
-    return same[0] if len(same) == 1 and same[0] in remaining else None
+    same = [at for at in remaining if references[at].product == product]
+    exact = [at for at in same if references[at].quantity in _quantities(row)]
+    if exact or not is_movement:
+        return next(iter(exact or same), None)
+    is_only = sum(each.product == product for each in references) == 1
+    return same[0] if same and is_only and not _quantities(row) else None
 
 
 def _is_outgoing(row: Row) -> bool:
-    """Return True if goods leave by this leg. A quantity without a sign adds goods."""
+    """Return whether goods leave by this leg. A quantity without a sign adds goods."""
     return _is_number(row.get("quantity")) and Decimal(str(row["quantity"])) < 0
 
 
@@ -250,7 +224,7 @@ def _decide_by_products(op: Operation, current: Mapping[str, Mapping[str, str]])
 
 
 def is_not_applied(op: Operation, order: Row) -> bool:
-    """Return True if an order, read after an update was confirmed, shows that the update was not carried out.
+    """Return whether an order, read after an update was confirmed, shows that the update was not carried out.
 
     Either a quantity that it changed is as before, or none of its changes is there. Claims and closed shortages are
     ignored, because a service may not support them. Any other value is another person's work.

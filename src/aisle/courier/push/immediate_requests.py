@@ -9,14 +9,15 @@ interface: Create customer order clearance.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.errors import ClientError
+from aisle.client.paging import Row
 from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.request_encoding import encode_body, get_operation
 from aisle.courier.link_state import ServiceLink
@@ -27,7 +28,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.outbox import read_and_immediate_requests
 from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
 from aisle.outbox.read_and_immediate_requests import RequestRow
-from aisle.outbox.stored_reasons import store_message, store_text
+from aisle.stored_messages import store_message, store_text
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import RequestAnswer
@@ -42,16 +43,6 @@ StateAndAnswer = tuple[str, "RequestAnswer"]
 """State of the request and its answer."""
 
 
-class AssignmentSource(Protocol):
-    """Source of the assignments that clearances create."""
-
-    def cached_ids(self) -> set[str]:
-        """Return the ids of the assignments in the cache."""
-
-    async def read(self) -> set[str] | None:
-        """Read all open assignments into the cache. Return their ids; None if unsupported. Raise ClientError."""
-
-
 @dataclass(eq=False)
 class ImmediateRequests:
     """Sender of the immediate requests."""
@@ -60,7 +51,10 @@ class ImmediateRequests:
     client: Client
     link: ServiceLink
     _: KW_ONLY
-    assignments: AssignmentSource
+    cached_assignments: Callable[[], set[str]]
+    """Returns the ids of the assignments in the cache."""
+    read_assignments: Callable[[], Awaitable[Sequence[Row] | None]]
+    """Reads all open assignments into the cache; returns None if unsupported."""
     token_store: TokenStore
     notify: Callable[[], None]
     clock: Callable[[], float]
@@ -109,7 +103,7 @@ class ImmediateRequests:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def send_ready(self) -> bool:
-        """Start what can be sent now, one request of each queue. Return True if something has not ended.
+        """Start what can be sent now, one request of each queue. Return whether something has not ended.
 
         Raise the exception of a request that failed unexpectedly.
         """
@@ -156,7 +150,7 @@ class ImmediateRequests:
         if not self.token_store.can_send(own):
             return read_and_immediate_requests.ANSWERED, {"how": "pin", "why": ""}
         token = self.token_store.token_of(own)
-        known_ids = self.assignments.cached_ids()  # before the request: a sync may read the list meanwhile
+        known_ids = self.cached_assignments()  # before the request: a sync may read the list meanwhile
         try:
             content = encode_body(get_operation(CLEARANCE), _clearance_body(row.body))
             query = {"location_code_tag": str(row.body["tag"])}
@@ -190,8 +184,8 @@ class ImmediateRequests:
     async def _count_new_assignments(self, known_ids: set[str]) -> int | None:
         """Return the number of new assignments; None if they cannot be read. The clearance is done in any case."""
         try:
-            listed = await self.assignments.read()
-            return None if listed is None else len(listed - known_ids)
+            listed = await self.read_assignments()
+            return None if listed is None else len({str(row.get("id")) for row in listed} - known_ids)
         except (ClientError, SettingsError):
             return None
 

@@ -58,7 +58,7 @@ _EXTENSION_ROUTES = {
 
 
 def is_extension(op: Operation) -> bool:
-    """Return True if the operation is an extension, not in the interface."""
+    """Return whether the operation is an extension, not in the interface."""
     return op.operation in _EXTENSION_ROUTES
 
 

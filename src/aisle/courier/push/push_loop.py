@@ -14,12 +14,12 @@ from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.backoff_and_list_pauses import ORDER_READS, RandomSource, backoff_s
 from aisle.courier.link_state import ServiceLink, bounded_pause
-from aisle.courier.push.checks_before_send import StaleOperation
 from aisle.courier.push.decide_after_send import (
     KEY_MARGIN_S,
     KEYS_TRUST_S,
     MAX_PLAIN_TRIES,
     MAX_TRIES,
+    PushCallbacks,
     RequestResult,
     SendDecider,
 )
@@ -31,7 +31,7 @@ from aisle.courier.push.outgoing_request import (
     request_headers,
     send_extension,
 )
-from aisle.courier.push.push_callbacks import PushCallbacks
+from aisle.courier.push.pre_push_checks import StaleOperation
 from aisle.courier.push.user_tokens_in_memory import TokenStore
 from aisle.courier.request_failure_messages import reason_of
 from aisle.courier.service_features import Features
@@ -42,7 +42,7 @@ from aisle.outbox.excess import EXCESS
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operations_in_doubt import KEY_GONE
-from aisle.outbox.stored_reasons import StoredMessage, read_message, store_message
+from aisle.stored_messages import StoredMessage, read_message, store_message
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence
@@ -63,7 +63,7 @@ class PushLoop:
     outbox: OperationQueue
     client: Client
     link: ServiceLink
-    events: PushCallbacks
+    callbacks: PushCallbacks
     token_store: TokenStore
     _: KW_ONLY
     clock: Callable[[], float]
@@ -80,7 +80,7 @@ class PushLoop:
         self._decider = SendDecider(
             self.outbox,
             self.link,
-            self.events,
+            self.callbacks,
             self.token_store,
             self.clock,
             self.random_source,
@@ -103,7 +103,7 @@ class PushLoop:
 
     def recover_sending(self) -> None:
         """Recover operations left in `sending`: those with a key are resent under it, all others are in doubt."""
-        for op in self.outbox.interrupted():
+        for op in self.outbox.left_sending():
             if op.op_id in self._running:
                 continue
             if op.has_key:
@@ -155,7 +155,7 @@ class PushLoop:
             return
         self._checked_at = self.clock()
         if self.link.has_keys and self.outbox.requeue_under_keys():
-            self.events.on_requeued()
+            self.callbacks.on_requeued()
         free_slots = MAX_IN_FLIGHT - len(self._running)
         for op in self.outbox.sendable(free_slots, self.token_store.usable_principals, exclude=self._running):
             task = asyncio.create_task(self._push(op), name=f"push {op.op_id}")
@@ -202,12 +202,12 @@ class PushLoop:
     async def _prepare(self, op: Operation, features: Features) -> tuple[bytes, str | None] | None:
         """Store the operation as `sending`, and return its bytes and token; None if it is not sent now."""
         try:
-            remaining = await self.events.adapt_undo(op)
+            remaining = await self.callbacks.adapt_undo(op)
             if remaining is None:
                 return None
             op = remaining
-            evidence = await self.events.evidence_before(op)
-            fit = self.events.adapt(op, features)
+            evidence = await self.callbacks.evidence_before(op)
+            fit = self.callbacks.adapt(op, features)
             is_new_body = fit.op is not op and not features.idempotency
             sent_body = None if is_new_body else op.sent_body
             excess = (
@@ -243,13 +243,13 @@ class PushLoop:
     async def _handle_read_error(self, op: Operation, error: Exception) -> None:
         """Handle the error of a read before a send: the service is down, or only this read fails."""
         if isinstance(error, RateLimited):
-            if not await self.events.is_link_failure(
+            if not await self.callbacks.is_link_failure(
                 error, ORDER_READS if op.operation == UPDATE_ORDER else op.operation
             ):
                 self._postpone_rate_limited(op, error)
             return
         if isinstance(error, StatusError) and not isinstance(error, Unauthorized):
-            await self.events.check_service()
+            await self.callbacks.check_service()
         else:
             self.link.record_error(error)
         if self.link.can_write:
@@ -262,7 +262,7 @@ class PushLoop:
         self.outbox.postpone(op.op_id, reason_of(error), self.clock() + wait)
 
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
-        """Postpone a resend with a key if the service stopped announcing keys a moment ago. Return True if it waits."""
+        """Postpone a resend with a key if the service stopped announcing keys a moment ago. Return whether it waits."""
         sent = op.has_key and op.first_sent_at is not None
         if not sent or features.idempotency or self.clock() - self.link.announced_at > KEYS_TRUST_S:
             return False

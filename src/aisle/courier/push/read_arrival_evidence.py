@@ -184,12 +184,12 @@ class Lookup:
         if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
             return {}
         found: dict[str, dict[str, str]] = {}
-        for product, places in named_locations(op).items():
+        for product, codes in named_locations(op).items():
             query: Query = {"store_number": self.store, "product_number": product, "include_locations": True}
             rows, _ = await self.client.first_page("list-store-products-stock", query=query)
             for row in rows:
                 if str(row.get("product_number")) == product:
-                    found[product] = _quantities_by_location(row, places)
+                    found[product] = _quantities_by_location(row, codes)
         return {"stock": found} if found else {}
 
 
@@ -209,11 +209,11 @@ def named_locations(op: Operation) -> dict[str, tuple[str, ...]]:
     """Return the products of an operation with the locations it names for each."""
     found: dict[str, dict[str, None]] = {}
     for entry in entries_of(op):
-        places = found.setdefault(str(entry.get("product_number") or ""), {})
+        codes = found.setdefault(str(entry.get("product_number") or ""), {})
         for end in (entry, entry.get("from_location"), entry.get("to_location")):
             if isinstance(end, Mapping) and end.get("location_code"):
-                places[str(end["location_code"])] = None
-    return {product: tuple(places) for product, places in found.items() if product}
+                codes[str(end["location_code"])] = None
+    return {product: tuple(codes) for product, codes in found.items() if product}
 
 
 def _quantities_by_location(row: Row, codes: tuple[str, ...]) -> dict[str, str]:

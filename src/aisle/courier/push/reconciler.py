@@ -42,8 +42,7 @@ from aisle.courier.push.decide_arrival_from_lookup import (
 from aisle.courier.push.outgoing_request import PushSettings
 from aisle.courier.push.read_arrival_evidence import Lookup, readback_observation
 from aisle.courier.push.references_to_find_operations import entry_references
-from aisle.courier.topics import Topic
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import Topic, topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
@@ -51,7 +50,7 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_states import IN_DOUBT, IllegalTransition
 from aisle.outbox.operations_in_doubt import FOUND_BY_LOOKUP
-from aisle.outbox.stored_reasons import StoredMessage, store_message
+from aisle.stored_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import OrderUpdate
@@ -70,7 +69,7 @@ _MAX_NOT_APPLIED = 3
 """Number of confirmations without effect after which a person is asked."""
 
 
-class ReconcilerEvents(NamedTuple):
+class ReconcilerCallbacks(NamedTuple):
     """Callbacks of the reconciler."""
 
     on_confirmed: Callable[[Operation], None]
@@ -100,7 +99,7 @@ class Reconciler:
     outbox: OperationQueue
     observations: ObservedBehaviour
     link: ServiceLink
-    events: ReconcilerEvents
+    callbacks: ReconcilerCallbacks
     _: KW_ONLY
     push_settings: PushSettings
     last_log_id: Callable[[], int]
@@ -164,7 +163,7 @@ class Reconciler:
         confirmed = self.outbox.confirmed_by_person()
         for op in confirmed:
             if op.op_id not in self._confirmed_ids:
-                self.events.on_confirmed(op)
+                self.callbacks.on_confirmed(op)
         self._confirmed_ids = {op.op_id for op in confirmed}
 
     # Before and after a send
@@ -211,7 +210,7 @@ class Reconciler:
             self.wake_event.set()
 
     def may_omit_line(self, op: Operation) -> bool:
-        """Return True if this update may omit an untouched line as a trial.
+        """Return whether this update may omit an untouched line as a trial.
 
         Trials run one at a time, so that at most one line has to be restored.
         """
@@ -223,7 +222,7 @@ class Reconciler:
         return True
 
     def needs_lookup(self, op: Operation) -> bool:
-        """Return True if an operation confirmed by an empty response has to be looked up, and wake the loop."""
+        """Return whether an operation confirmed by an empty response has to be looked up, and wake the loop."""
         sent = self.outbox.get(op.op_id)
         if is_empty_response_final(sent, self.observations.get(readback_observation(sent)) == YES):
             return False
@@ -243,13 +242,13 @@ class Reconciler:
             self._record_omitted_lines(op, orders[0])
         if not orders or not is_not_applied(op, orders[0]):
             return
-        times = int(op.evidence.get("denied") or 0) + 1
-        evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "denied": times}
+        times = op.evidence.get("reads_without_effect", 0) + 1
+        evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "reads_without_effect": times}
         reason = store_message("stored_reason.confirmed_not_shown")
         if self.outbox.mark_absent(
             op.op_id, reason, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
         ):
-            self.events.on_not_applied(op, reason)
+            self.callbacks.on_not_applied(op, reason)
 
     def _lookup_delay(self, tries: int) -> float:
         return (*LOOKUP_DELAYS_S, self.settling_s)[tries]
@@ -292,14 +291,14 @@ class Reconciler:
         self.observations.record(KEEPS_OMITTED_LINES, NO if gone else YES)
         if not gone:
             return
-        self.events.add_notice(
+        self.callbacks.add_notice(
             f"The service forgets lines that an update does not name: {', '.join(sorted(gone))} of order "
             f"{order.get('order_number')}. From now on every update names all of them."
         )
         omitted = op.evidence.get(OMITTED_LINE)
         if omitted and str(omitted["line_number"]) in gone:
             self.outbox.resend_line(op, omitted)
-            self.events.on_sendable()
+            self.callbacks.on_sendable()
 
     # Single operations
 
@@ -319,7 +318,7 @@ class Reconciler:
         decision = decide(op, lookup_result)
         evidence: Evidence = {
             **op.evidence,
-            "looks": int(op.evidence.get("looks") or 0) + 1,
+            "lookups": op.evidence.get("lookups", 0) + 1,
             "looked_at": began,
             "verdict": decision.arrival,
             **({"after": after} if after else {}),
@@ -347,7 +346,7 @@ class Reconciler:
     def _apply_decision(
         self, op: Operation, decision: Decision, evidence: Evidence, began: float, *, has_failed: bool
     ) -> None:
-        has_settled = began >= (op.absence_final_at or 0)
+        has_settled, failed_lookups = began >= (op.absence_final_at or 0), evidence.get("failed_lookups", 0)
         if decision.arrival == FOUND or (decision.arrival == MATCHES and has_settled):
             self._confirm_found(op, evidence, began)
         elif op.state != IN_DOUBT:
@@ -364,10 +363,10 @@ class Reconciler:
                 # Rebased again, a picker's addition would count twice on lines that have arrived.
                 as_sent = {**op.body, "orders": _own_changes(op)}
             self.outbox.requeue(op.op_id, reason, evidence, decision.missing, as_sent)
-            self.events.request_reads(topics_of_operation(op))
-            self.events.on_sendable()
-        elif has_failed and lookup_method(op) != BY_NOTHING and int(evidence.get("blind") or 0) < _MAX_FAILED_LOOKUPS:
-            evidence["blind"] = int(evidence.get("blind") or 0) + 1
+            self.callbacks.request_reads(topics_of_operation(op))
+            self.callbacks.on_sendable()
+        elif has_failed and lookup_method(op) != BY_NOTHING and failed_lookups < _MAX_FAILED_LOOKUPS:
+            evidence["failed_lookups"] = failed_lookups + 1
             self.outbox.record_lookup(op.op_id, evidence, began + LATE_LOOKUP_S)
         else:
             self._ask_person(op, decision, evidence)
@@ -379,15 +378,16 @@ class Reconciler:
             if late > self.settling_s:
                 self.observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
         self.outbox.confirm(op.op_id, FOUND_BY_LOOKUP, evidence)
-        self.events.on_confirmed(op)
-        self.events.on_sendable()  # its lanes are free
+        self.callbacks.on_confirmed(op)
+        self.callbacks.on_sendable()  # its lanes are free
 
     def _ask_person(self, op: Operation, decision: Decision, evidence: Evidence) -> None:
         method = lookup_method(op)
         if op.evidence.get(EMPTY_RESPONSE) and decision.arrival in (ABSENT, PARTLY_FOUND):
             reason = store_message("stored_reason.empty_answer")
-        elif op.evidence.get("denied") and decision.arrival in (ABSENT, PARTLY_FOUND):
-            reason = store_message("stored_reason.confirmed_not_shown_repeatedly", count=int(op.evidence["denied"]))
+        elif op.evidence.get("reads_without_effect") and decision.arrival in (ABSENT, PARTLY_FOUND):
+            count = op.evidence["reads_without_effect"]
+            reason = store_message("stored_reason.confirmed_not_shown_repeatedly", count=count)
         elif decision.arrival == CHANGED:
             reason = store_message(
                 "stored_reason.product_changed" if method == BY_PRODUCT else "stored_reason.order_changed"
@@ -399,7 +399,7 @@ class Reconciler:
         self.outbox.ask_person(
             op.op_id, reason, evidence=evidence, lookup_after_s=0 if method == BY_NOTHING else PERSON_LOOKUP_S
         )
-        self.events.on_needs_person(op, reason)
+        self.callbacks.on_needs_person(op, reason)
 
     def _next_lookup_at(self, op: Operation, began: float) -> float:
         doubted, settles = op.in_doubt_at or began, op.absence_final_at or began
@@ -407,11 +407,11 @@ class Reconciler:
 
 
 def _may_resend(op: Operation) -> bool:
-    """Return True if an absent operation may be resent automatically.
+    """Return whether an absent operation may be resent automatically.
 
     It may not after an empty response, or after several confirmations without effect.
     """
-    return not op.evidence.get(EMPTY_RESPONSE) and int(op.evidence.get("denied") or 0) < _MAX_NOT_APPLIED
+    return not op.evidence.get(EMPTY_RESPONSE) and op.evidence.get("reads_without_effect", 0) < _MAX_NOT_APPLIED
 
 
 def _own_changes(op: Operation) -> OrderUpdate:

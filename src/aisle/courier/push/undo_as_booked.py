@@ -16,10 +16,10 @@ import apsw
 from aisle.cache.log_undo_queries import Booked, booked_for_undo
 from aisle.cache.people_and_rights_queries import announces_features
 from aisle.decimal_of_row import to_decimal
-from aisle.operation_body_types import UNDO_PREFIX
+from aisle.operation_body_types import is_undo
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
-from aisle.outbox.stored_reasons import LATER_COUNT, StoredMessage, store_message
+from aisle.stored_messages import LATER_COUNT, StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.operation_body_types import LogEntry
@@ -44,7 +44,7 @@ class UndoAsBooked:
         Entries that somebody counted since are refused with that reason. Raise ClientError.
         """
         entries: list[LogEntry] = op.body.get("storeproductlog") or [] if op.operation == CREATE_LOGS else []
-        if op.sent_body is not None or not any(map(_is_undo, entries)):
+        if op.sent_body is not None or not any(map(is_undo, entries)):
             return op
         await self.read_log()
         booked = [self._booked(op, entry) for entry in entries]
@@ -64,13 +64,9 @@ class UndoAsBooked:
         return remaining_op
 
     def _booked(self, op: Operation, entry: LogEntry) -> Booked:
-        if not _is_undo(entry):
+        if not is_undo(entry):
             return Booked(None)
         return booked_for_undo(self.cache, self.outbox_db, entry, op.app_user)
-
-
-def _is_undo(entry: LogEntry) -> bool:
-    return str(entry.get("reference") or "").startswith(UNDO_PREFIX)
 
 
 def _reversals(entries: list[LogEntry], booked: list[Booked], *, takes_back_dates: bool) -> Iterator[LogEntry]:

@@ -56,7 +56,7 @@ class TokenStore:
         return STORE_PRINCIPAL, *self._tokens
 
     def can_send(self, principal: str) -> bool:
-        """Return True if operations of this principal can be sent now."""
+        """Return whether operations of this principal can be sent now."""
         return principal in self.usable_principals
 
     def token_of(self, principal: str) -> str | None:

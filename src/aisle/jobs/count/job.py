@@ -230,9 +230,9 @@ def _report_untaken(turn: Result) -> Result:
         return turn._replace(state=state)
     if verdict is None:
         return turn._replace(state=state, verdict=Verdict(WRONG, msg("session.input_not_applied", count=1, why=label)))
-    text = msg("session.not_applied", count=1, why=label, said=verdict.text)
     kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
-    return turn._replace(state=state, verdict=verdict._replace(kind=kind, text=text))
+    verdict = verdict._replace(kind=kind).wrap("session.not_applied", count=1, why=label)
+    return turn._replace(state=state, verdict=verdict)
 
 
 def _note_loss(state: CountState, closed: Closed) -> CountState:

@@ -15,6 +15,8 @@ class StockChange(NamedTuple):
     label: str = ""
     unit: str = ""
     """Unit of goods that are measured; empty for pieces."""
+    absorbed: Decimal = Decimal(0)
+    """What the count took back of changes that came late; its undo lets them change the stock again."""
 
 
 class CountedQuantity(NamedTuple):

@@ -90,7 +90,9 @@ def _keeps_date(row: MyEntriesRow | None) -> bool:
 def _as_booked(change: StockChange, row: MyEntriesRow | None) -> StockChange:
     """Return the change of stock that the service booked; the expected one if that is unknown."""
     difference = row["difference"] if row and row["counted_quantity"] is not None else None
-    return change if difference is None else change._replace(quantity=difference)
+    if row is None or difference is None:
+        return change
+    return change._replace(quantity=difference, absorbed=row["absorbed"])
 
 
 def entry_of(change: StockChange, rows: tuple[MyEntriesRow, ...]) -> MyEntriesRow | None:
@@ -167,7 +169,7 @@ def _undo_message(sent: SentCount) -> Msg:
 
     Of a count that waits they are estimates.
     """
-    differing = [each for each in sent.changes if each.quantity]
+    differing = [each for each in sent.changes if each.quantity + each.absorbed]
     has_locations = len({each.location for each in differing}) > 1
     changes = []
     for each in differing:
@@ -177,7 +179,7 @@ def _undo_message(sent: SentCount) -> Msg:
             else (each.product, each.label or each.product)
         )
         amount = name_goods_and_locations.GoodsAmount(
-            key, label, -each.quantity, each.unit, is_change=True, is_estimate=sent.is_waiting
+            key, label, -each.quantity - each.absorbed, each.unit, is_change=True, is_estimate=sent.is_waiting
         )
         changes.append(amount)
     text = msg("count.sent_undone_same", what=sent.label)

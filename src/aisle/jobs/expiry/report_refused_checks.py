@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from aisle.jobs.expiry.expiry_state import ExpiryState, Result, SentCheck
 from aisle.jobs.find_and_report_refusals import new_refusals, with_reported
 from aisle.jobs.job import Context, Query, Turn
-from aisle.jobs.stored_messages import is_stored_message, read_message
 from aisle.jobs.supervisor.parse_and_format_store_product_values import UPDATE
 from aisle.jobs.view import WRONG, Msg, Verdict, msg
 from aisle.store_product_settings import parse_update_values
+from aisle.stored_messages import is_stored_message, read_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

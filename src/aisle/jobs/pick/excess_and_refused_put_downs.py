@@ -13,9 +13,9 @@ from aisle.jobs.pick import pick_state
 from aisle.jobs.pick.goods_for_other_pickers import put_down_times, revert_put_down
 from aisle.jobs.pick.pick_line import same_location
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, Result, UndoStep
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import INFO, WRONG, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
+from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RefusedOperationsRow

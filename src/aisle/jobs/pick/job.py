@@ -49,7 +49,7 @@ from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote, coun
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.quantity_or_record import name_of, with_distinct_names
 from aisle.jobs.stock_pool_names import LIVE_POOLS_QUERY, parse_pools
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict
 from aisle.scan.grammar_and_meaning_types import (
     LOCATION,
     ORDER,
@@ -449,8 +449,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, 
         turn = handle_scan(state if is_about_goods else state._replace(choices=()), found, context)
         if turn.verdict and any(row.get("is_guess") for row in rows):
             label = found[0].label or found[0].key
-            text = msg("session.guessed", code=code, label=label, said=turn.verdict.text)
-            turn = turn._replace(verdict=turn.verdict._replace(text=text))
+            turn = turn._replace(verdict=turn.verdict.wrap("session.guessed", code=code, label=label))
         return turn
     if asked := typed_quantities_and_skips.set_checked_total(state, value, found):
         return asked

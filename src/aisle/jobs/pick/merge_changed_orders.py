@@ -28,8 +28,8 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_line import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result, Tote
 from aisle.jobs.pick.set_and_restore_picked_quantities import fillable_lines, moved_stop_step
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
@@ -424,9 +424,9 @@ def _keep_location(fresh: PickLine, known: PickLine | None, *, is_uncertain: boo
         return fresh
     fresh = fresh._replace(location=known.location, label=known.label, pool=known.pool, barred_pools=known.barred_pools)
     fresh = fresh._replace(walk_order=known.walk_order, location_order=known.location_order)
-    was = known.with_picked(fresh.picked, own=False)
+    was = known.with_picked_by_others(fresh.picked)
     own = known.own_picked if is_uncertain else min(known.own_picked, fresh.in_hand)
-    return fresh._replace(picked_from=was.picked_from, own_picked=own)
+    return fresh._replace(picked_from=was.picked_from, picked_from_when_read=was.picked_from, own_picked=own)
 
 
 def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = "", *, kind: str = WRONG) -> Result:

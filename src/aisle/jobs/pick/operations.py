@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
 from aisle.jobs.pick import goods_in_hand, pick_state, set_and_restore_picked_quantities
-from aisle.jobs.pick.pick_line import PickLine
+from aisle.jobs.pick.pick_line import PickedFrom, PickLine
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, PutDown, UndoStep, add_undo_step
 
 if TYPE_CHECKING:
@@ -16,41 +16,49 @@ if TYPE_CHECKING:
 
 
 def update_lines(before: PickState, state: PickState, indexes: Iterable[int], store: str) -> tuple[Write, ...]:
-    """Return one operation for each order touched, with the state of these lines. Quantities are absolute;
-    `base_picked_quantity` is the quantity before. The order's `is_picked` is sent only by the pick of its last line and
-    by the undo of that. Others report their own lines."""
-    lines: dict[str, list[LineUpdate]] = {}
+    """Return the operations for each order touched, with the state of these lines: one, or several if goods of a line
+    go back to several locations. Quantities are absolute; `base_picked_quantity` is the quantity before. The order's
+    `is_picked` is sent only by the pick of its last line and by the undo of that. Others report their own lines."""
+    parts: dict[str, list[list[LineUpdate]]] = {}
     for index in indexes:
         line = state.lines[index]
-        lines.setdefault(line.order, []).append(_line_body(before.lines[index], line))
+        _add_to_parts(parts.setdefault(line.order, []), _line_bodies(before.lines[index], line))
     return tuple(
-        _update_order(state, order, bodies, store, pick_state.is_order_picked(before, order))
-        for order, bodies in lines.items()
+        _update_order(state, order, lines, store, pick_state.is_order_picked(before, order))
+        if lines is updates[-1]
+        else order_write(order, {"order_number": order, "order_lines": lines}, store)
+        for order, updates in parts.items()
+        for lines in updates
     )
 
 
-def _line_body(before: PickLine, after: PickLine) -> LineUpdate:
-    line: LineUpdate = {
-        "line_number": after.line,
-        "product_number": after.product,
-        "base_picked_quantity": before.picked,
-        "picked_quantity": after.picked,
-        "is_picked": not after.is_open,
-    }
-    location, pool = _source_of_change(before, after)
-    if location:
-        line["preferred_location_code"] = location
-    if pool:
-        line["stock_pool"] = pool
-    return line
+def _add_to_parts(updates: list[list[LineUpdate]], bodies: list[LineUpdate]) -> None:
+    """Add the parts of a line to the last updates of its order, so that the last one has its final state."""
+    updates[:0] = [[] for _ in range(len(bodies) - len(updates))]
+    for lines, body in zip(updates[len(updates) - len(bodies) :], bodies, strict=True):
+        lines.append(body)
 
 
-def _source_of_change(before: PickLine, after: PickLine) -> tuple[str, int]:
-    """Return where goods were taken, or where the last of the goods put back came from."""
-    if after.picked < before.picked and before.picked_from:
-        last = before.picked_from[-1]
-        return last.location, last.pool or after.pool
-    return after.location, after.pool
+def _line_bodies(before: PickLine, after: PickLine) -> list[LineUpdate]:
+    """Return an update for each location where goods of the line were taken or put back; one if there was none."""
+    changes = after.changes_since(before) or (PickedFrom(after.location, after.pool, Decimal(0)),)
+    bodies: list[LineUpdate] = []
+    picked = before.picked
+    for location, pool, quantity in changes:
+        line: LineUpdate = {
+            "line_number": after.line,
+            "product_number": after.product,
+            "base_picked_quantity": picked,
+            "picked_quantity": picked + quantity,
+            "is_picked": not after.is_open and len(bodies) == len(changes) - 1,
+        }
+        if location:
+            line["preferred_location_code"] = location
+        if pool:
+            line["stock_pool"] = pool
+        bodies.append(line)
+        picked += quantity
+    return bodies
 
 
 def _update_order(state: PickState, order: str, lines: list[LineUpdate], store: str, was_full: bool) -> Write:
@@ -161,14 +169,26 @@ def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) 
     for each in goods:
         if each.line:
             was, now = changes.get((each.order, each.line.line), (each.line, each.line))
-            changes[each.order, each.line.line] = was, now.with_picked(now.picked - each.quantity)
-    bodies: dict[str, OrderUpdate] = {}
+            left = now.with_picked(now.picked - each.quantity, each.location, each.pool)
+            changes[each.order, each.line.line] = was, left
+    parts: dict[str, list[list[LineUpdate]]] = {}
+    opened = set()
     for (order, _), (was, now) in changes.items():
-        body = bodies.setdefault(order, {"order_number": order, "order_lines": []})
-        body["order_lines"].append(_line_body(now, was) if is_undo else _line_body(was, now))
+        _add_to_parts(parts.setdefault(order, []), _line_bodies(now, was) if is_undo else _line_bodies(was, now))
         if now.is_open and not is_undo:
-            body["is_picked"] = False
-    return tuple(order_write(order, body, store) for order, body in bodies.items())
+            opened.add(order)
+    return tuple(
+        order_write(order, _order_body(order, lines, is_opened=order in opened), store)
+        for order, updates in parts.items()
+        for lines in updates
+    )
+
+
+def _order_body(order: str, lines: list[LineUpdate], *, is_opened: bool) -> OrderUpdate:
+    body: OrderUpdate = {"order_number": order, "order_lines": lines}
+    if is_opened:
+        body["is_picked"] = False
+    return body
 
 
 def _return_movements(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool) -> tuple[Write, ...]:

@@ -5,12 +5,12 @@ Which stop is next: `current_and_next_stop`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.decimal_of_row import to_decimal
-from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_goods
+from aisle.jobs.sums_of_goods_and_progress import GoodsSum, sum_by_key, sum_goods
 from aisle.jobs.walk_order_sort_keys import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ class PickedFrom(NamedTuple):
     location: str
     pool: int
     quantity: Decimal
+
+    def is_at(self, location: str, pool: int) -> bool:
+        """Return True if it is from this location and, as far as pools are known, from this pool."""
+        return same_location(self.location, location) and (self.pool == pool or 0 in (self.pool, pool))
 
 
 class PoolStock(NamedTuple):
@@ -84,8 +88,8 @@ class PickLine(NamedTuple):
     """Stock of each location when the line was read; empty if unknown."""
     pool_stock_when_read: tuple[PoolStock, ...] = ()
     """Stock of each pool at each location where pools are known."""
-    picked_when_read: Decimal = Decimal(0)
-    """Picked quantity at that time."""
+    picked_from_when_read: tuple[PickedFrom, ...] = ()
+    """Locations and quantities picked at that time."""
     put_down_at: tuple[str, ...] = ()
     """Locations where picked goods were put down."""
 
@@ -131,22 +135,52 @@ class PickLine(NamedTuple):
         """Part of it that this picker has."""
         return min(self.own_picked, self.in_hand)
 
-    def with_picked(self, picked: Decimal, *, own: bool = True) -> PickLine:
-        """Return the line with this picked quantity. More is picked at the line's location; less is returned to the
-        last source. The pool that other pickers used is unknown."""
+    def with_picked(self, picked: Decimal, location: str | None = None, pool: int = 0) -> PickLine:
+        """Return the line with this quantity after this picker took goods at a location and pool, or put them back:
+        first those taken there, then the last ones, where they were taken. None is the line's location."""
+        if location is None:
+            location, pool = self.location, self.pool
         sources, more = list(self.picked_from), picked - self.picked
         if more > 0:
-            pool = self.pool if own else 0
-            last = sources.pop() if sources and sources[-1][:2] == (self.location, pool) else None
-            sources.append(PickedFrom(self.location, pool, more + (last.quantity if last else 0)))
-        while more < 0 and sources:
-            last = sources.pop()
-            more += last.quantity
-            if more > 0:
-                sources.append(last._replace(quantity=more))
-        line = self._replace(picked=picked, picked_from=tuple(sources))
-        mine = max(Decimal(0), self.own_picked + picked - self.picked) if own else min(self.own_picked, line.in_hand)
-        return line._replace(own_picked=mine)
+            last = sources.pop() if sources and sources[-1][:2] == (location, pool) else None
+            sources.append(PickedFrom(location, pool, more + (last.quantity if last else 0)))
+        order = sorted(range(len(sources)), key=lambda n: (not sources[n].is_at(location, pool), -n))
+        return self._replace(
+            picked=picked,
+            picked_from=_without(sources, -more, order),
+            own_picked=max(Decimal(0), self.own_picked + more),
+        )
+
+    def changes_since(self, before: PickLine) -> tuple[PickedFrom, ...]:
+        """Return what was taken since, and with a negative quantity what was put back, by location and pool: first at
+        the line's."""
+        here = self.location, self.pool
+        now = [((location, pool or self.pool), quantity) for location, pool, quantity in self.picked_from]
+        then = [((location, pool or self.pool), -quantity) for location, pool, quantity in before.picked_from]
+        changes = sum_by_key([(here, Decimal(0)), *now, *then])
+        changes[here] += self.picked - before.picked - sum(changes.values())
+        return tuple(PickedFrom(*key, quantity) for key, quantity in changes.items() if quantity)
+
+    def without_changes(self, changes: Sequence[PickedFrom], picked: Decimal) -> PickLine:
+        """Return the line with this quantity, after changes as far as that undoes them."""
+        line = self
+        for location, pool, quantity in reversed(changes):
+            left = picked - line.picked
+            if left * quantity < 0:
+                part = min(abs(left), abs(quantity)).copy_sign(left)
+                line = line.with_picked(line.picked + part, location, pool)
+        return line.with_picked(picked)
+
+    def with_picked_by_others(self, picked: Decimal) -> PickLine:
+        """Return the line with this quantity after other pickers changed it, or the service refused this one's goods.
+        Where others took goods is unknown."""
+        line = self._replace(picked=picked)
+        own = min(self.own_picked, line.in_hand)
+        lost, more = self.own_picked - own, picked - self.picked
+        sources = _without(self.picked_from, lost, range(len(self.picked_from))[::-1])
+        if more > 0:  # below this picker's, who puts his own back first
+            sources = (PickedFrom(self.location, 0, more), *sources)
+        return line._replace(picked_from=_without(sources, -more - lost, range(len(sources))), own_picked=own)
 
     def at_location(self, location: str, pool: int) -> PickLine:
         """Return the line at another location with its place in the walk; pool 0 leaves its pool."""
@@ -170,6 +204,16 @@ class PickLine(NamedTuple):
         return tuple(
             each for each in self.pool_stock_when_read if self.pool and same_location(each.location, self.location)
         )
+
+    def picked_since_read(self, location: str, pool: int) -> Decimal:
+        """Return what was picked at a location since the line was read, of one pool if the stock of pools is known."""
+        here = [
+            (sign, each)
+            for sign, sources in ((1, self.picked_from), (-1, self.picked_from_when_read))
+            for each in sources
+            if each.is_at(location, pool if self.pool_stock_when_read else 0)
+        ]
+        return sum((sign * each.quantity for sign, each in here), Decimal(0))
 
     @property
     def expected_stock(self) -> Decimal | None:
@@ -196,6 +240,16 @@ class PickLine(NamedTuple):
     def location_key(self) -> str:
         """Key of the location; a line without one has a key of its own for each product."""
         return self.location.casefold() or f" {self.product}"
+
+
+def _without(sources: Sequence[PickedFrom], quantity: Decimal, order: Iterable[int]) -> tuple[PickedFrom, ...]:
+    """Return the sources less a quantity, taken from them in this order of their indexes."""
+    left = list(sources)
+    for index in order:
+        part = max(Decimal(0), min(quantity, left[index].quantity))
+        left[index] = left[index]._replace(quantity=left[index].quantity - part)
+        quantity -= part
+    return tuple(each for each in left if each.quantity)
 
 
 def parse_lines(
@@ -340,8 +394,11 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             for held in row.get("held_goods") or ()
         ),
     )
-    return line.with_picked(picked, own=False)._replace(
-        stock_when_read=_parse_stock(row), pool_stock_when_read=_parse_pool_stock(row), picked_when_read=picked
+    line = line.with_picked_by_others(picked)
+    return line._replace(
+        stock_when_read=_parse_stock(row),
+        pool_stock_when_read=_parse_pool_stock(row),
+        picked_from_when_read=line.picked_from,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import parse_product_rows
 from aisle.jobs.job import Context, Turn, reply
+from aisle.jobs.name_goods_and_locations import unit_of
 from aisle.jobs.pick import (
     current_and_next_stop,
     expected_and_held_stock,
@@ -21,7 +22,7 @@ from aisle.jobs.pick import (
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Result
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.repeated_label_reads import LabelRead
-from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import PRODUCT, Match
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def report_picked(
         return reply(state._replace(choices=()), INFO, "pick.unchanged")
     whole = {index: state.lines[index].picked for index in _total_lines(state, is_total=is_total)}
     after = set_and_restore_picked_quantities.set_picked(
-        state, {**whole, **changes}
+        state, {**whole, **changes}, is_total=is_total
     )  # an undo of a total names all its totes
     last = max(changes)
     stop_lines = current_and_next_stop.lines_of_stop(after, last)
@@ -135,9 +136,20 @@ def report_picked(
         else current_and_next_stop.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
     text = _with_own_total(state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total))
-    verdict = Verdict(GOOD, text, detail=expected_and_held_stock.exceeding_message(state, changes))
+    where = _locations_message(state, after, changes)
+    verdict = Verdict(GOOD, text, detail=where or expected_and_held_stock.exceeding_message(state, changes))
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
+
+
+def _locations_message(before: PickState, after: PickState, indexes: Mapping[int, Decimal]) -> Msg | None:
+    """Return where a total books goods, if that is not only the location that the page names; what is picked there and
+    lacks in its stock has a warning of its own."""
+    changes, line = expected_and_held_stock.stock_changes(before, after, indexes), before.lines[max(indexes)]
+    if changes.keys() <= {line.location} or (changes.keys() <= {line.location, ""} and sum(changes.values()) < 0):
+        return None
+    message = expected_and_held_stock.stock_changes_message(changes, unit_of(line))
+    return message if isinstance(message, Msg) else raw(message)
 
 
 def _total_lines(state: PickState, *, is_total: bool) -> Sequence[int]:

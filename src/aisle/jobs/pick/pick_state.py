@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aisle.jobs.count.sent_count_types import SentCount, StockChange
 from aisle.jobs.job import Args, Turn, format_number
-from aisle.jobs.pick.pick_line import PickLine
+from aisle.jobs.pick.pick_line import PickedFrom, PickLine
 from aisle.jobs.recognise_tote_label import label_of_code
 from aisle.jobs.repeated_label_reads import LabelRead
 from aisle.jobs.stock_pool_names import Pools
@@ -27,6 +27,8 @@ class LineBefore(NamedTuple):
     line: int
     picked: Decimal
     is_closed: bool = False
+    changes: tuple[PickedFrom, ...] = ()
+    """What the step took, and with a negative quantity what it put back."""
 
 
 class PutDown(NamedTuple):
@@ -90,6 +92,8 @@ class UndoStep(NamedTuple):
     """One step that can be undone: changed lines, goods put down or put back, a count, or a moved stop."""
 
     lines_before: tuple[LineBefore, ...] = ()
+    is_total: bool = False
+    """True if a typed total changed these lines."""
     put_down: tuple[PutDown, ...] = ()
     location: str = ""
     returned: tuple[GoodsToReturn, ...] = ()

@@ -72,18 +72,33 @@ def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> 
     return {index: picked for index, picked in changes.items() if picked != state.lines[index].picked}
 
 
-def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: bool = False) -> PickState:
+def set_picked(
+    state: PickState, changes: Mapping[int, Decimal], *, is_closed: bool = False, is_total: bool = False
+) -> PickState:
     """Set the picked quantities of these lines, optionally closing them; add the step to the history. A weighed line
-    that lacks no more than its tolerance is closed too."""
+    that lacks no more than its tolerance is closed too. A total replaces the totals typed just before it."""
     lines = list(state.lines)
     before = []
     for index, picked in changes.items():
         line = lines[index]
-        before.append(LineBefore(line.order, line.line, line.picked, line.is_closed))
-        line = line.with_picked(picked)
-        lines[index] = line._replace(is_closed=line.is_within_tolerance or (is_closed and picked < line.ordered))
+        after = (_before_last_totals(state, line) if is_total else line).with_picked(picked)
+        was = LineBefore(line.order, line.line, line.picked, line.is_closed, after.changes_since(line))
+        before.append(was)
+        own = max(Decimal(0), line.own_picked + picked - line.picked)
+        is_closed_now = after.is_within_tolerance or (is_closed and picked < line.ordered)
+        lines[index] = after._replace(own_picked=own, is_closed=is_closed_now)
     state = state._replace(lines=tuple(lines), choices=(), is_pack_asked=False)
-    return add_undo_step(state, UndoStep(tuple(before)))
+    return add_undo_step(state, UndoStep(tuple(before), is_total=is_total))
+
+
+def _before_last_totals(state: PickState, line: PickLine) -> PickLine:
+    """Return the line as it was before the totals that were typed last."""
+    for step in reversed(state.history):
+        was = next((each for each in step.lines_before if (each.order, each.line) == (line.order, line.line)), None)
+        if was is None or not step.is_total:
+            break
+        line = line.without_changes(was.changes, was.picked)
+    return line
 
 
 def move_put_down(state: PickState, put_down: Iterable[PutDown], sign: int, location: str) -> PickState:
@@ -144,8 +159,8 @@ def restore_sources(state: PickState, step: UndoStep) -> tuple[list[PickLine], P
 
 
 def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple[PickState, tuple[int, ...]]:
-    """Restore lines to their state before a step; return the new state and the indexes of the lines changed. Lines that
-    have left the pick or are put down do not change."""
+    """Restore lines to their state before a step, at the locations where it changed them; return the new state and the
+    indexes of the lines changed. Lines that have left the pick or are put down do not change."""
     lines = list(state.lines)
     touched = []
     by_line = {(each.order, each.line): each for each in lines_before}
@@ -154,6 +169,7 @@ def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple
         picked = min(was.picked, line.ordered) if was else line.picked
         if was is None or picked < line.moved or (picked, was.is_closed) == (line.picked, line.is_closed):
             continue
-        lines[index] = line.with_picked(picked)._replace(is_closed=was.is_closed and picked < line.ordered)
+        restored = line.without_changes(was.changes, picked)
+        lines[index] = restored._replace(is_closed=was.is_closed and picked < line.ordered)
         touched.append(index)
     return state._replace(lines=tuple(lines), choices=()), tuple(touched)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import quantity_or_record
-from aisle.jobs.job import Close, Event, Query, reply
+from aisle.jobs.job import Close, Event, Query, Start, reply
 from aisle.jobs.pick.location_questions import (
     CHANGE_LOCATION,
     PICKED_FROM,
@@ -104,15 +104,19 @@ def note_untaken(state: PickState, event: Event) -> PickState:
 
 
 def report_untaken(turn: Result) -> Result:
-    """Add to the verdict that a number is not taken, unless it is still in question."""
+    """Add to the verdict, or to that of a job that starts, that a number is not taken; unless it is still in
+    question."""
     state, verdict = turn.state, turn.verdict
     if not state.untaken or (verdict is None and any(isinstance(effect, Query) for effect in turn.effects)):
         return turn
     number, turn = state.untaken, turn._replace(state=state._replace(untaken=Decimal(0)))
-    if verdict is None or verdict.text.id == "session.dropped" or number_in_question(state) == number:
+    if number_in_question(state) == number or (verdict and verdict.text.id == "session.dropped"):
         return turn
-    text = msg("session.number_not_applied", why=msg("number", value=number), said=verdict.text)
-    return turn._replace(verdict=verdict._replace(text=text))
+    if verdict is None:
+        ignored = msg("session.input_not_applied", count=1, why=msg("number", value=number))
+        effects = (each._replace(not_done=ignored) if isinstance(each, Start) else each for each in turn.effects)
+        return turn._replace(effects=tuple(effects))
+    return turn._replace(verdict=verdict.wrap("session.number_not_applied", why=msg("number", value=number)))
 
 
 def report_dropped(before: PickState, turn: Result) -> Result:

@@ -12,7 +12,7 @@ from aisle.jobs.pick import current_and_next_stop, expected_and_held_stock, oper
 from aisle.jobs.pick.pick_state import PickState, Result, UndoStep
 from aisle.jobs.pick.rejected_scans_and_quantities import reject_input
 from aisle.jobs.pick.set_and_restore_picked_quantities import restore_lines, restore_sources
-from aisle.jobs.view import Msg, msg, undo_verdict
+from aisle.jobs.view import msg, undo_verdict
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import MyEntriesRow
@@ -101,7 +101,8 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     line, named = restored.lines[touched[-1]], _lines_added_up(state, step)
     was, _, _ = current_and_next_stop.sum_lines(state.lines[index] for index in named)
     now, _, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in named)
-    where = at_location(_undone_location(state, restored, touched[-1]))
+    changes = expected_and_held_stock.stock_changes(state, restored, touched)
+    where = at_location(expected_and_held_stock.stock_changes_message(changes, unit_of(line)))
     text = msg("pick.undone", label=line.label, was=was, now=now, where=where)
     if any(restored.lines[index].is_short and not state.lines[index].is_closed for index in touched):
         done, of, _ = current_and_next_stop.sum_lines(restored.lines[index] for index in touched)
@@ -129,21 +130,6 @@ def _lines_added_up(state: PickState, step: UndoStep) -> list[int]:
         for index, line in enumerate(state.lines)
         if line.key in keys or ((line.order, line.stop_key) in stops and not line.is_short)
     ]
-
-
-def _undone_location(state: PickState, restored: PickState, index: int) -> str | Msg:
-    """Return the location of a pick that was undone, and how much of it was booked at none; only the latter if nothing
-    was booked at the location."""
-    count = sum(
-        sign * expected_and_held_stock.picked_of_no_location(each, each.lines[index])
-        for sign, each in ((1, state), (-1, restored))
-    )
-    place = restored.lines[index].location
-    pairs = zip(state.lines, restored.lines, strict=True)
-    undone = sum(was.picked - now.picked for was, now in pairs if now.stop_key == restored.lines[index].stop_key)
-    if 0 < undone <= count:
-        return msg("pick.at_no_location", count=count)
-    return msg("pick.partly_at_no_location", place=place, count=count) if count > 0 else place
 
 
 def _leave_held_goods(state: PickState) -> PickState:

@@ -46,6 +46,8 @@ class MyEntriesRow(EntryRow):
     """True for a count that the service does not use, because it had a later one. It changes no stock."""
     unused_before: Decimal | None
     """Quantity of the count before this one that is not used because of this one; None without one."""
+    absorbed: Decimal
+    """What a count took back of changes that came late: after its undo they change the stock."""
     keeps_date: bool
     """True for a count whose date stays when it is undone: only our own service is known to take that back."""
 

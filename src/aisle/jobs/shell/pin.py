@@ -1,5 +1,5 @@
 """PIN page: asks for the PIN of the signed-in user before an operation that needs a supervisor.
-`session/top_job_and_questions` shows what is typed as stars.
+`session/page` shows what is typed as stars.
 
 It opens above the page where such an input was given, keeps that input, and passes it on once the service has accepted
 the PIN. It takes raw input: wrong attempts are counted by the service, and a scan must not be one.
@@ -29,11 +29,11 @@ from aisle.jobs.job import (
     Turn,
     reply,
 )
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.grammar_and_meaning_types import Accepts, Back, Choice
 from aisle.scan.inputs import TYPING_PAUSE_S
+from aisle.stored_messages import read_message
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow

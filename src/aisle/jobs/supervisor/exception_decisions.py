@@ -253,11 +253,21 @@ class OneQuestion(DecisionQuestion):
         row = opened_rows(state)[0]
         look_up = Start("look_up", {"product_number": row["product_number"], "label": row["label"]})
         return (
-            Action(msg("exceptions.approve"), lambda state, context: apply_decision(state, (row,), context, "approve")),
-            Action(msg("exceptions.recount"), lambda state, context: apply_decision(state, (row,), context, "recount")),
+            Action(msg("exceptions.approve"), lambda state, _: Turn(state, (_query_opened(state, "approve"),))),
+            Action(msg("exceptions.recount"), lambda state, _: Turn(state, (_query_opened(state, "recount"),))),
             Action(msg("hint.count_this"), lambda state, _: Turn(close_question(state), (start_count(row),))),
             Action(msg("look_up.title"), lambda state, _: Turn(state, (look_up,))),
         )
+
+
+def _query_opened(state: ExceptionsState, id_: str) -> Query:
+    """Return the query for the opened difference, which may be settled since: while a PIN was asked for, or else."""
+    return Query(id_, "differences", {"keys": [state.question]}, is_live=True)
+
+
+def decide_opened(state: ExceptionsState, rows: tuple[DifferencesRow, ...], context: Context, decision: str) -> Result:
+    """Apply a decision to the opened difference, unless it is settled."""
+    return apply_decision(state, rows, context, decision) if rows else update_opened(state, rows)
 
 
 def close_question(state: ExceptionsState) -> ExceptionsState:
@@ -274,8 +284,7 @@ def keep_opened(state: ExceptionsState, before: ExceptionsState) -> Result:
     """Keep the opened difference on the screen if it is not among the new rows, and query whether it is settled."""
     if any(row["key"] == state.question for row in state.rows):
         return Turn(state._replace(opened=(), is_settled=False))
-    query = Query("opened", "differences", {"keys": [state.question]}, is_live=True)
-    return Turn(state._replace(opened=opened_rows(before)), (query,))
+    return Turn(state._replace(opened=opened_rows(before)), (_query_opened(state, "opened"),))
 
 
 def update_opened(state: ExceptionsState, rows: tuple[DifferencesRow, ...]) -> Result:

@@ -27,6 +27,7 @@ from aisle.jobs.supervisor.exception_decisions import (
     ExceptionsState,
     Result,
     apply_decision,
+    decide_opened,
     keep_opened,
     opened_rows,
     update_opened,
@@ -204,6 +205,8 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows(id_) if id_ == state.kind:
                 turn = LISTS[state.kind].handle_rows(state, answer, context)
                 return keep_opened(turn.state, state) if self.page(state) is ONE else turn
+            case Rows("approve" | "recount" as decision, rows) if self.page(state) is ONE:
+                return decide_opened(state, rows, context, decision)
             case Rows("opened", rows) if self.page(state) is ONE:
                 return update_opened(state, rows)
             case Rows("settled", (entry,)) if entry["superseded_at"] and state.is_settled:

@@ -29,7 +29,6 @@ from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantity_or_record import name_of
 from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 from aisle.jobs.shell.sign_in import Person, is_named
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.sums_of_goods_and_progress import (
     GoodsSum,
     OrderGoods,
@@ -88,6 +87,7 @@ from aisle.scan.grammar_and_meaning_types import (
     TypedText,
     UnknownCode,
 )
+from aisle.stored_messages import read_message
 
 MIN_CHOICES = 6
 """Number of people or reasons that fit on any screen."""

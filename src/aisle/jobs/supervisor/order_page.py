@@ -16,7 +16,6 @@ from aisle.jobs.printed_pick_list import printed_pick_list, query_pick_list
 from aisle.jobs.quantity_or_record import not_an_order
 from aisle.jobs.row_types.orders import OrderHistoryRow, OrderLineRow, OrderRow
 from aisle.jobs.store_time import to_local_text
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.sums_of_goods_and_progress import goods_text
 from aisle.jobs.supervisor.order_action_job import (
     ACTION_LETTERS,
@@ -43,6 +42,7 @@ from aisle.jobs.supervisor.order_rows import STATUS_NAMES, BoardOrder, parse_ord
 from aisle.jobs.view import INFO, Block, DetailView, Line, Msg, msg, raw
 from aisle.page_addresses import PageAddress
 from aisle.scan.grammar_and_meaning_types import LOCATION, ORDER, PRODUCT, REFERENCE, Choice, Match
+from aisle.stored_messages import read_message
 
 MAX_HISTORY = 60
 """Most events on the page."""

@@ -36,9 +36,9 @@ from aisle.jobs.move.clearance_tasks import TaskRow, parse_task_row, quantity_wi
 from aisle.jobs.pages_and_page_job import Action, DetailPage, FormPage, Page, PageJob, refuse
 from aisle.jobs.row_types.operations_and_session_answers import RequestStateRow
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH, is_typed
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Line, Msg, Verdict, msg, raw
 from aisle.scan.grammar_and_meaning_types import Accepts, Choice, Command, CursorKey, Match
+from aisle.stored_messages import read_message
 from aisle.supervisor_role import may_supervise
 
 

@@ -23,13 +23,13 @@ from aisle.jobs.row_types.exceptions_clearance_and_today import (
     TodayTerminalsRow,
 )
 from aisle.jobs.row_types.log import LogRow
-from aisle.jobs.stored_messages import read_message
 from aisle.jobs.supervisor import today_tiles
 from aisle.jobs.supervisor.log_list import LogFilter, change_message, entry_label, why_message
 from aisle.jobs.supervisor.log_list import query_arguments as log_arguments
 from aisle.jobs.supervisor.today_tiles import TileFigure, TileSource
 from aisle.jobs.view import Block, Chart, Dashboard, DetailView, Line, Msg, Series, Tile, msg, number_message, raw
 from aisle.scan.grammar_and_meaning_types import CursorKey
+from aisle.stored_messages import read_message
 
 MAP_NAMES = {"pick": msg("today.work_pick"), "short": msg("orders.field_shorts"), "move": msg("today.work_move")}
 

@@ -27,7 +27,13 @@ def _read_statements(name: str) -> tuple[str, ...]:
     return tuple(statement.strip() for statement in text.split(";\n") if statement.strip())
 
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = ((*_read_statements("schema.sql"), PRODUCT_SEARCH_INDEX),)
+# Location that the picker named, of goods that its books lacked; '' for none.
+_NAMED_LOCATION = "ALTER TABLE line_origin ADD COLUMN named_location TEXT NOT NULL DEFAULT ''"
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (*_read_statements("schema.sql"), PRODUCT_SEARCH_INDEX),
+    (_NAMED_LOCATION,),
+)
 """Statements of each version of the schema; a released one is never changed."""
 
 PLANNER_STATISTICS: list[list[str]] = json.loads(Path(__file__).with_name("planner_statistics.json").read_text("utf-8"))
@@ -176,6 +182,6 @@ def to_postgres(statement: str) -> str:
         return product_search_index.POSTGRES_PRODUCT_INDEX
     if _UNUSED_INDEX.match(statement):
         return ""
-    if statement.startswith("CREATE TABLE"):
+    if statement.startswith(("CREATE TABLE", "ALTER TABLE")):
         return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)
     return statement

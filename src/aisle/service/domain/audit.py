@@ -17,6 +17,8 @@ COMMAND_TOKEN_NAME = "command line"
 
 _AUDIT_COUNTER = "audit"
 _NO_CHANGE = ("{}", "{}")
+_MAX_HEADER_VALUE = 24
+"""Number of characters of a value in a header."""
 _MAX_VALUE_LENGTH = 500
 """Maximum number of stored characters of a value."""
 
@@ -30,9 +32,14 @@ class AuditChange(NamedTuple):
     after: Mapping[str, object]
 
     @property
+    def changed_names(self) -> list[str]:
+        """Names of the changed fields."""
+        return [name for name in {**self.before, **self.after} if self.before.get(name) != self.after.get(name)]
+
+    @property
     def changed_fields(self) -> tuple[str, str]:
         """JSON of the changed fields, before and after; both empty objects if nothing changed."""
-        names = [name for name in {**self.before, **self.after} if self.before.get(name) != self.after.get(name)]
+        names = self.changed_names
         return _fields_json(self.before, names), _fields_json(self.after, names)
 
 
@@ -42,6 +49,12 @@ async def record_changes(ctx: Context, store_number: str, changes: Iterable[Audi
     rows = [(change, values) for change, values in found if values != _NO_CHANGE]
     if not rows:
         return
+    ctx.count_field_changes(
+        (name, (store_number, change.key, *(_begin(fields.get(name)) for fields in change[2:])))
+        for change, _ in rows
+        if change.before and change.after and change.subject != "order"
+        for name in change.changed_names
+    )
     first = await ctx.next_numbers(store_number, _AUDIT_COUNTER, len(rows))
     author = (ctx.principal.token_id, ctx.principal.name, ctx.app_user or "")
     ctx.defer(
@@ -69,6 +82,11 @@ async def record_command(tx: Transaction, change: AuditChange, now: str) -> None
         change.key,
         *change.changed_fields,
     )
+
+
+def _begin(value: Any) -> str:
+    """Return the begin of a value as text, for a header; empty for none."""
+    return ("" if value is None else value if isinstance(value, str) else to_json(value))[:_MAX_HEADER_VALUE]
 
 
 def _fields_json(fields: Mapping[str, object], names: Iterable[str]) -> str:

@@ -28,6 +28,8 @@ class LocationQuantity(NamedTuple):
     location: str
     pool: int
     quantity: int
+    named_location: str = ""
+    """Location that the picker named; goods that its books lacked come from none."""
 
 
 class HeldGoods(NamedTuple):
@@ -39,11 +41,16 @@ class HeldGoods(NamedTuple):
     location: str
     pool: int
     quantity: int
+    named_location: str
 
     @property
     def origin(self) -> LocationQuantity:
         """Origin and quantity."""
-        return LocationQuantity(self.origin_location, self.origin_pool, self.quantity)
+        return LocationQuantity(self.origin_location, self.origin_pool, self.quantity, self.named_location)
+
+    def is_from(self, location: str, pool: int | None) -> bool:
+        """Return True if they were picked at this location, and from this pool if one is given."""
+        return location in (self.origin_location, self.named_location) and pool in (None, self.origin_pool)
 
 
 class HeldGoodsOrigins:
@@ -79,7 +86,7 @@ class HeldGoodsOrigins:
         await self.held_for_line(line)
         # The number follows the stored ones too: a stored row that was removed must be deleted, not changed.
         n = max((*self._held[line.key], *self._stored[line.key]), default=0) + 1
-        self._held[line.key][n] = HeldGoods(n, *origin[:2], held_key.location, held_key.pool, origin.quantity)
+        self._held[line.key][n] = HeldGoods(n, *origin[:2], held_key.location, held_key.pool, *origin[2:])
         self._changed_lines[line.key] = None
 
     async def reduce(self, line: OrderLine, held: HeldGoods, quantity: int) -> None:

@@ -38,7 +38,7 @@ def plan_pick(
                 sources.append(LocationQuantity(code, pool, part))
                 quantity -= part
     if quantity:
-        sources.append(LocationQuantity(NO_LOCATION, pools[0], quantity))
+        sources.append(LocationQuantity(NO_LOCATION, pools[0], quantity, only_location or NO_LOCATION))
     return sources
 
 
@@ -60,10 +60,13 @@ async def increase_pick(
     return sources
 
 
-async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[LocationQuantity]:
+async def decrease_pick(
+    ledger: Ledger, line: OrderLine, quantity: int, location: Location | None = None, pool: int | None = None
+) -> list[LocationQuantity]:
     """Put `quantity` of the picker's goods back where they came from, the last picked first.
 
-    Raise Refusal (409) if some of it was put down at a location already.
+    With a location and pool, those picked there go first, and the rest goes there too. Raise Refusal (409) if some of
+    it was put down at a location already.
     """
     stack = await goods_held_at(ledger, line)
     in_hand = sum(one.quantity for one in stack)
@@ -73,17 +76,27 @@ async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[
             line=line.as_json(),
         )
     returned = []
-    for one in reversed(stack):
+    for one in _last_picked_first(stack, location, pool):
         part = min(quantity, one.quantity)
         if part == 0:
             break
         await ledger.origins.reduce(line, one, part)
         source, target = StockKey(NO_LOCATION, one.pool, *line.key), StockKey(one.origin_location, one.origin_pool)
+        if location and not one.is_from(location.code, pool):
+            target = StockKey(location.code, pool or one.origin_pool)
         await ledger.transfer("unpick", line.product_number, source, target, part)
         returned.append(LocationQuantity(target.location, target.pool, part))
         quantity -= part
         line.picked_quantity -= part
     return returned
+
+
+def _last_picked_first(stack: Sequence[HeldGoods], location: Location | None, pool: int | None) -> list[HeldGoods]:
+    """Return goods in the order in which they go back: those picked at a named location come first."""
+    latest = stack[::-1]
+    if location is None:
+        return list(latest)
+    return sorted(latest, key=lambda one: not one.is_from(location.code, pool))
 
 
 async def goods_held_at(ledger: Ledger, line: OrderLine, location: str = NO_LOCATION) -> list[HeldGoods]:
@@ -194,12 +207,13 @@ async def set_picked_quantity(
     field: str,
     location: Location | None = None,
     pool: int | None = None,
+    return_to: Location | None = None,
 ) -> bool:
     """Bring a line to the picked quantity of a request. Return True if goods were picked.
 
     `is_picked` without a quantity means the full quantity for an untouched line, otherwise that it is closed short.
-    `location` and `pool` are the source of the goods. Raise Refusal: 409 if more than ordered or already moved, 422 for
-    an invalid quantity.
+    `location` and `pool` are the source of the goods; to `return_to` and the pool they go back. Raise Refusal: 409 if
+    more than ordered or already moved, 422 for an invalid quantity.
     """
     product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
     closed = body.get("is_picked")
@@ -217,7 +231,7 @@ async def set_picked_quantity(
     elif target < held + delivered:
         back = min(held, held + delivered - target)
         if back:
-            await _log_pick(logs, line, "unpick", await decrease_pick(ledger, line, back), 1)
+            await _log_pick(logs, line, "unpick", await decrease_pick(ledger, line, back, return_to, pool), 1)
         await _reverse_delivered(logs, line, held + delivered - target - back, location, pool)
     line.picked_quantity = target
     if changed:

@@ -310,7 +310,8 @@ async def _update_line(
         raw.pop("rejection_reason_code", None)
         raw.pop("rejection_reason_code_description", None)
     previous_picker, was_closed = line.picked_by, line.is_picked
-    is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool)
+    return_to = location if is_rebased else None  # otherwise it is the plan
+    is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool, return_to)
     if _changes_closing(raw) and (line.is_short or (was_closed and not line.is_picked)):
         record_write_times(ledger.ctx, LINE, [write_key(*line.key)])
     if not is_raised and not is_rebased:

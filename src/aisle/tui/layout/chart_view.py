@@ -11,6 +11,7 @@ from decimal import Decimal
 from aisle.jobs.view import PAGING_TEXT_IDS, Chart, Msg, Series, msg
 from aisle.text_cells import fit, width, wrap
 from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
+from aisle.tui.layout.page_parts import CHART, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width
 from aisle.tui.message_text import MessageWriter
@@ -113,7 +114,7 @@ ASCII_BAR_SIGNS = " _.-:=+*#"
 """Signs for the topmost cell of a bar, in eighths."""
 
 
-def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | None]:
+def chart_page(view: Chart, box: LayoutBox) -> tuple[BodyParts, Msg | None]:
     """Return as many series as fit, in exactly `box.rows` lines, and the page number; None if there is one page."""
     text_lines = [
         [(part, line.role)]
@@ -180,10 +181,10 @@ def _split_series(one: Series, cells: int) -> Iterator[Series]:
         yield Series(label, one.values[first : first + each], None if first else one.total, keys)
 
 
-def _fill_rows(lines: Sequence[StyledLine], footer: Sequence[StyledLine], box: LayoutBox) -> list[StyledLine]:
+def _fill_rows(lines: Sequence[StyledLine], footer: Sequence[StyledLine], box: LayoutBox) -> BodyParts:
     kept = [*lines][: max(0, box.rows - len(footer))]
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(kept) - len(footer))]
-    return [*kept, *filler, *footer][: box.rows]
+    return BodyParts(CHART, [*kept, *filler], footer[: box.rows])
 
 
 def _hint_lines(view: Chart, box: LayoutBox, pages: int) -> list[StyledLine]:

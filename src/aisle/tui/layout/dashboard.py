@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Tile, msg
+from aisle.jobs.view import PAGING_TEXT_IDS, Block, Chart, Dashboard, DetailView, Msg, Tile, msg
 from aisle.text_cells import fit
-from aisle.tui.layout.chart_view import chart_lines, heat_map_lines
+from aisle.tui.layout.chart_view import chart_page, heat_map_lines
 from aisle.tui.layout.choices_and_key_hints import choice_flow, hint_lines
 from aisle.tui.layout.detail_blocks import block_lines
-from aisle.tui.layout.detail_view import detail_lines
+from aisle.tui.layout.detail_view import detail_page
+from aisle.tui.layout.page_parts import DASHBOARD, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, pad_line, side_by_side
 
@@ -38,7 +39,7 @@ def shows_dashboard(view: DetailView, box: LayoutBox) -> bool:
     return view.dashboard is not None and box.cells >= MIN_CELLS and box.rows >= MIN_ROWS
 
 
-def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> list[StyledLine]:
+def dashboard_page(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> BodyParts:
     """Return the page in exactly `box.rows` lines."""
     tiles = dashboard.tiles
     hints = [hint for hint in view.key_hints if hint.text.id not in PAGING_TEXT_IDS]
@@ -46,18 +47,26 @@ def dashboard_lines(view: DetailView, dashboard: Dashboard, box: LayoutBox) -> l
         *choice_flow(view.choices[len(tiles) :], box.cells, box.writer, len(tiles)),
         *hint_lines(hints, box.cells, box.writer, 2),
     ]
-    top = [*_tile_lines(tiles, dashboard.cursor, box), [], *_panel_lines(dashboard, box)]
-    space = box.rows - len(top) - len(footer) - 2
+    top = [*_tile_lines(tiles, dashboard.cursor, box), []][: max(0, box.rows - len(footer))]
+    panel_lines = _panel_lines(dashboard, box)
+    space = box.rows - len(top) - len(panel_lines) - len(footer) - 2
     panels = len(dashboard.charts) + len(dashboard.blocks)
     blocks = (block._replace(is_compact=False) for block in (*dashboard.blocks_below, *view.blocks))
     rest = view._replace(lines=(), choices=(), key_hints=(), page=0, blocks=tuple(blocks))
-    below, page = detail_lines(rest, box._replace(rows=space)) if space > 2 else ([], None)
+    below, page = _records(rest, box, space) if space > 2 else ([], None)
     if page is not None or space <= 2 or panels > _panels_in_row(panels, box):
         footer = [[(box.writer.fit_line(msg("frame.left_out"), box.cells), "hint")], *footer]
-        below, _ = detail_lines(rest, box._replace(rows=space - 1)) if space > 3 else ([], None)
-    lines = [*top, [], *below][: box.rows - len(footer)]
-    filler: list[StyledLine] = [[] for _ in range(box.rows - len(lines) - len(footer))]
-    return [*lines, *filler, *footer]
+        below, _ = _records(rest, box, space - 1) if space > 3 else ([], None)
+    rows = box.rows - len(top) - len(footer)
+    body = [*panel_lines, [], *below][:rows]
+    filler: list[StyledLine] = [[] for _ in range(rows - len(body))]
+    return BodyParts(DASHBOARD, [*body, *filler], footer, top)
+
+
+def _records(view: DetailView, box: LayoutBox, rows: int) -> tuple[list[StyledLine], Msg | None]:
+    """Return the tables below the panels, and a page number if they are not whole."""
+    parts, page = detail_page(view, box._replace(rows=rows))
+    return parts.lines, page
 
 
 def _tile_lines(tiles: Sequence[Tile], cursor: int, box: LayoutBox) -> list[StyledLine]:
@@ -118,7 +127,7 @@ def _one_panel(panel: Chart | Block, box: LayoutBox) -> list[StyledLine]:
     if isinstance(panel, Block):
         return block_lines(panel, box.cells, box.writer)[: box.rows]
     if not panel.is_heat_map:
-        return chart_lines(panel, box)[0]
+        return chart_page(panel, box)[0].lines
     title: StyledLine = [(box.writer.fit_line(panel.title, box.cells), "block")]
     return [title, *heat_map_lines(panel, box, MIN_PANEL_CELLS)][: box.rows]
 

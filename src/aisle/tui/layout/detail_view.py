@@ -19,8 +19,9 @@ from aisle.tui.layout.choices_and_key_hints import (
     hint_lines,
 )
 from aisle.tui.layout.detail_blocks import SMALL_ROWS, block_lines, layout_pages
+from aisle.tui.layout.page_parts import RECORD, RECORD_WITH_SIDE, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, left_and_right, line_width, lines_after_rule
 from aisle.tui.message_text import MessageWriter
 
 FILL_SIGNS = "▁▂▃▄▅▆▇█"
@@ -72,9 +73,7 @@ MAX_PANE_CELLS = 78
 NO_OVERLAP = VerdictOverlap()
 
 
-def detail_lines(
-    view: DetailView, box: LayoutBox, overlap: VerdictOverlap = NO_OVERLAP
-) -> tuple[list[StyledLine], Msg | None]:
+def detail_page(view: DetailView, box: LayoutBox, overlap: VerdictOverlap = NO_OVERLAP) -> tuple[BodyParts, Msg | None]:
     """Return the page in exactly the rows that are not covered, and its number; None if there is one page.
 
     The beginning of a page does not depend on a verdict: either all is on one page, or each page keeps its rows.
@@ -101,7 +100,8 @@ def detail_lines(
     above = [*_expand_lines(top, rows - len(top) - len(page) - len(below), view, box), *page]
     filler: list[StyledLine] = [[] for _ in range(rows - len(above) - len(below))]
     page_message = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
-    return [*above, *filler, *below][:rows], page_message
+    body = [*above, *filler][:rows]
+    return BodyParts(RECORD, body, below[: rows - len(body)]), page_message
 
 
 def _shows_stock(view: DetailView) -> bool:
@@ -228,17 +228,18 @@ def shows_pane(view: DetailView, box: LayoutBox) -> bool:
     return view.side is not None and box.cells >= MIN_CELLS_WITH_PANE and box.rows >= MIN_ROWS_WITH_PANE
 
 
-def lines_with_pane(
+def page_with_side(
     view: DetailView, side: SidePane, box: LayoutBox, overlap: VerdictOverlap
-) -> tuple[list[StyledLine], Msg | None]:
-    """Return the page with its pane, and the number of the page as `detail_lines` does."""
+) -> tuple[BodyParts, Msg | None]:
+    """Return the page with its pane, and the number of the page as `detail_page` does."""
     cells = min(MAX_PANE_CELLS, box.cells * 2 // 5)
     left = box.cells - cells - 3
-    lines, page = detail_lines(view, box._replace(cells=left), overlap)
-    rule = "|" if box.writer.is_ascii else "│"
-    pane = _pane_lines(side, box._replace(cells=cells))[: len(lines)]
-    filler: list[StyledLine] = [[] for _ in range(len(lines) - len(pane))]
-    return side_by_side(lines, [*pane, *filler], left, [(rule, "rule"), ("  ", "")]), page
+    parts, page = detail_page(view, box._replace(cells=left), overlap)
+    rows = len(parts.lines)
+    pane = _pane_lines(side, box._replace(cells=cells))[:rows]
+    filler: list[StyledLine] = [[] for _ in range(rows - len(pane))]
+    beside = lines_after_rule([*pane, *filler], is_ascii=box.writer.is_ascii)
+    return parts._replace(kind=RECORD_WITH_SIDE, side=beside, main_cells=left), page
 
 
 def _pane_lines(side: SidePane, box: LayoutBox) -> list[StyledLine]:

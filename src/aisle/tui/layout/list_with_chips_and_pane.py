@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 from aisle.jobs.screen_sizes import (
     MARGIN_CELLS,
@@ -20,13 +21,13 @@ from aisle.tui.layout.list_table import (
     EMPTY_CELL,
     MEDIUM_CELLS,
     MIN_HEADED_ROWS,
-    DrawnList,
     draw_list,
     shortened,
     shows_two_line_rows,
 )
+from aisle.tui.layout.page_parts import BOARD, LIST, BodyParts
 from aisle.tui.layout.step_view import LayoutBox
-from aisle.tui.layout.styled_lines import StyledLine, line_width, side_by_side
+from aisle.tui.layout.styled_lines import StyledLine, line_width, lines_after_rule
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
 MIN_SIDE_COMMAND_CELLS = MIN_SIDE_COMMAND_COLUMNS - MARGIN_CELLS
@@ -51,13 +52,27 @@ EMPTY_TEXT_ROWS = 2
 """Rows for the text of an empty list."""
 
 
-def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
+class ListPage(NamedTuple):
+    """Parts of the page of a list, and its visible rows."""
+
+    parts: BodyParts
+    first: int
+    shown_rows: int
+
+
+def list_page(view: ListView, box: LayoutBox) -> ListPage:
     """Return the list, its choices and hints in at most `box.rows` lines; a hint that repeats a choice is left out."""
+    page = _list_page(view, box)
+    is_board = box.cells >= MIN_CHIP_CELLS
+    return page._replace(parts=page.parts._replace(kind=BOARD if is_board else LIST))
+
+
+def _list_page(view: ListView, box: LayoutBox, *, is_beside_pane: bool = False) -> ListPage:
     if view.chips and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_CHIP_ROWS:
         chips = _chip_line(view.chips, box)
-        listed = list_lines(view._replace(chips=()), box._replace(rows=box.rows - 2))
+        page = _list_page(view._replace(chips=()), box._replace(rows=box.rows - 2))
         sums: StyledLine = [(box.writer.fit_line(view.sums, box.cells), "value")] if view.sums else []
-        return listed._replace(lines=[chips, sums, *listed.lines])
+        return page._replace(parts=page.parts._replace(top=[chips, sums]))
     if view.pane is not None and box.cells >= MIN_PANE_CELLS:
         return _with_pane(view._replace(pane=None), view.pane, box)
     if view.pane is not None and box.cells >= MIN_CHIP_CELLS and box.rows >= MIN_HEADED_ROWS + PANE_ROWS:
@@ -68,12 +83,12 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     view = view._replace(
         key_hints=tuple(hint for hint in view.key_hints if box.writer.write(hint.text) not in shown_texts)
     )
-    if _has_side_commands(view, box):
+    if _has_side_commands(view, box) and not is_beside_pane:
         return _with_side_commands(view, box)
     footer = _footer(view, box)
     listed = draw_list(view, box._replace(rows=box.rows - len(footer)))
     filler: list[StyledLine] = [[] for _ in range(box.rows - len(footer) - len(listed.lines))]
-    return listed._replace(lines=[*listed.lines, *filler, *footer])
+    return ListPage(BodyParts(LIST, [*listed.lines, *filler], footer), listed.first, listed.shown_rows)
 
 
 _ANY_PANE = DetailView("", EMPTY_CELL, EMPTY_CELL)
@@ -82,14 +97,14 @@ _ANY_PANE = DetailView("", EMPTY_CELL, EMPTY_CELL)
 def shown_row_count(view: ListView, box: LayoutBox) -> int:
     """Return how many rows are visible."""
     if box.cells < MEDIUM_CELLS:
-        return list_lines(view, box).shown_rows
+        return _list_page(view, box).shown_rows
     return _shown_row_count(view._replace(cursor=-1, pane=view.pane and _ANY_PANE), box)
 
 
 @lru_cache(maxsize=2)
 def _shown_row_count(view: ListView, box: LayoutBox) -> int:
     """Return how many rows are visible on a screen on which neither cursor nor pane change that. Cached."""
-    return list_lines(view, box).shown_rows
+    return _list_page(view, box).shown_rows
 
 
 def _chip_line(chips: Sequence[Chip], box: LayoutBox) -> StyledLine:
@@ -110,14 +125,13 @@ def _chip_spans(chip: Chip, level: int, writer: MessageWriter) -> StyledLine:
     return [(f" {writer.write(chip.text, level)}{count} ", role), (" ", "")]
 
 
-def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
+def _with_pane(view: ListView, pane: DetailView, box: LayoutBox) -> ListPage:
     """Return the list with the details of a row beside it."""
     pane_cells = _pane_cells(view._replace(cursor=-1, chips=(), key_hints=()), box)
     left = box.cells - pane_cells - 3
-    listed = list_lines(view, box._replace(cells=left - 1))
-    right = _pane_lines(pane, box._replace(cells=pane_cells))
-    rule = "|" if box.writer.is_ascii else "│"
-    return listed._replace(lines=side_by_side(listed.lines, right, left, [(rule, "rule"), ("  ", "")]))
+    page = _list_page(view, box._replace(cells=left - 1), is_beside_pane=True)
+    side = lines_after_rule(_pane_lines(pane, box._replace(cells=pane_cells)), is_ascii=box.writer.is_ascii)
+    return page._replace(parts=page.parts._replace(side=side, main_cells=left))
 
 
 @lru_cache(maxsize=2)
@@ -128,21 +142,18 @@ def _pane_cells(view: ListView, box: LayoutBox) -> int:
     return min(widths, key=lambda cells: shortened(view, box._replace(cells=box.cells - cells - 4)))
 
 
-def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> DrawnList:
+def _with_pane_below(view: ListView, pane: DetailView, box: LayoutBox) -> ListPage:
     """Return the list with the details of a row between its rows and its commands."""
-    list_box = box._replace(rows=box.rows - PANE_ROWS)
-    listed = list_lines(view, list_box)
-    footer = len(_footer(view, list_box))
+    page = _list_page(view, box._replace(rows=box.rows - PANE_ROWS))
     rule: StyledLine = [(("-" if box.writer.is_ascii else "─") * box.cells, "rule")]
     details = _pane_lines(pane, box._replace(rows=PANE_ROWS - 1))
-    above, below = listed.lines[: len(listed.lines) - footer], listed.lines[len(listed.lines) - footer :]
-    return listed._replace(lines=[*above, rule, *details, *below])
+    return page._replace(parts=page.parts._replace(below=[rule, *details]))
 
 
 @lru_cache(maxsize=2)
 def _pane_lines(pane: DetailView, box: LayoutBox) -> list[StyledLine]:
     """Return the details of a row in all rows of the box. Cached, because not every frame changes them."""
-    lines = detail_view.detail_lines(pane, box)[0]
+    lines = detail_view.detail_page(pane, box)[0].lines
     missing: list[StyledLine] = [[] for _ in range(box.rows - len(lines))]
     return [*lines, *missing]
 
@@ -201,7 +212,7 @@ def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
     return [[], *footer] if footer and box.rows >= SMALL_ROWS and wanted < box.rows - len(footer) else footer
 
 
-def _with_side_commands(view: ListView, box: LayoutBox) -> DrawnList:
+def _with_side_commands(view: ListView, box: LayoutBox) -> ListPage:
     left = box.cells - SIDE_COMMAND_WIDTH - 3
     listed = draw_list(view, box._replace(cells=left - 1))
     title: StyledLine = [(box.writer.fit_line(msg("choices.title"), SIDE_COMMAND_WIDTH), "head")]
@@ -211,11 +222,13 @@ def _with_side_commands(view: ListView, box: LayoutBox) -> DrawnList:
     )
     aside = [*([title, *choices, []] if choices else []), *hints][: box.rows]
     missing: list[StyledLine] = [[] for _ in range(box.rows - len(aside))]
-    rule = "|" if box.writer.is_ascii else "│"
-    return listed._replace(lines=side_by_side(listed.lines, [*aside, *missing], left, [(rule, "rule"), ("  ", "")]))
+    filler: list[StyledLine] = [[] for _ in range(box.rows - len(listed.lines))]
+    side = lines_after_rule([*aside, *missing], is_ascii=box.writer.is_ascii)
+    parts = BodyParts(LIST, [*listed.lines, *filler], side=side, main_cells=left)
+    return ListPage(parts, listed.first, listed.shown_rows)
 
 
-def range_message(view: ListView, listed: DrawnList) -> Msg | None:
+def range_message(view: ListView, listed: ListPage) -> Msg | None:
     """Return which rows are visible; None if all are, and there are no more."""
     if listed.shown_rows == 0 or (listed.shown_rows >= view.total and not view.may_have_more):
         return None

@@ -15,6 +15,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, Chart, DetailView, Frame, ListView,
 from aisle.tui.layout import step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.header_lines import header_lines
+from aisle.tui.layout.page_parts import STEP, BodyParts, ScreenParts, map_lines
 from aisle.tui.layout.prompt_lines import prompt_lines
 from aisle.tui.layout.status_line import status_line
 from aisle.tui.layout.step_view import LayoutBox
@@ -46,16 +47,6 @@ class FrameBars(NamedTuple):
     link: StyledLine
 
 
-class ScreenParts(NamedTuple):
-    """Lines of the screen's parts, from top to bottom. Together they fill the screen."""
-
-    header: list[StyledLine]
-    body: list[StyledLine]
-    verdict: list[StyledLine]
-    prompt: list[StyledLine]
-    status: list[StyledLine]
-
-
 def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> ScreenParts:
     """Return the frame as lines for a screen of any size from 1x1. `is_ascii`: for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
@@ -66,10 +57,32 @@ def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) 
     bars = _layout_bars(frame, box, columns)
     parts = _tiny_screen(frame, bars, rows) if rows < MIN_PART_ROWS else _full_screen(frame, bars, box)
     if margin:
-        verdict = parts.verdict
-        parts = ScreenParts(*([[(" ", ""), *line] if line else line for line in part] for part in parts))
-        parts = parts._replace(verdict=verdict)
-    return ScreenParts(*([clip_line(line, columns) for line in part] for part in parts))
+        parts = _with_margin(parts)
+    return _clipped(parts, columns)
+
+
+def _with_margin(parts: ScreenParts) -> ScreenParts:
+    """Return the parts with a blank before each line; a verdict takes the whole width."""
+
+    def margin(line: StyledLine) -> StyledLine:
+        return [(" ", ""), *line] if line else line
+
+    header, prompt, status = ([margin(line) for line in part] for part in (parts.header, parts.prompt, parts.status))
+    page = map_lines(parts.page, margin)
+    page = page._replace(main_cells=page.main_cells + 1 if page.side else 0)
+    return ScreenParts(header, page, parts.verdict, prompt, status)
+
+
+def _clipped(parts: ScreenParts, columns: int) -> ScreenParts:
+    """Return the parts without what is right of the screen."""
+
+    def clip(line: StyledLine) -> StyledLine:
+        return clip_line(line, columns)
+
+    around = ([clip(line) for line in part] for part in (parts.header, parts.verdict, parts.prompt, parts.status))
+    header, verdict, prompt, status = around
+    side = [clip_line(line, columns - parts.page.main_cells) for line in parts.page.side]
+    return ScreenParts(header, map_lines(parts.page, clip)._replace(side=side), verdict, prompt, status)
 
 
 def _show_missing_data(frame: Frame) -> Frame:
@@ -87,7 +100,7 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
     """Return the frame as lines of the whole screen."""
     columns, rows = max(1, columns), max(1, rows)
     parts = layout_parts(frame, columns, rows, is_ascii)
-    return StyledScreen(columns, rows, [line for part in parts for line in part])
+    return StyledScreen(columns, rows, parts.lines)
 
 
 def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii: bool = False) -> int:
@@ -139,14 +152,14 @@ def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
 
 def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> ScreenParts:
     """Return one to three lines: verdict or prompt, then both, then also the link line."""
-    verdict, prompt = bars.verdict[:1], bars.prompt[-1:]
+    verdict, prompt, none = bars.verdict[:1], bars.prompt[-1:], BodyParts(STEP, [])
     if rows == 1:
         return (
-            ScreenParts([], [], verdict, [], [])
+            ScreenParts([], none, verdict, [], [])
             if frame.verdict and not frame.typed
-            else ScreenParts([], [], [], prompt, [])
+            else ScreenParts([], none, [], prompt, [])
         )
-    return ScreenParts([], [], verdict, prompt, [bars.link] if rows == 3 else [])
+    return ScreenParts([], none, verdict, prompt, [bars.link] if rows == 3 else [])
 
 
 def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
@@ -155,12 +168,11 @@ def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> ScreenParts:
         return _goods_screen(frame.view, bars, box)
     blank: list[StyledLine] = [[]] * _blank_rows(box)
     space = _body_rows(bars, box)
-    body, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
-    filler: list[StyledLine] = [[] for _ in range(space - len(body))]
+    page, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
     header = [*header_lines(frame, right, box)][: _header_rows(box)]
     return ScreenParts(
         [*header, *blank],
-        [*body[:space], *filler, *blank],
+        _filled(page, space, blank),
         bars.verdict,
         [*bars.prompt, *(blank if box.rows >= MIN_BLANK_PROMPT_ROWS else [])],
         [bars.link],
@@ -174,10 +186,16 @@ def _goods_screen(view: Step, bars: FrameBars, box: LayoutBox) -> ScreenParts:
         role = verdict[0][0][1] if verdict[0] else ""
         verdict = [*verdict, [(" " * box.cells, role)] if role else []]
     space = max(0, box.rows - 1 - len(verdict) - len(bars.prompt) - 1)
-    body = step_view.goods_lines(view, box._replace(rows=space), box.rows)
-    filler: list[StyledLine] = [[] for _ in range(space - len(body))]
+    page = step_view.goods_page(view, box._replace(rows=space), box.rows)
     header = [step_view.goods_header(view, _progress_message(view), box)]
-    return ScreenParts(header, [*body, *filler], verdict, bars.prompt, [bars.link])
+    return ScreenParts(header, _filled(page, space, []), verdict, bars.prompt, [bars.link])
+
+
+def _filled(page: BodyParts, rows: int, blank: list[StyledLine]) -> BodyParts:
+    """Return the parts of a body with as many rows as there are, and blank ones below the commands."""
+    missing = rows - len(page.top) - len(page.body) - len(page.below) - len(page.commands)
+    filler: list[StyledLine] = [[] for _ in range(missing)]
+    return page._replace(commands=[*page.commands, *filler, *blank])
 
 
 def _header_rows(box: LayoutBox) -> int:
@@ -201,34 +219,32 @@ def _verdict_overlap(bars: FrameBars, box: LayoutBox) -> VerdictOverlap:
     return VerdictOverlap(len(bars.verdict) - 1, _max_verdict_rows(box.cells, box.rows) - 1)
 
 
-def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[list[StyledLine], Msg | None]:
+def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[BodyParts, Msg | None]:
     """Return the body, and the message for the right end of the title line."""
     if isinstance(view, Step):
-        return step_view.step_lines(view, box), _progress_message(view)
+        return step_view.step_page(view, box), _progress_message(view)
     if isinstance(view, ListView):
         return _layout_list(view, box)
     return _layout_record(view, box, overlap)
 
 
-def _layout_list(view: ListView, box: LayoutBox) -> tuple[list[StyledLine], Msg | None]:
-    from aisle.tui.layout.list_with_chips_and_pane import list_lines, range_message
+def _layout_list(view: ListView, box: LayoutBox) -> tuple[BodyParts, Msg | None]:
+    from aisle.tui.layout.list_with_chips_and_pane import list_page, range_message
 
-    listed = list_lines(view, box)
-    return listed.lines, range_message(view, listed)
+    page = list_page(view, box)
+    return page.parts, range_message(view, page)
 
 
-def _layout_record(
-    view: DetailView | Chart, box: LayoutBox, overlap: VerdictOverlap
-) -> tuple[list[StyledLine], Msg | None]:
+def _layout_record(view: DetailView | Chart, box: LayoutBox, overlap: VerdictOverlap) -> tuple[BodyParts, Msg | None]:
     from aisle.tui.layout import chart_view, dashboard, detail_view
 
     if isinstance(view, Chart):
-        return chart_view.chart_lines(view, box)
+        return chart_view.chart_page(view, box)
     if view.dashboard and dashboard.shows_dashboard(view, box):
-        return dashboard.dashboard_lines(view, view.dashboard, box), None
+        return dashboard.dashboard_page(view, view.dashboard, box), None
     if view.side and detail_view.shows_pane(view, box):
-        return detail_view.lines_with_pane(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
-    return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
+        return detail_view.page_with_side(view, view.side, box._replace(rows=box.rows + overlap.current), overlap)
+    return detail_view.detail_page(view, box._replace(rows=box.rows + overlap.current), overlap)
 
 
 def _progress_message(view: Step) -> Msg | None:

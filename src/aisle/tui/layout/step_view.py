@@ -8,6 +8,7 @@ from typing import NamedTuple
 from aisle.jobs.view import Line, Msg, Step, UpcomingStop, View, msg
 from aisle.text_cells import fit, shorten_distinctly, width, wrap
 from aisle.tui.layout.choices_and_key_hints import UNLIMITED_ROWS, choice_flow, choice_items, command_flow, hint_lines
+from aisle.tui.layout.page_parts import STEP, BodyParts
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, labelled_value_lines, left_and_right, side_by_side
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
 
@@ -142,7 +143,7 @@ class LayoutBox(NamedTuple):
     writer: MessageWriter
 
 
-def step_lines(step: Step, box: LayoutBox, max_hint_rows: int = 0) -> list[StyledLine]:
+def step_page(step: Step, box: LayoutBox, max_hint_rows: int = 0) -> BodyParts:
     """Return the step in at most `box.rows` lines; less important parts are left out."""
     hint_rows = max_hint_rows or (2 if box.rows >= 9 else 1)
     footer = hint_lines(step.key_hints, box.cells, box.writer, hint_rows)[:hint_rows] if box.rows >= 4 else []
@@ -159,7 +160,7 @@ def step_lines(step: Step, box: LayoutBox, max_hint_rows: int = 0) -> list[Style
         lines = _two_columns(step, box._replace(rows=space))
     else:
         lines = _one_column(step, box._replace(rows=space))
-    return [*lines, *([] for _ in range(box.rows - len(footer) - len(lines))), *footer]
+    return BodyParts(STEP, [*lines, *([] for _ in range(box.rows - len(footer) - len(lines)))], footer)
 
 
 def is_goods_step(view: View, box: LayoutBox) -> bool:
@@ -189,7 +190,7 @@ def _progress_beside(place: Msg, step: Step, progress: Msg, box: LayoutBox) -> s
     return next((text for text in texts if width(text) <= space), count if step.total else texts[-1])
 
 
-def goods_lines(step: Step, box: LayoutBox, screen_rows: int) -> list[StyledLine]:
+def goods_page(step: Step, box: LayoutBox, screen_rows: int) -> BodyParts:
     """Return the body of a step with goods in at most `box.rows` lines.
 
     Product and quantity have fixed rows for each number of screen rows; notes, choices and hints share the others. Only
@@ -202,7 +203,8 @@ def goods_lines(step: Step, box: LayoutBox, screen_rows: int) -> list[StyledLine
     blank: list[StyledLine] = [[] for _ in range(names - len(product))]
     quantity = [(_quantity_row(found["quantity"], box), "quantity-bar")]
     below = _below_quantity(step, box._replace(rows=max(0, box.rows - names - 1)))
-    return [*product, *blank, quantity, *below][: box.rows]
+    body = [*product, *blank, quantity, *below.body][: box.rows]
+    return below._replace(body=body, commands=below.commands[: box.rows - len(body)])
 
 
 def _quantity_row(line: Line, box: LayoutBox) -> str:
@@ -222,7 +224,7 @@ def _product_rows(box: LayoutBox, screen_rows: int) -> int:
     return min(rows, WIDE_PRODUCT_ROWS) if box.cells >= WIDE_PRODUCT_CELLS else rows
 
 
-def _below_quantity(step: Step, box: LayoutBox) -> list[StyledLine]:
+def _below_quantity(step: Step, box: LayoutBox) -> BodyParts:
     """Return notes, title, upcoming stops, choices and commands. With few rows, choices and commands share one."""
     notes = tuple(line for line in step.lines if line.role not in MAIN_ROLES)
     if any(line.role == "location" for line in step.lines):
@@ -231,11 +233,12 @@ def _below_quantity(step: Step, box: LayoutBox) -> list[StyledLine]:
     choices = choice_flow(step.choices, box.cells, box.writer, letters=step.choice_letters)
     hints = hint_lines(step.key_hints, box.cells, box.writer, 2)
     if box.rows >= MIN_STACKED_ROWS and len(choices) + len(hints) <= box.rows:
-        return step_lines(rest, box, max_hint_rows=2)
+        return step_page(rest, box, max_hint_rows=2)
     commands = _footer(step, box, box.rows if choices else 1)
     bare = rest._replace(choices=(), choice_letters="", key_hints=())
     lines = _one_column(bare, box._replace(rows=box.rows - len(commands)))
-    return [*lines, *([] for _ in range(box.rows - len(commands) - len(lines))), *commands]
+    filler: list[StyledLine] = [[] for _ in range(box.rows - len(commands) - len(lines))]
+    return BodyParts(STEP, [*lines, *filler], commands)
 
 
 def _footer(step: Step, box: LayoutBox, rows: int) -> list[StyledLine]:
@@ -421,13 +424,14 @@ def upcoming_stop_lines(
 ) -> list[StyledLine]:
     """Return upcoming stops as a table: location, product, and quantity at the right edge.
 
-    Cut product names still differ from each other.
+    The quantity is whole before anything else. Cut product names still differ from each other.
     """
     first = stops[:max_shown]
     places = [writer.clean_text(stop.location) for stop in first]
     quantities = [_quantity_text(stop, writer) for stop in first]
-    last = max((width(quantity) for quantity in quantities), default=0)
-    column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
+    last = min(cells, max((width(quantity) for quantity in quantities), default=0))
+    widest = max((width(place) for place in places), default=0)
+    column = max(0, min(widest, max(cells // 2, min(12, cells - last - 2)), cells - last - 2))
     space = cells - last - 2 - (column + 2 if column else 0)
     labels = [writer.clean_text(stop.label) for stop in stops]
     worth = space >= MIN_LEGIBLE_CELLS
@@ -435,11 +439,10 @@ def upcoming_stop_lines(
     labels = shorten_distinctly(labels, space, mark=writer.cut_mark) if worth else labels
     lines: list[StyledLine] = []
     for place, label, quantity in zip(places, labels[:max_shown], quantities, strict=True):
-        line: StyledLine = (
-            [(fit(place, column, mark=writer.cut_mark, pad=True) + "  ", "stop-location")] if column else []
-        )
-        name = fit(label, space, pad=True) if worth else " " * space
-        line.append((name + "  ", "stop-label"))
-        line.append((quantity.rjust(last), "stop-quantity"))
+        line: StyledLine = [(fit(place, column, mark=writer.cut_mark, pad=True), "stop-location")] if column else []
+        name = ("  " if column else "") + fit(label, space, pad=True) + "  " if worth else " " * (cells - column - last)
+        line.append((name, "stop-label"))
+        figure = fit(quantity, last, mark=writer.cut_mark)
+        line.append((" " * (last - width(figure)) + figure, "stop-quantity"))
         lines.append(line)
     return lines

@@ -90,6 +90,12 @@ def side_by_side(
     return lines
 
 
+def lines_after_rule(lines: Sequence[StyledLine], *, is_ascii: bool) -> list[StyledLine]:
+    """Return lines that stand beside others, each after a part of an upright rule."""
+    rule = "|" if is_ascii else "│"
+    return [[(rule, "rule"), ("  ", ""), *line] for line in lines]
+
+
 def plain_lines(screen: StyledScreen) -> list[str]:
     """Return the text of each line, without roles and trailing blanks."""
     return ["".join(text for text, _ in line).rstrip() for line in screen.lines]

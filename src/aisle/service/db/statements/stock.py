@@ -67,10 +67,10 @@ LAST_COUNTS_OF_PRODUCTS = """
     WHERE store_number = $1 AND product_number = ANY($2)"""
 
 ORIGINS_OF_LINE = """
-    SELECT n, location_code, pool, held_location, held_pool, quantity FROM line_origin
+    SELECT n, location_code, pool, held_location, held_pool, quantity, named_location FROM line_origin
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 ORDER BY n"""
 ORIGINS_OF_ORDER = """
-    SELECT line_number, n, location_code, pool, held_location, held_pool, quantity FROM line_origin
+    SELECT line_number, n, location_code, pool, held_location, held_pool, quantity, named_location FROM line_origin
     WHERE store_number = $1 AND order_number = $2 ORDER BY line_number, n"""
 ORIGINS_OF_ORDER_IN_HAND = """
     SELECT line_number, location_code, pool, quantity FROM line_origin
@@ -80,8 +80,8 @@ ORIGINS_IN_HAND = """
     WHERE store_number = $1 AND held_location = '' ORDER BY order_number, line_number, n"""
 ORIGIN_ADD = """
     INSERT INTO line_origin (store_number, order_number, line_number, n, location_code, pool, held_location, held_pool,
-        quantity)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"""
+        quantity, named_location)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 ORIGIN_SET = """
     UPDATE line_origin SET quantity = $5
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"""

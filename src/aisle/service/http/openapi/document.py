@@ -165,6 +165,13 @@ _FEATURES_HEADER: Schema = {
     "Aisle-Features": {"description": "The extensions that this service has.", "schema": {"type": "string"}}
 }
 _HEADERS_OF_WRITE: Schema = {
+    "Aisle-Changes": {
+        "description": (
+            "Up to 12 changed fields of records: the number of these, and of the first one store (* for the chain),"
+            " key, and the begin of the value before and after."
+        ),
+        "schema": {"type": "string", "examples": ['{"price": [2, "*", "0226", "1.5", "1.6"]}']},
+    },
     "Aisle-Records": {
         "description": "How many records were new, changed and the same before; of writes of records.",
         "schema": {"type": "string", "examples": ["new=1, changed=0, same=2"]},

@@ -50,12 +50,12 @@ from aisle.courier.topics import (
     STORE,
     SURROUNDING,
     Topic,
+    topics_of_operation,
 )
-from aisle.courier.topics_of_operation import topics_of_operation
 from aisle.courier.wake_event import Sleep, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.read_and_immediate_requests import FULL_SYNC, ORDER_LISTS
-from aisle.outbox.stored_reasons import StoredMessage
+from aisle.stored_messages import StoredMessage
 
 FULL_SYNC_INTERVAL_S = 86400.0
 """Seconds after which everything is read again, whatever the service has announced."""
@@ -72,8 +72,8 @@ _MIN_CHECK_INTERVAL_S = 1.0
 """Shortest interval in seconds between two checks of the service, however often sessions wake the courier."""
 _STOCK_OVERLAP = timedelta(minutes=2)
 """Time before the last read from which changed stock is requested, because clocks differ."""
-_SLOW_LOOKBACK_S = 26 * 3600.0
-"""Seconds back from which stock is requested in the slow reads.
+_UNANNOUNCED_LOOKBACK_S = 26 * 3600.0
+"""Seconds back from which stock is requested with what is not announced.
 
 The usual request finds nothing if the service's clock is behind, its time zone is wrong, or it compares days only.
 """
@@ -154,7 +154,7 @@ class ContinuousSync:
         A service with a change feed reports this change too. A read between the confirmation and the next read of
         changes would have to be repeated after it.
         """
-        self.read_queue.add_confirmed(op)
+        self.read_queue.read_backs.add(op)
         if (
             op.operation == "create-store-product-logs"
             and self.single_reads.now() - self._log_requested_at < WORKED_ON_S
@@ -170,10 +170,6 @@ class ContinuousSync:
         """Read changes at once: the service lacks something that it has confirmed."""
         self._timetable.schedule_earlier("changes")
         self.wake_event.set()
-
-    def forget(self, op: Operation) -> None:
-        """Remove an operation that is no longer confirmed."""
-        self.read_queue.forget(op)
 
     def _on_headers_changed(self, numbers: Iterable[str]) -> None:
         features = self.link.features
@@ -265,14 +261,14 @@ class ContinuousSync:
                 with unforeseen_is_invalid(name):
                     await self._run_task(name)
             except REQUEST_ERRORS as error:
-                await self._handle_error(error, STOCK_CHANGES if name in ("stock", "slow") else "")
+                await self._handle_error(error, STOCK_CHANGES if name in ("stock", "unannounced") else "")
         next_at = self._timetable.next_at() if in_turns else None
         await self._read_queued(inf if next_at is None else next_at)
         if has_requests:
             self.link.write_status(force=True)
 
     async def check_service(self) -> bool:
-        """Return True if the service accepts requests; record the result on the link."""
+        """Return whether the service accepts requests; record the result on the link."""
         self._checked_at = self.single_reads.now()
         try:
             await self.single_reads.service_check.run()
@@ -294,7 +290,7 @@ class ContinuousSync:
         return max(0.0, min(moments) - now) if moments else None
 
     async def is_link_failure(self, error: Exception, name: str = "") -> bool:
-        """Return True if the error affects all other reads. Otherwise only one read failed, and the service still
+        """Return whether the error affects all other reads. Otherwise only one read failed, and the service still
         responds.
 
         A rate limit applies to all, unless one list (`name`) returns it repeatedly while another one responds.
@@ -376,15 +372,15 @@ class ContinuousSync:
             await self._follow_changes()
         elif name == "people":
             await self._read_people()
-        elif name == "walked":
+        elif name == "worked_on":
             self.request_read(Topic(ORDER, key) for key in self._still_worked_on())
         elif name == "stock":
             await self._read_changed_stock()
         elif name == "headers":
             self.full_sync.request_stages([HEADERS])
-        elif name == "slow":
+        elif name == "unannounced":
             self.full_sync.request_stages([STORES, LINES, LOCATIONS, DELIVERIES, RECEIPTS, PRODUCTS])
-            await self._read_changed_stock(_SLOW_LOOKBACK_S)
+            await self._read_changed_stock(_UNANNOUNCED_LOOKBACK_S)
 
     # Our own service
 

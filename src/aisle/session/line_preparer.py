@@ -19,10 +19,10 @@ from aisle.scan.grammar_and_meaning_types import (
     Text,
     UnknownCode,
 )
-from aisle.scan.inputs import TYPING_PAUSE_S, Line
+from aisle.scan.inputs import MIN_SCAN, TYPING_PAUSE_S, Line
 from aisle.session.meaning_resolver import CODE_128, MeaningResolver, is_guess
-from aisle.session.scanned_or_typed import FAST_S, MIN_SCAN, first_match, is_code_shaped, is_fast
-from aisle.session.top_job_and_questions import Page
+from aisle.session.page import Page
+from aisle.session.scanned_or_typed import FAST_S, first_match, is_code_shaped, is_fast
 
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""

@@ -5,44 +5,41 @@ effect.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from aisle.jobs.find_and_report_refusals import refusal_verdict, with_reported
+from aisle.jobs.find_and_report_refusals import refusal_verdict
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.session.courier_connection import LASTING_STATES
-from aisle.session.job_context import SessionContext
-from aisle.session.profile_in_force import ProfileInForce
-from aisle.session.shown_verdict_and_bells import Verdicts
-from aisle.session.store_connection import StoreConnection
+from aisle.session.event_runner import SessionPart
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.log import UnusedCountsRow
 
 
-class LinkReports:
+@dataclass(eq=False)
+class LinkReports(SessionPart):
     """Reports of the link, a restore and undos, each once the screen is free for it."""
 
-    def __init__(
-        self, context: SessionContext, profile: ProfileInForce, store: StoreConnection, verdicts: Verdicts
-    ) -> None:
-        self._context = context
-        self._profile = profile
-        self._store = store
-        self._verdicts = verdicts
+    def __post_init__(self) -> None:
         self._unreported_link = ""
         """Message on the link that waits until the screen is free for it."""
         self._reported_since = ""
         """Time from which undos and counts without effect are reported."""
-        self._reported_undos: tuple[str, ...] = ()
-        self._reported_counts: tuple[str, ...] = ()
-        """Counts of which this session reported that they are not used."""
+        self._reported: set[str] = set()
+        """Ids of these."""
 
     def report(self) -> None:
         """Report what is new."""
         self._report_link(self._store.notifications.link_message())
         self._report_restore()
-        self._report_undos_after_counts()
-        self._report_unused_counts()
+        self._reported_since = self._reported_since or self._context.current().now
+        self._report_without_effect(
+            "undos_after_counts", "op_id", partial(refusal_verdict, id_="session.undo_after_count")
+        )
+        self._report_without_effect("unused_counts", "key", _unused_count)
 
     def _report_link(self, link_message: str) -> None:
         """Report trouble with the link, or its end, once the screen is free for it."""
@@ -86,32 +83,25 @@ class LinkReports:
             self._verdicts.notify(Verdict(INFO, text))
             self._store.notifications.acknowledge_restore()
 
-    def _report_undos_after_counts(self) -> None:
-        """Report an undo that changed nothing because somebody counted the goods before it arrived."""
-        user, self._reported_since = self._context.user.user, self._reported_since or self._context.current().now
-        if not user or not self._verdicts.is_free_for_report:
+    def _report_without_effect(self, query: str, key: str, verdict_of: Callable[[Any], Verdict]) -> None:
+        """Report the last row of a query that this session did not report yet; `key` is its field with the id.
+
+        It corrects an answer that said what changes, also one that is still shown.
+        """
+        user = self._context.user.user
+        if not user or not self._verdicts.is_free_for_correction:
             return
-        rows, _ = self._store.reader.query("undos_after_counts", {"user": user, "since": self._reported_since})
-        fresh = [row for row in rows if row["op_id"] not in self._reported_undos]
+        rows, _ = self._store.reader.query(query, {"user": user, "since": self._reported_since})
+        fresh = [row for row in rows if row[key] not in self._reported]
         if fresh:
-            self._reported_undos = with_reported(self._reported_undos, fresh)
-            self._verdicts.notify(refusal_verdict(fresh[-1], "session.undo_after_count"))
-
-    def _report_unused_counts(self) -> None:
-        """Report a count that the service does not use, because it had a later one of the same goods."""
-        user, since = self._context.user.user, self._reported_since
-        if not user or not self._verdicts.is_free_for_report:
-            return
-        rows, _ = self._store.reader.query("unused_counts", {"user": user, "since": since})
-        fresh = [row for row in rows if row["key"] not in self._reported_counts]
-        if fresh:
-            self._reported_counts = tuple(row["key"] for row in rows)
-            self._verdicts.notify(Verdict(WRONG, _unused_count_message(fresh[-1])))
+            self._reported |= {row[key] for row in fresh}
+            self._verdicts.notify(verdict_of(fresh[-1]))
 
 
-def _unused_count_message(row: UnusedCountsRow) -> Msg:
+def _unused_count(row: UnusedCountsRow) -> Verdict:
+    """Return the report of a count that the service does not use, because it had a later one of the same goods."""
     label, counted, later = row["label"], row["counted_quantity"], row["later_quantity"]
     if later is None:
-        return msg("session.count_not_used", label=label, counted=counted)
+        return Verdict(WRONG, msg("session.count_not_used", label=label, counted=counted))
     name = row["user_name"]
-    return msg("session.count_not_used_later", label=label, counted=counted, name=name, later=later)
+    return Verdict(WRONG, msg("session.count_not_used_later", label=label, counted=counted, name=name, later=later))

@@ -23,15 +23,15 @@ from aisle.courier.push.adapt_update_to_service import (
 )
 from aisle.courier.push.reconciler import Reconciler
 from aisle.courier.service_features import Features
-from aisle.courier.topics import ORDER
-from aisle.courier.topics_of_operation import topics_of_operation
+from aisle.courier.topics import ORDER, topics_of_operation
 from aisle.errors import ContractError
 from aisle.host.database import fetch
 from aisle.outbox.excess import EXCESS
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
 from aisle.outbox.operation_record import UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
-from aisle.outbox.stored_reasons import StoredMessage, setting_changed_reason, store_message
+from aisle.outbox.stored_reasons import setting_changed_reason
 from aisle.store_product_settings import BASE_VALUES, IS_NEAREST, parse_update_values, replaces_later_date
+from aisle.stored_messages import StoredMessage, store_message
 
 if TYPE_CHECKING:
     from aisle.outbox.operation_record import Evidence, ServiceState
@@ -134,8 +134,8 @@ class PrePushChecks:
         if features.idempotency:
             return None
         evidence = await self.reconciler.evidence_before(op, orders)
-        if "denied" in op.evidence:
-            evidence["denied"] = op.evidence["denied"]
+        if "reads_without_effect" in op.evidence:
+            evidence["reads_without_effect"] = op.evidence["reads_without_effect"]
         check_order_unchanged(op, evidence, cached_lines(self.cache, op) if op.operation == UPDATE_ORDER else ())
         return evidence
 

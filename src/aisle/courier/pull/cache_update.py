@@ -207,5 +207,5 @@ def _pending_key(topic: Topic) -> str:
 
 
 def has_lines(row: Row) -> bool:
-    """Return True if an order came with its lines, or has none."""
+    """Return whether an order came with its lines, or has none."""
     return isinstance(row.get("lines"), list) or not row.get("total_lines")

@@ -11,7 +11,7 @@ from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.grammar_and_meaning_types import Ambiguous, Meaning, Scan, Text, UnknownCode
 from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.session.rejected_scan import LastRejectedScan
+from aisle.session.refused_scan import LastRefusedScan
 from aisle.session.shown_verdict_and_bells import NOT_APPLIED, without_reports
 
 
@@ -54,9 +54,7 @@ class RefusedInputs(NamedTuple):
         if verdict is None or verdict == Verdict(WRONG, self.reason):  # one message is enough
             return Verdict(WRONG, msg("session.input_not_applied", count=self.lines, why=self.reason))
         if verdict.kind == ASK and not self.is_last:  # what is asked now comes first
-            return verdict._replace(
-                text=msg("session.not_applied", count=self.lines, why=self.reason, said=verdict.text)
-            )
+            return verdict.wrap("session.not_applied", count=self.lines, why=self.reason)
         text = msg("session.not_applied_first", count=self.lines, why=self.reason, said=verdict.text)
         if self.is_last and self.choices:
             text = msg("session.not_applied_first", count=self.lines, why=verdict.text, said=self.reason)
@@ -119,7 +117,7 @@ class InputBatch:
         self.refused = RefusedInputs()
         self.failure: Msg | None = None
         """Why a commit failed: the rest of the batch must not happen."""
-        self.rejected_scan = LastRejectedScan()
+        self.refused_scan = LastRefusedScan()
 
     def restart(self, page_before: tuple[Any, ...], question: PendingQuestion, at: float) -> None:
         """Begin the next batch, at this moment."""
@@ -136,5 +134,5 @@ class InputBatch:
         self, meaning: Meaning, verdict: Verdict | None, choices: int, stacked_jobs: Sequence[StackedJob]
     ) -> None:
         """Record the verdict on a line, with the number of choices and the page after it."""
-        self.rejected_scan.record(meaning, verdict, stacked_jobs, self.page_before)
+        self.refused_scan.record(meaning, verdict, stacked_jobs, self.page_before)
         self.refused = self.refused.add(meaning, verdict, choices)

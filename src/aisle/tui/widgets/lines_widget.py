@@ -1,4 +1,4 @@
-"""Screen of every page, and the widgets that draw its parts: header, body, verdict, prompt and status."""
+"""Widget that draws styled lines and repaints only those that change; every widget of a page is one."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.app import ComposeResult
-from textual.geometry import Offset, Region
-from textual.screen import Screen
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.style import Style as TextualStyle
 from textual.widget import Widget
 
-from aisle.jobs.view import Frame
-from aisle.text_cells import width
-from aisle.tui.layout.screen import ScreenParts, layout_parts
 from aisle.tui.layout.styled_lines import StyledLine, base_role, line_width
 from aisle.tui.mouse import ClickTarget, click_target
 from aisle.tui.themes import ROLE_STYLES
 
 
 class LinesWidget(Widget):
-    """Widget that draws lines of text with roles, and repaints only lines that change. It is as high as its lines."""
+    """Widget that draws lines of text with roles, and repaints only lines that change. It is as high as its lines.
 
-    def __init__(self, id_: str) -> None:
-        super().__init__(id=id_)
+    Its style sheet sets `ground` and `text`; the roles of its text have the styles of `themes.ROLE_STYLES`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
         self._lines: list[StyledLine] = []
         self._unpainted: set[int] = set()
         """Indices of the lines that changed since they were painted."""
         self._role_styles: dict[str, Style] = {}
         self._strips: dict[int, Strip] = {}
         """Drawn lines by their index."""
+        self.display = False
 
     @property
     def is_painted(self) -> bool:
@@ -54,15 +53,9 @@ class LinesWidget(Widget):
                 self._strips.pop(y, None)
             self.refresh(*(_changed_region(old[y], lines[y], y, columns) for y in changed))
 
-    def caret(self) -> Offset | None:
-        """Return the position of the caret on the screen, None if these lines have none."""
-        for y, line in enumerate(self._lines):
-            x = 0
-            for text, role in line:
-                if role == "caret":
-                    return self.region.offset + Offset(x, y)
-                x += width(text)
-        return None
+    def mark_unpainted(self) -> None:
+        """Note that the terminal does not show the lines, because another screen was on it."""
+        self._unpainted = set(range(len(self._lines)))
 
     def click_target(self, x: int, y: int) -> ClickTarget | None:
         """Return what a click on a cell stands for. The second line of a row of details belongs to its first."""
@@ -96,7 +89,7 @@ class LinesWidget(Widget):
 
     def _forget_strips(self) -> None:
         self._strips.clear()
-        self._unpainted = set(range(len(self._lines)))
+        self.mark_unpainted()
 
     def role_style(self, role: str) -> Style:
         """Return the style of a role; that of plain text for an empty one."""
@@ -133,36 +126,3 @@ def _drop_default_colours(style: Style) -> Style:
         dim=style.dim or None,
         reverse=style.reverse or None,
     )
-
-
-class FrameScreen(Screen[None], inherit_bindings=False):
-    """Screen that shows a frame as lines."""
-
-    def __init__(self, is_ascii: bool = False) -> None:
-        """`is_ascii`: for a terminal without UTF-8."""
-        super().__init__()
-        self._is_ascii = is_ascii
-        self._parts = [LinesWidget(part) for part in ScreenParts._fields]
-
-    def compose(self) -> ComposeResult:
-        """Yield the widgets from top to bottom."""
-        yield from self._parts
-
-    def show(self, frame: Frame, columns: int, rows: int) -> None:
-        """Draw a frame for a terminal of this size."""
-        for widget, lines in zip(self._parts, layout_parts(frame, columns, rows, self._is_ascii), strict=True):
-            widget.show(lines)
-
-    @property
-    def is_painted(self) -> bool:
-        """True if the terminal shows the whole frame."""
-        return all(widget.is_painted for widget in self._parts)
-
-    @property
-    def caret(self) -> Offset:
-        """Position of the caret: emulators with a window smaller than the screen follow the cursor."""
-        carets = (widget.caret() for widget in reversed(self._parts))
-        return next((caret for caret in carets if caret is not None), Offset(0, max(0, self.size.height - 2)))
-
-    def update_pointer_shape(self) -> None:
-        """Do nothing: no shape of the pointer has a meaning here."""

@@ -1,23 +1,24 @@
-"""Readers of whole lists: the stores of the chain, and the people, recounts and assignments of a store."""
+"""Readers of whole lists: the stores of the chain, and the lists of a store that only our own service has."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from aisle.cache.row_writing import WriteResult
 from aisle.cache.store_lists_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter
 from aisle.client import Client
 from aisle.client.client import pages_by_count
 from aisle.client.errors import InvalidResponse, message_of, status_error
+from aisle.client.paging import Row
 from aisle.contract.request_encoding import QueryValue, encode_segment
 from aisle.courier.pull.log_reader import OnWritten
 from aisle.courier.service_features import read_extension_list
 
 STORE_LIST, STORE_READ = "list-stores", "retrieve-store"
-_PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
+PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
 """Statuses that do not change when the request is repeated."""
 
 
@@ -53,7 +54,7 @@ class StoreReader:
     async def _read_details(self, number: str) -> None:
         began = self.now()
         response = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(number)}")
-        if response.status in _PERMANENT_STATUSES:
+        if response.status in PERMANENT_STATUSES:
             written = self.cache.write_store_details(number, None, began, message_of(response) or str(response.status))
         elif not response.is_success:
             raise status_error(STORE_READ, response)
@@ -66,79 +67,38 @@ class StoreReader:
         self.on_written("store", STORE_READ, written)
 
 
-RECOUNT_LIST = "list-recounts"
-
-
 @dataclass(eq=False)
-class RecountReader:
-    """Reader of one store's recounts. Reads run one after the other, so the last one begun decides."""
+class OwnListReader:
+    """Reader of a list of one store that only our own service has. Reads run in turn, so the last one begun decides."""
 
     client: Client
-    cache: CacheWriter
     store: str
     on_written: OnWritten
+    now: Callable[[], float]
+    topic: str
+    name: str
+    write: Callable[[list[Row], float], WriteResult]
+    """Replaces the rows in the cache; the second argument is the time at which the read began."""
+    is_supported: bool = True
+    """True if the service announces the list; it is not requested otherwise."""
 
     def __post_init__(self) -> None:
-        self._path = f"/aisle/v1/stores/{encode_segment(self.store)}/recounts"
+        self._path = f"/aisle/v1/stores/{encode_segment(self.store)}/{self.name}"
         self._lock = asyncio.Lock()
 
-    async def read(self) -> None:
-        """Read all open recounts, which replace those in the cache. Raise ClientError."""
-        async with self._lock:
-            rows = await read_extension_list(self.client, self._path, "recounts")
-            self.on_written("recount", RECOUNT_LIST, self.cache.write_recounts(rows))
-
-
-ASSIGNMENT_LIST = "list-assignments"
-
-
-@dataclass
-class AssignmentReader:
-    """Reader of one store's assignments. Reads run one after the other, so the last one begun decides."""
-
-    client: Client
-    cache: CacheWriter
-    store: str
-    on_written: OnWritten
-    clock: Callable[[], float]
-    is_supported: bool = False
-    """True if the service announces the list; it is not requested otherwise."""
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def cached_ids(self) -> set[str]:
-        """Return the ids of the assignments in the cache."""
-        return self.cache.assignment_ids()
-
-    async def read(self) -> set[str] | None:
-        """Read all open assignments, which replace those in the cache. Return their ids; None if unsupported.
-
-        Raise ClientError.
-        """
+    async def read(self, key: str = "") -> list[Row] | None:
+        """Read all rows, whatever the key. Return them; None if unsupported. Raise ClientError."""
         if not self.is_supported:
             return None
-        path = f"/aisle/v1/stores/{encode_segment(self.store)}/assignments"
         async with self._lock:
-            began = self.clock()
-            rows = {str(row.get("id")): row for row in await read_extension_list(self.client, path, "assignments")}
-            with self.cache.transaction():
-                self.on_written("assignment", ASSIGNMENT_LIST, self.cache.write_assignments(list(rows.values())))
-                self.cache.set_cursor(ASSIGNMENTS_TOPIC, began)
-            return set(rows)
+            began = self.now()
+            rows = await read_extension_list(self.client, self._path, self.name)
+            self.on_written(self.topic, f"list-{self.name}", self.write(rows, began))
+        return rows
 
 
-PERSON = "person"
-
-
-class PeopleReader(NamedTuple):
-    """Reader of one store's people. Only our own service has them."""
-
-    client: Client
-    cache: CacheWriter
-    store: str
-    on_written: OnWritten
-
-    async def read(self) -> None:
-        """Read the people of the store, which replace those in the cache. Raise ClientError."""
-        path = f"/aisle/v1/stores/{encode_segment(self.store)}/people"
-        people = await read_extension_list(self.client, path, "people")
-        self.on_written(PERSON, "list-people", self.cache.write_people(people))
+def replace_assignments(cache: CacheWriter, rows: Sequence[Row], began: float) -> WriteResult:
+    """Replace the assignments in the cache, with the time at which their read began."""
+    with cache.transaction():
+        cache.set_cursor(ASSIGNMENTS_TOPIC, began)
+        return cache.write_assignments({str(row.get("id")): row for row in rows}.values())

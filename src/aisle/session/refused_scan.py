@@ -17,13 +17,12 @@ from aisle.scan.grammar_and_meaning_types import (
     Scan,
     Text,
     UnknownCode,
+    scans_of,
 )
+from aisle.scan.inputs import MIN_SCAN
 from aisle.session.ask_if_number_is_quantity import QUESTIONS_AFTER_REFUSED_SCAN, AskedNumber
 from aisle.session.job_stack import StackedJob, page_identity, page_key
 from aisle.session.shown_verdict_and_bells import NOT_APPLIED
-
-MIN_CODE = 5
-"""Length of the shortest text that is taken for a scanned code."""
 
 
 def _quantity_label(stacked_jobs: Sequence[StackedJob]) -> str:
@@ -31,7 +30,7 @@ def _quantity_label(stacked_jobs: Sequence[StackedJob]) -> str:
     return stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)[1]
 
 
-class RejectedScan(NamedTuple):
+class RefusedScan(NamedTuple):
     """Page whose quantity or numbered question was open when a scan was refused."""
 
     page: tuple[Any, ...] = ()
@@ -41,26 +40,26 @@ class RejectedScan(NamedTuple):
     """Number that was asked about last since: only the same one confirms."""
 
 
-NO_REJECTED_SCAN = RejectedScan()
+NO_REFUSED_SCAN = RefusedScan()
 
 
-def _open_on(stacked_jobs: Sequence[StackedJob]) -> RejectedScan:
+def _open_on(stacked_jobs: Sequence[StackedJob]) -> RefusedScan:
     """Return what a number would be for on the page on the screen: a quantity, a choice or nothing."""
     top = stacked_jobs[-1]
     if product := top.job.quantity_product(top.state)[0]:
-        return RejectedScan(page_key(stacked_jobs), product)
+        return RefusedScan(page_key(stacked_jobs), product)
     accepts = top.job.accepts(top.state)
     is_numbered = top.job.name in COUNTS_SCANS and accepts.choices and not accepts.choice_letters
-    return RejectedScan(page_identity(stacked_jobs)) if is_numbered else NO_REJECTED_SCAN
+    return RefusedScan(page_identity(stacked_jobs)) if is_numbered else NO_REFUSED_SCAN
 
 
 def _keep(
-    before: RejectedScan,
+    before: RefusedScan,
     meaning: Meaning,
     verdict: Verdict | None,
     stacked_jobs: Sequence[StackedJob],
     page_before: tuple[Any, ...],
-) -> RejectedScan:
+) -> RefusedScan:
     """Return what is kept of a refused scan after an input and its verdict.
 
     A scan that opens choices is answered by their numbers: only those that were there before it are asked about.
@@ -69,19 +68,18 @@ def _keep(
         return _open_on(stacked_jobs)  # it was meant for the scan that nobody answered
     if isinstance(meaning, RefusedInput) and meaning.reason == "input.after_refused_scan":
         return _open_on(stacked_jobs)._replace(asked=meaning.text.strip(" "))  # that asks it back
-    if isinstance(meaning, Quantity) or (isinstance(meaning, RefusedInput) and len(meaning.text) < MIN_CODE):
+    if isinstance(meaning, Quantity) or (isinstance(meaning, RefusedInput) and len(meaning.text) < MIN_SCAN):
         return before
     if isinstance(meaning, Choice) and verdict is not None and verdict.text.id in QUESTIONS_AFTER_REFUSED_SCAN:
         return before
     if isinstance(meaning, Text) and not _is_code(meaning.text):
-        return NO_REJECTED_SCAN
+        return NO_REFUSED_SCAN
     if not _is_refused(meaning, verdict):
-        return NO_REJECTED_SCAN
+        return NO_REFUSED_SCAN
     opened = _open_on(stacked_jobs)
-    scans = (meaning,) if isinstance(meaning, Scan) else meaning.scans if isinstance(meaning, Ambiguous) else ()
-    products = [match.key for scan in scans for match in scan.matches if match.kind == PRODUCT]
+    products = [match.key for scan in scans_of(meaning) for match in scan.matches if match.kind == PRODUCT]
     is_opened_by_it = not opened.product and opened.page != page_before
-    return NO_REJECTED_SCAN if opened.product in products or is_opened_by_it else opened
+    return NO_REFUSED_SCAN if opened.product in products or is_opened_by_it else opened
 
 
 def _is_refused(meaning: Meaning, verdict: Verdict | None) -> bool:
@@ -93,14 +91,14 @@ def _is_refused(meaning: Meaning, verdict: Verdict | None) -> bool:
 
 def _is_code(text: str) -> bool:
     """Return whether a text looks like a scanned code."""
-    return len(text) >= MIN_CODE and " " not in text and any(map(str.isdigit, text))
+    return len(text) >= MIN_SCAN and " " not in text and any(map(str.isdigit, text))
 
 
-class LastRejectedScan:
+class LastRefusedScan:
     """Scan that was refused last, as long as a number after it may be meant for it."""
 
     def __init__(self) -> None:
-        self._scan = NO_REJECTED_SCAN
+        self._scan = NO_REFUSED_SCAN
         self._unknown_number = ""
         """Number that was said to be unknown after a refused scan."""
 
@@ -116,7 +114,7 @@ class LastRejectedScan:
 
     def _is_after(self, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a scan was refused while the same quantity or numbered question was open."""
-        return self._scan != NO_REJECTED_SCAN and self._scan._replace(asked="") == _open_on(stacked_jobs)
+        return self._scan != NO_REFUSED_SCAN and self._scan._replace(asked="") == _open_on(stacked_jobs)
 
     def is_first_unknown_number(self, text: str, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a number at the pace of a scanner follows a refused scan, and not itself."""
@@ -143,18 +141,18 @@ class LastRejectedScan:
         if not self._is_after(stacked_jobs):
             return False
         is_confirmed = text == self._scan.asked
-        self._scan = NO_REJECTED_SCAN if is_confirmed else self._scan._replace(asked=text)
+        self._scan = NO_REFUSED_SCAN if is_confirmed else self._scan._replace(asked=text)
         return not is_confirmed
 
     def take(self, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a scan was refused before this input on this page, and forget it."""
         is_after = self._is_after(stacked_jobs)
-        self._scan = NO_REJECTED_SCAN
+        self._scan = NO_REFUSED_SCAN
         return is_after
 
     def forget(self) -> None:
         """Ask about no number because of a refused scan: another scan came since."""
-        self._scan = NO_REJECTED_SCAN
+        self._scan = NO_REFUSED_SCAN
 
     def is_on(self, stacked_jobs: Sequence[StackedJob]) -> bool:
         """Return whether a number on this page would be asked about because of a refused scan."""

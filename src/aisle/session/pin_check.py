@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.host.notify_sockets import user_token_name
@@ -15,9 +16,9 @@ from aisle.scan.inputs import Line
 from aisle.session.answer_job_queries import raw_input
 from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
+from aisle.session.page import Page
 from aisle.session.shown_verdict_and_bells import Verdicts
 from aisle.session.store_connection import StoreConnection
-from aisle.session.top_job_and_questions import Page
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import UserTokenRow
@@ -123,7 +124,7 @@ class PinCheck:
         row = self.token_state()
         if row["denied"]:
             self._page.stack.restore(before)
-            return JobResult((), (), (), (), Verdict(WRONG, msg("clearance.role_denied")), ())
+            return JobResult(Verdict(WRONG, msg("clearance.role_denied")))
         is_needed = row["wanted"] or (has_requests and row["asked"])
         has_token = self.has_token
         if not is_needed or (has_token and self._pin.valid_until > self._context.at):
@@ -136,8 +137,7 @@ class PinCheck:
             return self._page.stack.open(start, self._context.current())
         if has_token or not (has_writes and result.verdict):
             return result
-        text = msg("pin.saved", said=result.verdict.text)
-        return result._replace(verdict=result.verdict._replace(text=text))
+        return replace(result, verdict=result.verdict.wrap("pin.saved"))
 
     def remind(self) -> None:
         """Remind the person every minute that operations wait for the PIN, unless a refusal or question stands."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs import COUNTS_SCANS
 from aisle.jobs.view import View
-from aisle.scan.grammar_and_meaning_types import COMMAND, PERSON, PRODUCT, Accepts, Ambiguous, Scan
+from aisle.scan.grammar_and_meaning_types import COMMAND, PERSON, PRODUCT, Accepts, Ambiguous, Scan, scans_of
 from aisle.session.ask_if_number_is_quantity import NO_NUMBER, AskedNumber
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
@@ -95,8 +95,7 @@ class Page:
         """
         if not self.question.is_asked or self.top.job.name not in COUNTS_SCANS:
             return False
-        scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,)
-        matches = [match for scan in scans if not scan.is_look_up for match in scan.matches]
+        matches = [match for scan in scans_of(meaning) if not scan.is_look_up for match in scan.matches]
         asked = {(match.kind, match.key) for match in self.question.matches}
         if not matches or not asked.isdisjoint((match.kind, match.key) for match in matches):
             return False

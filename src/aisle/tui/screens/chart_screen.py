@@ -1,0 +1,13 @@
+"""Screen of charts: sales, counts and picks by hour, and the map of a store."""
+
+from __future__ import annotations
+
+from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.widgets.page_widgets import ChartBody
+
+
+class ChartScreen(PageScreen):
+    """Chart with its commands."""
+
+    BODY = ChartBody
+    CSS_PATH = sheet("chart_screen")

@@ -1,0 +1,13 @@
+"""Screen of a step: picking, counting, moving, receiving, and every question and form."""
+
+from __future__ import annotations
+
+from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.widgets.page_widgets import StepBody
+
+
+class StepScreen(PageScreen):
+    """Location, product and quantity of a step, with its commands."""
+
+    BODY = StepBody
+    CSS_PATH = sheet("step_screen")
