@@ -186,6 +186,7 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
     label = str(entry.get("description") or name or product)
     return {
         **_negative_stock_row(kind, str(product), label, "", quantity),
+        "key": f"{kind}/{order}/{line}",
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
@@ -219,9 +220,7 @@ def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) ->
     last_event_by_order = last_events(cache, outbox, [str(number) for number, _, _ in found])
     stuck = []
     for number, claimed_on, first_read in found:
-        last = max(to_utc_text(str(claimed_on or "")), last_event_by_order.get(number, "")) or to_utc_text(
-            iso_time(first_read)
-        )
+        last = max(to_utc_text(str(claimed_on or "")), last_event_by_order.get(number, "")) or iso_time(first_read)
         if last < to_utc_text(since.isoformat()):
             stuck.append((last, str(number)))
     return [number for _, number in sorted(stuck)]
