@@ -38,7 +38,7 @@ def window_bounds(args: Args, size: int = 20) -> tuple[int, int]:
 
 
 SortKey = tuple[Any, ...]
-"""Sort key of the list; no two rows share one."""
+"""Sort key of the list; no two rows share one, as its last part identifies the row."""
 
 ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
 """Function (from the end, count, skip) that returns keys in reading direction."""
