@@ -126,6 +126,8 @@ def index_keys(code: str) -> tuple[str, ...]:
     With both, `000123` and `123` stay two objects for a scan of `000123`, because the first known key of a look-up
     counts.
     """
+    if code.isdecimal() and code.isascii() and code[0] != "0":
+        return (code,)  # as most codes are
     text = code.strip().casefold()
     return _deduplicate((text, canonical_key(code), canonical_key(normalise_code(code))))
 

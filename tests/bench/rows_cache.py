@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
-from aisle.cache.product_queries import MAX_HITS
 from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
+from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from tests.bench.bench import Bench
 from tests.bench.grown_cache import Lists, grow, reading
 from tests.bench.table import Pair, Row, measures, median, p99
@@ -37,7 +37,7 @@ LISTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 _BARE = f"""
 SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT {MAX_HITS})
+WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT {MAX_COUNTED})
 """
 
 
@@ -87,7 +87,7 @@ def bare(home: StoreFolder) -> Iterator[apsw.Connection]:
 
 _PIECE = f"""
 SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ?1 AND term < ?1 || char(0x10FFFF) LIMIT {MAX_HITS})
+WHERE id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ?1 AND term < ?1 || char(0x10FFFF) LIMIT {MAX_COUNTED})
 """
 
 
@@ -98,7 +98,7 @@ def _bare(connection: apsw.Connection, text: str) -> list[Any]:
         return connection.execute(_PIECE, (text,)).fetchall()
     anywhere, in_a_row = (" AND ".join(f'"{word}"' for word in text.split()), f'" {text}"')
     hits = connection.execute(_BARE, (anywhere,)).fetchall()
-    if len(hits) == MAX_HITS and " " in text:
+    if len(hits) == MAX_COUNTED and " " in text:
         hits += connection.execute(_BARE, (in_a_row,)).fetchall()
     return hits
 

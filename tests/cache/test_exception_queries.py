@@ -567,6 +567,6 @@ def test_count_in_the_log_is_not_superseded_by_its_own_operation(
 
 def test_differences_are_unknown_until_the_log_was_read(reads: CacheReader, cache: CacheWriter) -> None:
     args = {"now": "2026-03-05T10:00:00+00:00", "minutes": 60}
-    assert reads.query("exceptions", args)[0][0]["is_log_unread"]
+    assert "logs" in reads.query("exceptions", args)[0][0]["unread_lists"]
     cache.set_cursor("logs_span", {"since": "2026-03-01"})
-    assert not reads.query("exceptions", args)[0][0]["is_log_unread"]
+    assert "logs" not in reads.query("exceptions", args)[0][0]["unread_lists"]

@@ -59,7 +59,7 @@ def test_nothing_is_known_of_the_stores_around_before_they_were_asked(cache: Cac
     assert reads.query("surrounding", {"product_number": "P1"}) == ([], 0)
     cache.write_surrounding("P1", (), 0.0, "not told")
     (row,) = reads.query("surrounding", {"product_number": "P1"})[0]
-    assert row == {"product_number": "P1", "stores": [], "read_at": "1970-01-01T00:00:00Z", "refused": "not told"}
+    assert row == {"product_number": "P1", "stores": [], "read_at": "1970-01-01T00:00:00.000Z", "refused": "not told"}
 
 
 def test_surroundings_are_kept_for_the_products_asked_for_last(

@@ -11,6 +11,7 @@ from aisle.cli import main
 from aisle.cli import serve as door
 from aisle.service.app_options_and_limits import RateLimits, ServiceOptions
 from aisle.service.db.database_interface import Database
+from aisle.service.domain.timestamps import TimeZones
 from aisle.service.http import run_server
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.open_service_and_admin_token import Service
@@ -100,3 +101,19 @@ def test_the_budgets_reach_who_answers(tmp_path: Path, monkeypatch: pytest.Monke
             ServerOptions(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate_limits=RateLimits(7, token_bytes=1000))
         )
     assert told == [RateLimits(7, token_bytes=1000)]
+
+
+def test_settings_with_an_error_leave_the_last_valid_zones_in_force(
+    aisle_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zones: list[TimeZones] = []
+    monkeypatch.setattr(door, "run_server", lambda options, **_: zones.append(options.time_zones))
+    file = aisle_home / "settings.toml"
+    sections = '[store."0042"]\ntime_zone = "Asia/Tokyo"\n'
+    file.write_text(f"theme =\n{sections}", encoding="utf-8")
+    assert main(("serve",)) == 2
+    assert f"{file} cannot be read" in capsys.readouterr().err
+    for text in (sections, f"theme =\n{sections}"):
+        file.write_text(text, encoding="utf-8")
+        assert main(("serve",)) == 0
+        assert str(zones[-1].zone_of("0042")) == "Asia/Tokyo"

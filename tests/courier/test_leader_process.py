@@ -1,6 +1,7 @@
 """The leading courier: who leads, until when, and what it leaves behind."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -361,6 +362,23 @@ async def test_inside_a_session_it_ends_with_the_session(host: Host) -> None:
     await asyncio.gather(inside, return_exceptions=True)
     assert host.state() == "none"
     assert LeaderLock(host.home.lock).try_acquire(Leader(1, "1", 0.0)), "the lock is given back"
+
+
+def test_a_leader_that_cannot_be_written_gives_the_lock_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    lock, record = LeaderLock(host.home.lock), Leader(1, "1.0.0", 0.0, "/a/token")
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", refuse)
+        with pytest.raises(StorageError, match="No space left on device"):
+            lock.try_acquire(record)
+    assert lock.try_acquire(record)
+    lock.release()
+    shorter = Leader(1, "1", 0.0)
+    assert lock.try_acquire(shorter)
+    assert lock.read_leader() == shorter
+    lock.release()
 
 
 def _dump(connection: apsw.Connection) -> dict[str, list[Any]]:

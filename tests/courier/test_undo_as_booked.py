@@ -249,3 +249,31 @@ async def test_what_another_host_counted_since_stays(shop: Shop, stocked: str, t
             assert [shop.desk.state(each) for each in (count_id, undo_id)] == [CONFIRMED if is_sent else CLOSED, CLOSED]
             assert await _last_counted(shop, stocked) == counted_on
             assert await _stock(shop, stocked) == 10
+
+
+@pytest.mark.parametrize(("undone", "back"), [("loss", "3"), ("found", "-3"), ("count", "3")])
+@pytest.mark.parametrize("arrives", ["after the undo", "before the undo"])
+async def test_a_late_count_between_an_entry_and_its_undo_stands(
+    shop: Shop, stocked: str, tmp_path: Path, undone: str, back: str, arrives: str
+) -> None:
+    """This host counts without a link what another one books wrongly and undoes meanwhile."""
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            shop.line.lose_request = {"POST"}
+            if undone == "count":
+                write = _logs(other, stocked, is_count=True, counted_quantity=Decimal(7), expected_quantity=Decimal(10))
+            else:
+                write = _logs(other, stocked, quantity=-Decimal(back), reason_code=1)
+            other.desk.write(write)
+            await _done(other)
+            shop.desk.write(_logs(shop, stocked, is_count=True, counted_quantity=Decimal(10)))
+            undo = _undo(other, write, back)
+            if arrives == "after the undo":
+                other.desk.write(undo)
+                await _done(other)
+            shop.line.lose_request = set()
+            await _done(shop)
+            if arrives == "before the undo":
+                other.desk.write(undo)
+                await _done(other)
+            assert await _stock(shop, stocked) == 10

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aisle.errors import SettingsError
 from aisle.jobs import store_time
 from aisle.jobs.parse_product_rows import parse_product
 from aisle.jobs.store_time import due_message, due_on_day_message, seconds_since, store_day
@@ -167,6 +169,17 @@ def test_a_process_works_in_the_zone_that_is_set_and_goes_back(in_zone: InZone) 
         set_process_zone(zone)
         assert datetime.fromisoformat(now).astimezone().hour == hour
     set_process_zone("")
+
+
+@pytest.mark.parametrize("zone", ["Europe/London", "Pacific/Auckland", "Asia/Tokyo"])
+def test_a_zone_without_zone_data_is_refused_in_winter_and_in_summer(
+    in_zone: InZone, zone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_zone("UTC")
+    monkeypatch.setenv("TZDIR", str(tmp_path))
+    with pytest.raises(SettingsError, match="no data of time zones"):
+        set_process_zone(zone)
+    assert datetime(2026, 7, 1, tzinfo=UTC).astimezone().utcoffset() == timedelta(0)
 
 
 @pytest.mark.parametrize("zone", ZONES)

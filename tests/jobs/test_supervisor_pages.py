@@ -82,7 +82,7 @@ class World:
 
     def __init__(self, orders: list[dict[str, Any]] | None = None) -> None:
         self.orders = [order_row(n) for n in range(10)] if orders is None else orders
-        self.is_log_unread = False
+        self.unread_lists: tuple[str, ...] = ()
         self.answered = ""
         """When the service has said that it has no such order."""
 
@@ -121,7 +121,7 @@ class World:
                     }
                 ]
             case "exceptions":
-                figures = {"value": Decimal(9), "is_log_unread": self.is_log_unread}
+                figures = {"value": Decimal(9), "unread_lists": self.unread_lists}
                 rows = [{**dict.fromkeys(EXCEPTION_KINDS, 3), **figures}]
             case "features":
                 rows = [{"features": ["reviews", "recounts"]}]
@@ -483,7 +483,7 @@ def test_a_list_without_exceptions_asks_for_no_number(kind: str) -> None:
 
 def test_exceptions_of_a_log_that_was_never_read_are_unknown() -> None:
     world = World()
-    world.is_log_unread = True
+    world.unread_lists = ("logs",)
     hand = Hand("exceptions", world=world)
     unknown: dict[str, Msg] = {}
     known: dict[str, Msg] = {}
@@ -492,10 +492,10 @@ def test_exceptions_of_a_log_that_was_never_read_are_unknown() -> None:
             view = hand.job.view(hand.state._replace(first=first))
             assert isinstance(view, ListView)
             figures.update({row.key: row.cells[1] for row in view.rows})
-        world.is_log_unread = False
+        world.unread_lists = ()
         hand.does(Changed("log", ""))
     assert {key for key in known if known[key] != unknown[key]} == {"differences", "entries_to_review"}
-    state = ExceptionsState("differences", counts=(("differences", 0),), is_loaded=True, is_log_unread=True)
+    state = ExceptionsState("differences", counts=(("differences", 0),), is_loaded=True, unread_lists=("logs",))
     view = ExceptionsJob().view(state)
     assert isinstance(view, ListView)
     assert view.empty == msg("stores.loading")

@@ -166,7 +166,12 @@ def test_a_desk_shows_the_hours_the_people_and_the_latest_entries() -> None:
 
 @pytest.mark.parametrize(
     ("unread", "unknown_tiles"),
-    [(("logs",), {5, 9}), (("headers",), {0, 1, 2, 3, 4}), (("products", "deliveries"), {6, 7, 8, 10}), ((), set())],
+    [
+        (("logs",), {5, 9}),
+        (("headers",), {0, 1, 2, 3, 4}),
+        (("stock", "products", "deliveries"), {6, 7, 8, 10}),
+        ((), set()),
+    ],
 )
 def test_figures_of_a_list_that_was_never_read_are_unknown(
     monkeypatch: pytest.MonkeyPatch, unread: tuple[str, ...], unknown_tiles: set[int]

@@ -139,13 +139,14 @@ def _home_unreadable_list(text: str) -> Frame:
         unusable_rows=(UnusableRows("headers", 2, "order_number"),),
     )
     verdict = Verdict(INFO, msg("session.resumed"))
-    return _frame(HomeJob().view(HomeState()), verdict, link, user=text or "Anna")
+    frame = _frame(HomeJob().view(HomeState()), verdict, link, user=text or "Anna")
+    return frame._replace(lists=HomeJob.lists, main_list=HomeJob.lists[0])
 
 
 def _home_unread(text: str) -> Frame:
-    return _frame(
-        HomeJob().view(HomeState()), None, LinkState("offline", unread_lists=("headers", "logs")), user=text or "Anna"
-    )
+    link = LinkState("offline", unread_lists=("headers", "logs"))
+    frame = _frame(HomeJob().view(HomeState()), None, link, user=text or "Anna")
+    return frame._replace(lists=HomeJob.lists, main_list=HomeJob.lists[0])
 
 
 _COUNTS = {"orders": 42, "exceptions": 15, "deliveries": 5}

@@ -93,6 +93,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "test_lists::test_store_flush_keeps_stores_that_are_in_use",
         "test_rules::test_a_key_outlives_a_flush",
     ),
+    "Undo": ("test_undo_across_counts::test_the_order_of_arrival_changes_nothing",),
     "Undo of a count": (
         "test_counts::test_undoing_a_count_is_a_log_of_the_opposite_difference",
         "test_undone_counts::test_without_the_count_the_stock_is_what_it_was_with_all_movements",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aisle.cache import list_window
-from aisle.cache.list_window import WindowRows, read_sorted
+from aisle.cache.list_window import SortedList, WindowRows
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args
@@ -103,8 +103,27 @@ def test_empty_cells_come_last_and_numbers_in_texts_count(descending: bool, plac
         return WindowRows(ROWS[args["first"] : args["first"] + args["size"]], len(ROWS))
 
     args = {"order_by": "place", "descending": descending, "first": 0, "size": 9}
-    assert [row["place"] for row in read_sorted(read, args).rows] == places
-    assert [row["place"] for row in read_sorted(read, {**args, "first": 1, "size": 2}).rows] == places[1:3]
+    listed = SortedList()
+    assert [row["place"] for row in listed.window(read, args, 1).rows] == places
+    assert [row["place"] for row in listed.window(read, {**args, "first": 1, "size": 2}, 1).rows] == places[1:3]
+
+
+def test_a_sorted_list_is_read_again_only_when_something_changes() -> None:
+    asked: list[int] = []
+
+    def read(args: Args) -> WindowRows[dict[str, int]]:
+        asked.append(args["size"])
+        return WindowRows([{"n": n} for n in range(30)][: args["size"]], 30)
+
+    listed, args = SortedList(), {"order_by": "n", "descending": True, "size": 2}
+    for first, stamp, reads in ((0, 1, 2), (8, 1, 2), (8, 2, 4)):
+        assert [row["n"] for row in listed.window(read, {**args, "first": first}, stamp).rows] == [
+            29 - first,
+            28 - first,
+        ]
+        assert len(asked) == reads
+    listed.window(read, {**args, "first": 0}, 2).rows[0]["n"] = -1
+    assert listed.window(read, {**args, "first": 0}, 2).rows[0]["n"] == 29
 
 
 @pytest.mark.parametrize(("tab", "count"), [("deliveries", 5), ("log", 6), ("products", 5)])

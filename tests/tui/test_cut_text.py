@@ -28,6 +28,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.text_cells import width
 from aisle.tui.layout import detail_view, list_with_chips_and_pane, step_view
 from aisle.tui.layout.choices_and_key_hints import VerdictOverlap
 from aisle.tui.layout.screen import layout_screen
@@ -240,6 +241,25 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
         ["b", "Back"],
     ]
     assert shown[1].index("A-03-12") == shown[2].index("A-03-12")
+
+
+@pytest.mark.parametrize("title", ["Next", "Hierna"])
+@pytest.mark.parametrize("location", ["", "A-1", "A-01-02-03", "GANG-12-04-3"])
+@pytest.mark.parametrize(
+    ("quantity", "unit", "figure"),
+    [("12", "", "12"), ("1234", "", "1234"), ("12.345", "kg", "12.345 kg"), ("7", "箱", "7 箱")],
+)
+def test_the_quantity_of_the_next_stop_is_whole_beside_a_cut_location(
+    title: str, location: str, quantity: str, unit: str, figure: str
+) -> None:
+    stop = UpcomingStop(location, "Orange juice 1 l", Decimal(quantity), unit)
+    view = Step("pick.line", raw("4101"), raw("Scan"), upcoming=(stop,), upcoming_title=raw(title), key_hints=(BACK,))
+    for cells in range(len(title) + len(figure) + 3, 60):
+        (shown,) = (line for line in drawn(view, LayoutBox(cells, 6, MessageWriter())) if line.startswith(title))
+        assert width(shown) <= cells
+        assert shown.endswith(figure)
+        assert location in shown or "…" in shown or cells < width(f"{title}  A…  {figure}")
+    assert "…" in drawn(view, LayoutBox(len(title) + len(figure) + 1, 6, MessageWriter()))[0]
 
 
 @pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.no_location"), False)])

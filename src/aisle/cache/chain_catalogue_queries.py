@@ -10,11 +10,12 @@ from aisle.cache.list_window import QueryResult, WindowRows, read_along, read_wi
 from aisle.cache.parse_product_and_stock import FLAG_BITS
 from aisle.cache.parse_stored_row import parse_row
 from aisle.cache.product_names_and_prices import product_names
-from aisle.cache.product_queries import MAX_HITS, query_product, search_products, search_within
+from aisle.cache.product_queries import query_product, search_products, search_within
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, whole_topics
 from aisle.host.database import fetch
 from aisle.jobs.job import Args, Json
+from aisle.jobs.list_cursor_and_search import MAX_COUNTED
 from aisle.named_tuple_json import to_text
 from aisle.search_text import index_text, normalise_text
 
@@ -50,7 +51,7 @@ SORTS = ("product_number", "product_name")
     "catalogue", "search show category supplier among order_by descending first size", whole_topics("product"), SORTS
 )
 def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow]:
-    """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`,
+    """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_COUNTED`,
     unless they are sorted.
 
     `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
@@ -65,9 +66,9 @@ def list_catalogue(context: QueryContext, args: Args) -> WindowRows[CatalogueRow
         read = read_along(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{where}", order, *values)
         rows = read_window(read, int(total), first, size)
         return WindowRows([_catalogue_row(*row) for row in rows], int(total))
-    hits, count, partly = search_products(cache, {"search": args["search"], "size": MAX_HITS})
+    hits, count, partly = search_products(cache, {"search": args["search"], "size": MAX_COUNTED})
     numbers = [str(hit["product_number"]) for hit in hits]
-    if where and (partly or count >= MAX_HITS):  # the search stopped early: hits that pass the filter may lie beyond
+    if where and (partly or count >= MAX_COUNTED):  # the search stopped early: hits that pass the filter may lie beyond
         numbers, partly = search_within(cache, str(args["search"]), where, values)
     among = f"{where or ' WHERE 1'} AND p.product_number IN (SELECT value FROM json_each(?))"  # noqa: S608
     found = {

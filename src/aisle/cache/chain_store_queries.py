@@ -83,9 +83,6 @@ def count_waiting_in_other_stores(store_folder: StoreFolder, counts: WaitingCoun
 MAX_WORDS = 4
 """Greatest number of words of a search; further ones are ignored."""
 
-MAX_HITS = MAX_COUNTED
-"""Greatest number of hits of a search that are counted; with more hits people type another letter."""
-
 _NUMBERS_WHERE = "SELECT store_number FROM store WHERE {}"
 _NUMBERS_BY_FILTER = {
     "all": "SELECT store_number FROM store INDEXED BY store_words WHERE 1",
@@ -111,7 +108,7 @@ def list_stores(context: QueryContext, args: Args) -> WindowRows[StoresRow]:
 
     Near are those that the service counts as surrounding: the same area, and warehouses. Visited are those that
     terminals of this host were switched to or from; they are listed even if the list of stores lacks them. A search has
-    at most `MAX_HITS` hits.
+    at most `MAX_COUNTED` hits.
     """
     cache, store_folder = context.cache, context.store_folder
     words = [
@@ -131,8 +128,8 @@ def list_stores(context: QueryContext, args: Args) -> WindowRows[StoresRow]:
         total = int(fetch(cache, "SELECT count(*) FROM store")[0][0])
     else:
         numbers = _matching_numbers(cache, "anywhere" if show == "near" and not area else show, words, values)
-        more = bool(words) and len(numbers) > MAX_HITS
-        numbers = numbers[:MAX_HITS] if words else numbers
+        more = bool(words) and len(numbers) > MAX_COUNTED
+        numbers = numbers[:MAX_COUNTED] if words else numbers
         rows = fetch(cache, _STORES_BY_NUMBER, to_text(numbers[first : first + size]))
         total = len(numbers)
     found = [_store_row(str(number), parse_row(str(raw)), store_folder, area, visited) for number, raw in rows]
@@ -152,9 +149,9 @@ def list_stores(context: QueryContext, args: Args) -> WindowRows[StoresRow]:
 
 
 def _matching_numbers(cache: apsw.Connection, show: str, words: list[str], values: Mapping[str, Json]) -> list[str]:
-    """Return the numbers of the stores of a filter with these words; with words at most `MAX_HITS` + 1."""
+    """Return the numbers of the stores of a filter with these words; with words at most `MAX_COUNTED` + 1."""
     has_words = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
-    limit = MAX_HITS + 1 if words else -1
+    limit = MAX_COUNTED + 1 if words else -1
     sql = f"{_NUMBERS_BY_FILTER.get(show, _NUMBERS_BY_FILTER['all'])}{has_words} ORDER BY store_number LIMIT :most"
     all_values = {**values, "most": limit, **{f"w{at}": word for at, word in enumerate(words)}}
     return [str(number) for (number,) in cache.execute(sql, all_values).fetchall()]

@@ -7,12 +7,12 @@ worked on the order. If it names one, the host can tell if that work is still op
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import apsw
 
 from aisle.cache.list_window import QueryResult
+from aisle.cache.parse_stored_row import iso_time
 from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
@@ -90,10 +90,6 @@ def add_picker_names(cache: apsw.Connection, refused: Iterable[RefusedOperations
             row["left"]["picked_name"] = person_name(cache, str(row["left"]["picked_username"]))
 
 
-def _iso_time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
-
-
 def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: OrderHeader) -> None:
     if not row.get("claimed_by"):
         last = fetch_one(outbox, _LAST_WORKER, row["order_number"])
@@ -102,7 +98,7 @@ def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: OrderHeader
             last = assigned.text, "", assigned.at
         if last is None:
             return
-        row["claimed_by"], row["claimed_terminal"], row["claimed_on"] = last[0], last[1], _iso_time(last[2])
+        row["claimed_by"], row["claimed_terminal"], row["claimed_on"] = last[0], last[1], iso_time(last[2])
     user, terminal = str(row["claimed_by"]), str(row.get("claimed_terminal") or "")
     if not row.get("claimed_name"):
         row["claimed_name"] = person_name(cache, user)
@@ -112,8 +108,8 @@ def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: OrderHeader
         closed = (
             None if row["is_claim_active"] else fetch_one(outbox, _CLOSED_WORK, row["order_number"], user, terminal)
         )
-        if closed and closed[0] and not is_later(str(row.get("claimed_on") or ""), _iso_time(closed[0])):
-            row["claim_ended_at"] = _iso_time(closed[0])
+        if closed and closed[0] and not is_later(str(row.get("claimed_on") or ""), iso_time(closed[0])):
+            row["claim_ended_at"] = iso_time(closed[0])
 
 
 _BATCH_PICKERS = """
@@ -139,8 +135,8 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
         row["assigned_to"] = assigned.text if assigned else ""
         row["assigned_name"] = person_name(cache, assigned.text) if assigned else ""
         row["assigned_by"] = person_name(cache, assigned.user) if assigned else ""
-        row["assigned_on"] = _iso_time(assigned.at) if assigned else ""
-        row["released_on"] = _iso_time(released.at) if released else ""
+        row["assigned_on"] = iso_time(assigned.at) if assigned else ""
+        row["released_on"] = iso_time(released.at) if released else ""
         row["redirected"] = redirected.text if redirected else ""
 
 
@@ -213,7 +209,7 @@ def assigned_orders(context: QueryContext, args: Args) -> QueryResult[AssignedOr
         {str(row[0]) for row in fetch(cache, _OPEN_ORDERS, to_text([each.key for each in notes]))} if notes else set()
     )
     rows: list[AssignedOrdersRow] = [
-        {"order_number": each.key, "by": person_name(cache, each.user), "at": _iso_time(each.at)}
+        {"order_number": each.key, "by": person_name(cache, each.user), "at": iso_time(each.at)}
         for each in sorted(notes, key=lambda each: each.at)
         if each.key in open_
     ]

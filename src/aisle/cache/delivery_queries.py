@@ -95,7 +95,7 @@ class DeliveryList(NamedTuple):
     columns: tuple[str, ...]
     """Columns of the sort order; the last one identifies the delivery."""
     is_received: int | None = None
-    """True: only fully received ones; False (0): only the others; None: both."""
+    """1: only fully received ones; 0: only the others; None: both."""
     is_backward: bool = False
     """True if the list is read from the end of the index."""
     due_before: str = AFTER_ALL_DATES
@@ -159,29 +159,31 @@ def list_deliveries(context: QueryContext, args: Args) -> QueryResult[Deliveries
     if state == "late":
         listed = listed._replace(due_before=start_of_today(str(args["now"])).date().isoformat())
     words = search_words(str(args.get("search") or ""))
-    touched = _sums_differing_from_cache(context)
-    extra = sorted(_touched_keys(cache, listed, words, touched))
+    pending_sums = _sums_differing_from_cache(context)
+    pending_keys = sorted(_touched_keys(cache, listed, words, pending_sums))
     source = f"FROM delivery INDEXED BY {listed.index_name}"
-    where = " AND ".join([listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if touched else [])])
+    where = " AND ".join(
+        [listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if pending_sums else [])]
+    )
     where += " AND instr(text, ?)" * len(words)
-    values = [*([to_text(list(touched))] if touched else []), *words]
+    values = [*([to_text(list(pending_sums))] if pending_sums else []), *words]
     is_late = listed.due_before != AFTER_ALL_DATES
     if is_late:
         where, values = f"{where} AND due < ?", [*values, listed.due_before]
     read = read_along(cache, f"SELECT {', '.join(listed.columns)} {source} WHERE {where}", listed.columns, *values)
-    if words or touched or is_late:
-        settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *values)[0][0])
+    if words or pending_sums or is_late:
+        cached_count = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *values)[0][0])
     else:
-        settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
-    total = settled + len(extra)
+        cached_count = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
+    total = cached_count + len(pending_keys)
     first, size = window_bounds(args)
     if listed.is_backward:  # the same window, counted from the other end of the list
         size = min(size, max(0, total - first))
-        keys = read_merged_window(read, settled, extra, total - first - size, size)[::-1]
+        keys = read_merged_window(read, cached_count, pending_keys, total - first - size, size)[::-1]
     else:
-        keys = read_merged_window(read, settled, extra, first, size)
+        keys = read_merged_window(read, cached_count, pending_keys, first, size)
     shown = _headers_with_sums(context, [str(key[-1]) for key in keys])
-    return [_delivery_row(head, touched.get(head.number, of)) for head, of in shown], total
+    return [_delivery_row(head, pending_sums.get(head.number, sums)) for head, sums in shown], total
 
 
 def _sums_differing_from_cache(context: QueryContext) -> dict[str, DeliverySums]:

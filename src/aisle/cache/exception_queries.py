@@ -29,7 +29,7 @@ from aisle.cache.query_registry import declare_query
 from aisle.cache.recount_queries import open_recounts
 from aisle.cache.uncollected_order_queries import uncollected_orders
 from aisle.cache.unconfirmed_operation_queries import count_needing_person
-from aisle.cache.unread_lists import LOG_LIST, unread_lists
+from aisle.cache.unread_lists import unread_lists
 from aisle.decimal_of_row import to_decimal
 from aisle.host.database import fetch
 from aisle.jobs.job import Args
@@ -186,6 +186,7 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
     label = str(entry.get("description") or name or product)
     return {
         **_negative_stock_row(kind, str(product), label, "", quantity),
+        "key": f"{kind}/{order}/{line}",
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
@@ -219,9 +220,7 @@ def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Args) ->
     last_event_by_order = last_events(cache, outbox, [str(number) for number, _, _ in found])
     stuck = []
     for number, claimed_on, first_read in found:
-        last = max(to_utc_text(str(claimed_on or "")), last_event_by_order.get(number, "")) or to_utc_text(
-            iso_time(first_read)
-        )
+        last = max(to_utc_text(str(claimed_on or "")), last_event_by_order.get(number, "")) or iso_time(first_read)
         if last < to_utc_text(since.isoformat()):
             stuck.append((last, str(number)))
     return [number for _, number in sorted(stuck)]
@@ -254,6 +253,6 @@ def query_exceptions(context: QueryContext, args: Args) -> QueryResult[Exception
         "excess_receipts": len(find_excess_lines(context)),
         "entries_to_review": count_entries_to_review(cache, outbox),
         "uncollected": len(uncollected_orders(context, args)),
-        "is_log_unread": LOG_LIST in unread_lists(cache),
+        "unread_lists": unread_lists(cache),
     }
     return [row], 1

@@ -111,12 +111,10 @@ def add_stock_at_locations(context: QueryContext, orders: Iterable[OrderRow]) ->
         held_here = held.get(str(line["product_number"]), {})
         line["held_goods"] = [{"location_code": code, **row} for code, rows in held_here.items() for row in rows]
         if locations and held_here:
-            empty = [each for each in locations if str(each["location_code"]) in held_here]
             free = {each["location_code"]: each for each in free_locations(locations, held_here)}
-            none: dict[str, LocationStockRow] = {
-                each["location_code"]: {**each, "quantity": Decimal(0), "pools": {}} for each in empty
-            }
-            locations = list(({each["location_code"]: each for each in locations} | none | free).values())
+            locations = [
+                free.get(each["location_code"], {**each, "quantity": Decimal(0), "pools": {}}) for each in locations
+            ]
         line["stock"] = _with_line_locations(line, locations)
         line["stock_by_pool"] = {each["location_code"]: each["pools"] for each in locations or () if each["pools"]}
 

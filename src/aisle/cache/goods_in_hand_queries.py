@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from aisle.cache.list_window import QueryResult
 from aisle.cache.order_queries import load_order
 from aisle.cache.overlaid_order import overlaid_order
 from aisle.cache.parse_order import in_hand_and_held
-from aisle.cache.parse_stored_row import Row
+from aisle.cache.parse_stored_row import Row, iso_time
 from aisle.cache.pending_operations import orders_of_operation
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, whole_topics
@@ -129,7 +129,7 @@ def _continued_after_take_over(row: OrderRow, user: str, outbox: apsw.Connection
     note = find_note(outbox, NOT_PUT_DOWN, str(row["order_number"]))
     if note is None or note.text != user:
         return False
-    return is_later(datetime.fromtimestamp(note.at, UTC).isoformat(), str(row.get("claimed_on") or ""))
+    return is_later(iso_time(note.at), str(row.get("claimed_on") or ""))
 
 
 def _picked_by_user(outbox: apsw.Connection, order: str, user: str, since: float) -> dict[int, Decimal]:

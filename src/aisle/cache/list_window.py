@@ -38,7 +38,7 @@ def window_bounds(args: Args, size: int = 20) -> tuple[int, int]:
 
 
 SortKey = tuple[Any, ...]
-"""Sort key of the list; no two rows share one."""
+"""Sort key of the list; no two rows share one, as its last part identifies the row."""
 
 ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
 """Function (from the end, count, skip) that returns keys in reading direction."""
@@ -96,17 +96,27 @@ def read_merged_window(read: ReadKeys, total: int, extra: Sequence[SortKey], fir
 ValueKey = tuple[int, Any]
 
 
-def read_sorted(read: Callable[[Args], WindowRows[Json]], args: Args) -> WindowRows[Json]:
-    """Return a window on the whole list, sorted by the field `order_by` of its rows. Empty fields come last.
+class SortedList:
+    """Last list that was sorted in memory, kept for its next window until `stamp` changes."""
 
-    A list of more than `MAX_SORTED` rows keeps its own order.
-    """
-    unsorted = {**args, "order_by": "", "descending": False}
-    whole = read({**unsorted, "first": 0, "size": MAX_SORTED})
-    if whole.total > len(whole.rows):
-        return read(unsorted)
-    first, size = window_bounds(args)
-    return WindowRows(sort_rows(whole.rows, args)[first : first + size], whole.total, whole.is_partial)
+    def __init__(self) -> None:
+        self._source: tuple[Args, object] | None = None
+        self._whole: WindowRows[Json] = WindowRows([], 0)
+
+    def window(self, read: Callable[[Args], WindowRows[Json]], args: Args, stamp: object) -> WindowRows[Json]:
+        """Return a window on the whole list, sorted by the field `order_by` of its rows. Empty fields come last.
+
+        A list of more than `MAX_SORTED` rows keeps its own order.
+        """
+        unsorted = {**args, "order_by": "", "descending": False}
+        source = {**args, "first": 0, "size": MAX_SORTED}, stamp
+        if self._source != source:
+            if read({**unsorted, "first": 0, "size": 0}).total > MAX_SORTED:
+                return read(unsorted)
+            whole = read({**unsorted, "first": 0, "size": MAX_SORTED})
+            self._source, self._whole = source, whole._replace(rows=sort_rows(whole.rows, args))
+        first, size = window_bounds(args)
+        return self._whole._replace(rows=[{**row} for row in self._whole.rows[first : first + size]])
 
 
 def sort_rows(rows: Sequence[M], args: Args) -> list[M]:

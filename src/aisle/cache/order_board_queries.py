@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import apsw
 
 from aisle.cache.claim_and_priority_queries import add_batch_pickers, add_claims, add_priority
-from aisle.cache.list_window import QueryResult, window_bounds
+from aisle.cache.list_window import QueryResult, SortKey, window_bounds
 from aisle.cache.order_event_queries import last_events
 from aisle.cache.order_queries import add_pieces
 from aisle.cache.overlaid_order import (
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
         OrdersByNumberRow,
         SavedViewsRow,
     )
-
-SortKey = tuple[Any, ...]
-"""Sort key of an order; the last part is its number."""
 
 SORT_COLUMNS = {
     "pickup": ("pickup", "sort", "order_number"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import apsw
 
 from aisle.cache.list_window import QueryResult, window_bounds
 from aisle.cache.log_schema import WORK_SQL
-from aisle.cache.parse_stored_row import Row, parse_row
+from aisle.cache.parse_stored_row import Row, iso_time, parse_row
 from aisle.cache.people_and_rights_queries import names_by_user
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
@@ -54,9 +53,7 @@ def last_events(cache: apsw.Connection, outbox: apsw.Connection, numbers: Sequen
     last_event_by_order = {number: str(at) for number, at in fetch(cache, _LAST_LOG_ENTRY, number_list)}
     for number, at in fetch(outbox, _LAST_LOCAL_EVENT, number_list):
         if at:
-            last_event_by_order[number] = max(
-                last_event_by_order.get(number, ""), to_utc_text(datetime.fromtimestamp(at, UTC).isoformat())
-            )
+            last_event_by_order[number] = max(last_event_by_order.get(number, ""), iso_time(at))
     for number, occurred_at in fetch(outbox, _LAST_UPDATE, number_list):
         last_event_by_order[number] = max(last_event_by_order.get(number, ""), to_utc_text(str(occurred_at)))
     return {number: at for number, at in last_event_by_order.items() if at}

@@ -68,9 +68,6 @@ if TYPE_CHECKING:
         RefusalOfUserRow,
     )
 
-MAX_HITS = MAX_COUNTED
-"""Greatest number of hits of a search that are counted; with more hits people type another letter."""
-
 STARTED = ("open", "partial")
 """States of orders that are still to be picked."""
 
@@ -134,8 +131,8 @@ def _open_orders(context: QueryContext, change: ListChange, ahead: Sequence[str]
     if words:
         keys = _matching_keys(cache, change, words, list(rank_by_number))
         keys.sort(key=lambda key: rank_by_number.get(key[2], len(rank_by_number)))
-        partly = len(keys) > MAX_HITS
-        keys = keys[:MAX_HITS] if partly else keys
+        partly = len(keys) > MAX_COUNTED
+        keys = keys[:MAX_COUNTED] if partly else keys
         return WindowRows(_load_headers(context, keys[first : first + size]), len(keys), partly)
     ((listed,),) = fetch(cache, "SELECT ifnull(sum(n), 0) FROM status_tally WHERE status IN ('open', 'partial')")
     listed -= len(change.hidden)
@@ -259,7 +256,7 @@ WHERE id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT ?)
 
 
 def _orders_with_words(cache: apsw.Connection, change: ListChange, words: list[str]) -> list[tuple[Any, ...]]:
-    """Return the open orders with these words: all, or the first of the list if there are more than `MAX_HITS`."""
+    """Return the open orders with these words: all, or the first of the list if there are more than `MAX_COUNTED`."""
     has_words = " AND ".join("instr(text, ?)" for _ in words)
     parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
     listed = f"{_KEYS_SQL} WHERE state = 0"
@@ -271,7 +268,7 @@ def _orders_with_words(cache: apsw.Connection, change: ListChange, words: list[s
             return [row[:4] for row in found if row[4] == ORDER_OPEN]
     hidden = "order_number NOT IN (SELECT value FROM json_each(?))"
     return fetch(
-        cache, f"{listed} AND {has_words} AND {hidden} {order}", *words, to_text(list(change.hidden)), MAX_HITS + 1
+        cache, f"{listed} AND {has_words} AND {hidden} {order}", *words, to_text(list(change.hidden)), MAX_COUNTED + 1
     )
 
 

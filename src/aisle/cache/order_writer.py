@@ -14,7 +14,6 @@ from aisle.cache.product_code_writer import (
     ProductBarcode,
     delete_codes,
     delete_unnamed_codes,
-    index_keys_of,
     insert_codes,
 )
 from aisle.cache.row_writing import encode_keys, split_chunks, unseen_sql
@@ -199,9 +198,7 @@ class _OrderBatch:
 
     def _product_codes(self) -> list[tuple[str, str, str]]:
         """Return the product codes from the lines, so that an order can be picked before the catalogue is cached."""
-        return sorted(
-            (code, PRODUCT, number) for text, number in self._product_code_pairs for code in index_keys_of(text)
-        )
+        return sorted((code, PRODUCT, number) for text, number in self._product_code_pairs for code in index_keys(text))
 
     def write(self) -> None:
         """Write everything collected."""

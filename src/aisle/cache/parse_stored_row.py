@@ -42,5 +42,5 @@ def round_sum(value: float) -> Decimal:
 
 
 def iso_time(at: float) -> str:
-    """Return seconds since 1970 as ISO 8601 UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    """Return seconds since 1970 as ISO 8601 UTC, in the form of `to_utc_text`."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

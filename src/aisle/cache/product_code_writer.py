@@ -51,11 +51,6 @@ class CodeChanges:
         self._db.executemany(sql, sorted(self._added))
 
 
-def index_keys_of(code: str) -> tuple[str, ...]:
-    """Return the index keys of a code (see `index_keys`), with a shortcut for most codes."""
-    return (code,) if code.isdecimal() and code.isascii() and code[0] != "0" else index_keys(code)
-
-
 _FURTHER_CODE_FIELDS = frozenset({"barcodes_array", "units", "purchase_unit_barcode"})
 """Fields of a product that may hold further codes."""
 
@@ -72,7 +67,7 @@ def parse_codes(raw: RawRow, product_number: str, barcode: str) -> dict[str, str
 
 
 def _add_code(codes: dict[str, str], code: str, factor: str) -> None:
-    for form in index_keys_of(code) if factor else ():
+    for form in index_keys(code) if factor else ():
         if form.isprintable():
             codes.setdefault(form, factor)
 
@@ -105,7 +100,7 @@ def all_codes(codes: Mapping[str, str], *further: str) -> dict[str, str]:
     """Return the codes of a product: those of the catalogue, then its number and the codes of the stock list."""
     merged = dict(codes)
     for code in further:
-        for form in index_keys_of(code) if code and code not in merged else ():
+        for form in index_keys(code) if code and code not in merged else ():
             merged.setdefault(form, "1")
     return merged
 

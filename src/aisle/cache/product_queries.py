@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     )
     from aisle.jobs.row_types.raw_service_rows import ServiceProduct
 
-MAX_HITS = MAX_COUNTED
-"""Greatest number of hits that are counted and ranked; with more hits people type another letter."""
-
 
 MAX_CODE_HITS = 20
 """Greatest number of codes with the typed beginning whose products are always ranked."""
@@ -78,7 +75,7 @@ MAX_TRIGRAMS = 64
 
 
 IndexHits = tuple[list[HitRow], bool]
-"""Hits of an index query, at most `MAX_HITS`, and True if they are complete when there are fewer."""
+"""Hits of an index query, at most `MAX_COUNTED`, and True if they are complete when there are fewer."""
 
 
 _HIT_COLUMNS = "p.id, p.text, p.product_number, p.name, p.brand, p.barcode, p.unit, p.allow_decimal"
@@ -133,8 +130,8 @@ def query_products(context: QueryContext, args: Args) -> WindowRows[SearchRow]:
 def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]:
     """Return the products whose name, brand, number or barcode contain all these words; best first.
 
-    If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
-    single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
+    If more than `MAX_COUNTED` products begin with the text, they are listed in its order; then only the window is read.
+    A single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
     words or the letter. `is_partial` is True if that may have left hits out.
     """
     search = str(args.get("search") or "")
@@ -145,13 +142,15 @@ def search_products(cache: apsw.Connection, args: Args) -> WindowRows[SearchRow]
     text = variants[0]
     code_hits = _hits_by_code(cache, search)
     prefix_ids = _ids_with_prefix(cache, text)
-    if len(prefix_ids) == MAX_HITS and len(text) < INDEXED_PREFIX:
+    if len(prefix_ids) == MAX_COUNTED and len(text) < INDEXED_PREFIX:
         exact = [row[0] for row in code_hits if _is_exact(row, text)]
-        ids = list(dict.fromkeys([*exact, *prefix_ids]))[:MAX_HITS]
+        ids = list(dict.fromkeys([*exact, *prefix_ids]))[:MAX_COUNTED]
         total, partly, shown = len(ids), True, fetch(cache, _HITS_BY_ID, to_text(ids[first : first + size]))
     else:
         hits, partly = _collect_hits(cache, variants, [*code_hits, *fetch(cache, _HITS_BY_ID, to_text(prefix_ids))])
-        ranked = sorted(hits.values(), key=lambda row: min(_rank_hit(row, variant) for variant in variants))[:MAX_HITS]
+        ranked = sorted(hits.values(), key=lambda row: min(_rank_hit(row, variant) for variant in variants))[
+            :MAX_COUNTED
+        ]
         total, shown = len(ranked), ranked[first : first + size]
     stock = dict(fetch(cache, _STOCK_QUANTITIES, to_text([row[0] for row in shown])))
     return WindowRows([_hit_row(stock.get(row[0]), *row[2:]) for row in shown], total, partly)
@@ -162,7 +161,7 @@ def search_within(
 ) -> tuple[list[str], bool]:
     """Return the numbers of the products `p` that meet the SQL condition and contain these words, best first.
 
-    At most `MAX_HITS` are returned, with True if there are more. All candidates are scanned, so they should be few.
+    At most `MAX_COUNTED` are returned, with True if there are more. All candidates are scanned, so they should be few.
     """
     variants = search_variants(search)
     words_of_variants = [variant.split() for variant in variants]
@@ -170,7 +169,7 @@ def search_within(
     all_words = [word for words in words_of_variants for word in words]
     found = fetch(cache, f"SELECT {_HIT_COLUMNS} FROM product p{condition} AND ({conditions})", *values, *all_words)  # noqa: S608
     ranked = sorted(found, key=lambda row: min(_rank_hit(row, variant) for variant in variants))
-    return [str(row[2]) for row in ranked[:MAX_HITS]], len(ranked) > MAX_HITS
+    return [str(row[2]) for row in ranked[:MAX_COUNTED]], len(ranked) > MAX_COUNTED
 
 
 def _collect_hits(
@@ -190,9 +189,9 @@ def _collect_hits(
         is_all = False
         for rows, is_whole in _hits_by_words(cache, variant):
             hits |= {row[0]: row for row in rows if fits(row)}
-            if len(hits) >= MAX_HITS:
+            if len(hits) >= MAX_COUNTED:
                 return hits, True
-            is_all = is_whole and len(rows) < MAX_HITS
+            is_all = is_whole and len(rows) < MAX_COUNTED
             if is_all:
                 break
         partly |= not is_all
@@ -202,7 +201,7 @@ def _collect_hits(
 def _ids_with_prefix(cache: apsw.Connection, text: str) -> list[int]:
     """Return the ids of products whose text begins so, in the order of their text; read from the index alone."""
     beginning = f" {text}"[:INDEXED_PREFIX]
-    return [id_ for (id_,) in fetch(cache, _IDS_BY_PREFIX, beginning, beginning + chr(0x10FFFF), MAX_HITS)]
+    return [id_ for (id_,) in fetch(cache, _IDS_BY_PREFIX, beginning, beginning + chr(0x10FFFF), MAX_COUNTED)]
 
 
 def _hits_by_code(cache: apsw.Connection, text: str) -> list[HitRow]:
@@ -212,7 +211,7 @@ def _hits_by_code(cache: apsw.Connection, text: str) -> list[HitRow]:
 
 
 def _hits_by_words(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
-    """Yield products with these words, `MAX_HITS` at a time: first those with words beginning so, then all others.
+    """Yield products with these words, `MAX_COUNTED` at a time: first those with words beginning so, then all others.
 
     The index has trigrams; shorter words are found by all trigrams that begin with them.
     """
@@ -224,8 +223,8 @@ def _hits_by_words(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
         yield from _hits_by_letters(cache, text)
     else:
         if not text.isdecimal():  # for digits the index would scan all hits of each part
-            yield fetch(cache, _HITS_BY_TEXT, f'" {text}"', MAX_HITS), False
-        yield fetch(cache, _HITS_BY_TEXT, f'"{text}"', MAX_HITS), True
+            yield fetch(cache, _HITS_BY_TEXT, f'" {text}"', MAX_COUNTED), False
+        yield fetch(cache, _HITS_BY_TEXT, f'"{text}"', MAX_COUNTED), True
 
 
 def _hits_by_several_words(cache: apsw.Connection, words: list[str]) -> Iterator[IndexHits]:
@@ -246,11 +245,11 @@ def _hits_by_several_words(cache: apsw.Connection, words: list[str]) -> Iterator
     # A pair is queried with every Latin continuation. Check first for others, which are mostly absent.
     is_whole = not any(_continues_non_latin(cache, pair) for pair in pairs[:MAX_SHORT_WORDS])
     if letter_terms:
-        yield fetch(cache, _HITS_BY_TEXT, " AND ".join((*strong_terms, *letter_terms)), MAX_HITS), False
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join((*strong_terms, *letter_terms)), MAX_COUNTED), False
     if strong_terms:
-        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(strong_terms), MAX_HITS), is_whole
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(strong_terms), MAX_COUNTED), is_whole
     if not is_whole and long:
-        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(map(_word_query, long)), MAX_HITS), True
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(map(_word_query, long)), MAX_COUNTED), True
     for letter in [*(word for word, pieces in non_latin.items() if not pieces), *letters][:MAX_LETTERS]:
         yield from _hits_by_letters(cache, letter)
 
@@ -278,7 +277,7 @@ def _continues_non_latin(cache: apsw.Connection, pair: str) -> bool:
 def _hits_by_letters(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
     """Yield products with one or two letters, at the beginning of a word, then anywhere."""
     for piece in (f" {text}", text):
-        yield fetch(cache, _HITS_BY_TRIGRAM, piece, piece + chr(0x10FFFF), MAX_HITS), piece == text
+        yield fetch(cache, _HITS_BY_TRIGRAM, piece, piece + chr(0x10FFFF), MAX_COUNTED), piece == text
 
 
 def _word_query(word: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from aisle.cache.code_queries import find_candidates
-from aisle.cache.list_window import QueryResult, WindowRows
+from aisle.cache.list_window import QueryResult, SortedList, WindowRows
 from aisle.cache.product_names_and_prices import prices_of
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import find_query
@@ -122,9 +122,8 @@ class CacheReader:
 
         if not args.get("order_by") or args["order_by"] in query.sorts:
             return read(args)
-        from aisle.cache.list_window import read_sorted  # rarely needed
-
-        return read_sorted(read, args)
+        stamp = name, self.cache_version(), self.context.overlay.revision()
+        return self.context.keep(SortedList).window(read, args, stamp)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

@@ -75,9 +75,12 @@ def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None
 
 def _receipt_state(lines: Sequence[DeliveryLine], receipt: object) -> tuple[bool, float]:
     """Return if lines are received in full, and the greatest percentage that one of them lacks."""
-    parts = [(line.quantity, of or ZERO) for line, of in zip(lines, received_quantities(lines, receipt), strict=True)]
-    is_received = all(is_line_received(part, of) for of, part in parts) and any(part > 0 for _, part in parts)
-    return is_received, max(_percentage_lacked(of, part) for of, part in parts)
+    quantities = [received or ZERO for received in received_quantities(lines, receipt)]
+    parts = [(line.quantity, received) for line, received in zip(lines, quantities, strict=True)]
+    is_received = all(is_line_received(received, announced) for announced, received in parts) and any(
+        received > 0 for received in quantities
+    )
+    return is_received, max(_percentage_lacked(announced, received) for announced, received in parts)
 
 
 def _percentage_lacked(announced: Amount | Decimal | None, received: Decimal) -> float:

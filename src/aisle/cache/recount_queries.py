@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import apsw
@@ -11,7 +11,7 @@ import apsw
 from aisle.cache.list_window import QueryResult, page
 from aisle.cache.log_entry_rows import local_rows, log_row
 from aisle.cache.log_undo_queries import is_undone, undone_entries
-from aisle.cache.parse_stored_row import parse_row
+from aisle.cache.parse_stored_row import iso_time, parse_row
 from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.product_names_and_prices import product_names
 from aisle.cache.query_context import QueryContext
@@ -96,7 +96,7 @@ def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[
 def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[RecountsRow]:
     for note in notes_of_topic(outbox, "recount").values():
         product, _, location = note.key.partition("/")
-        at = datetime.fromtimestamp(note.at, UTC).isoformat()
+        at = iso_time(note.at)
         yield _recount_row(cache, LOCAL_ONLY, note.key, product, location, at, note.user)
 
 

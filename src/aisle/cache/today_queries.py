@@ -14,7 +14,7 @@ import apsw
 
 from aisle.cache.list_window import QueryResult
 from aisle.cache.order_board_queries import OrderBoard
-from aisle.cache.parse_stored_row import Row
+from aisle.cache.parse_stored_row import Row, iso_time
 from aisle.cache.people_and_rights_queries import names_by_user, person_name
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query
@@ -79,10 +79,6 @@ def _hour_key(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H")
 
 
-def _utc_text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 @declare_query("today", "now")
 def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
     """Return one row on orders, work, link, courier and cache at `now`."""
@@ -118,7 +114,7 @@ def figures_of_day(context: QueryContext, args: Args) -> QueryResult[TodayRow]:
 def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
     """Return the entries of the day by kind. Their quantities have different units and are not summed."""
     found = {str(kind): int(count) for kind, count in fetch(cache, _WORK_SUMS, _hour_key(began))}
-    found["short"] = int(fetch(cache, _SHORT_LINES, _utc_text(began))[0][0])
+    found["short"] = int(fetch(cache, _SHORT_LINES, iso_time(began.timestamp()))[0][0])
     return {f"work_{kind}": found.get(kind, 0) for kind in WORK_KINDS}
 
 
@@ -158,8 +154,8 @@ def work_by_hour(context: QueryContext, args: Args) -> QueryResult[TodayHoursRow
                 )
     names = names_by_user(cache)
     rows: list[TodayHoursRow] = [
-        {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
-        for (user, local_users), by_hour in found.items()
+        {"user": user, "name": str(names.get(user) or user), "is_here": is_local, "hours": by_hour}
+        for (user, is_local), by_hour in found.items()
     ]
     total = {row["user"]: sum(sum(kinds.values()) for kinds in row["hours"].values()) for row in rows}
     rows.sort(key=lambda row: (-total[row["user"]], row["name"]))
@@ -183,7 +179,7 @@ def work_by_location(context: QueryContext, args: Args) -> QueryResult[TodayLoca
     cache = context.cache
     began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
     if kind == "short":
-        counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, _utc_text(began)))
+        counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, iso_time(began.timestamp())))
     else:
         counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
     walk = [code for code, *_ in context.walk_order().steps]

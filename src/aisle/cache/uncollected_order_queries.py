@@ -44,7 +44,7 @@ def uncollected_orders(context: QueryContext, args: Args) -> list[tuple[str, str
     events = last_events(context.cache, context.outbox, [str(number) for number, *_ in found])
     waiting = []
     for number, pickup, first_read in found:
-        event = events.get(number, "") or to_utc_text(iso_time(first_read))
+        event = events.get(number, "") or iso_time(first_read)
         since = max(event, to_utc_text(pickup) if pickup != "~" else "")
         if number not in here and since < to_utc_text(limit.isoformat()):
             waiting.append((since, str(number)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aisle.jobs.row_types.people_stores_and_features import UnreadListsRow
 
 
-LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "products")
+LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "recounts", "products", "stock")
 """Lists of the first sync that pages show, in the order of the sync."""
 
 LOG_LIST = "logs"
@@ -30,7 +30,9 @@ _TABLE_BY_LIST = {
     "lines": "line",
     "locations": "location",
     "deliveries": "delivery",
+    "recounts": "recount",
     "products": "product",
+    "stock": "stock",
 }
 
 _SYNC_STATE = """
@@ -52,13 +54,12 @@ _MISSING_AND_SKIPPED = (
 
 def missing_lists(cache: apsw.Connection) -> tuple[tuple[MissingList, ...], tuple[UnusableRows, ...]]:
     """Return the lists that could not be read last time, and the rows that could not be used."""
-    rows = fetch(cache, _MISSING_AND_SKIPPED)
-    missing, reasons, left_out = (json.loads(each or "[]") for each in (rows[0] if rows else ("", "", "")))
+    found = fetch(cache, _MISSING_AND_SKIPPED)
+    missing, reasons, left_out = (json.loads(each or "[]") for each in (found[0] if found else ("", "", "")))
     reason_by_list = {str(name): str(reason) for name, reason in reasons}
     lists = tuple(MissingList(str(name), reason_by_list.get(str(name), "")) for name in missing)
     return lists, tuple(
-        UnusableRows(str(name), int(rows), str(reason_by_list), reason_by_list == DUPLICATE_KEY)
-        for name, rows, reason_by_list in left_out
+        UnusableRows(str(name), int(count), str(reason), reason == DUPLICATE_KEY) for name, count, reason in left_out
     )
 
 

@@ -24,9 +24,10 @@ from aisle.service.http.access_and_service_logs import format_line, log_as_json
 from aisle.service.http.run_server import ServerOptions
 from aisle.service.http.run_server import run_server as run_server
 from aisle.settings.load_settings import load_settings
+from aisle.settings.parse_settings_file import save_last_valid
 from aisle.settings.process_time_zone import parse_zone
 from aisle.settings.setting_definitions import EMBEDDED
-from aisle.settings.settings_files_and_folders import trusted_data_folder
+from aisle.settings.settings_files_and_folders import LoadedSettings, trusted_data_folder
 
 log = logging.getLogger("aisle.service")
 
@@ -125,7 +126,7 @@ def _serve(options: ServeOptions) -> int:
     """Serve until stopped; only the embedded store's file gets a demo store by default."""
     if options.listen.certificate:  # A reload that comes before the server can take it must not end the service.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    store_folder, listen = _embedded_folder(), options.listen
+    store_folder, listen, loaded = _embedded_folder(), options.listen, _load_settings()
     is_embedded = options.database is None
     database = options.database or f"sqlite:///{store_folder.service_db}"
     server_options = ServerOptions(
@@ -137,9 +138,9 @@ def _serve(options: ServeOptions) -> int:
         rate_limits=RateLimits(options.rate, token_bytes=options.rate_bytes),
         access_file=Path(options.access_log) if options.access_log else None,
         json_logs=options.json_logs,
-        time_zones=_store_zones(options.time_zone),
+        time_zones=TimeZones(parse_zone(options.time_zone)) if options.time_zone else service_zones(loaded),
         lenient=options.lenient,
-        keys_days=keys_kept(load_settings({}, strict=False).settings.keep_answers_days),
+        keys_days=keys_kept(loaded.settings.keep_answers_days),
         proxies=listen.proxies,
         drain_seconds=options.drain_seconds,
         per_address=listen.connections_per_address,
@@ -155,11 +156,15 @@ def _serve(options: ServeOptions) -> int:
     return 0
 
 
-def _store_zones(name: str | None) -> TimeZones:
-    """Return the time zones of the stores: that of the command line for all, else those of the settings."""
-    if name:
-        return TimeZones(parse_zone(name))
-    return service_zones(load_settings({}, strict=False))
+def _load_settings() -> LoadedSettings:
+    """Return the settings and store them as the last valid ones; log errors of files whose last valid version is in
+    force. Raise SettingsError if a file with errors has none: times would be read in wrong zones.
+    """
+    loaded = load_settings({})
+    save_last_valid(loaded)
+    for problem in loaded.problems:
+        log.warning("%s Until then what it said before is in force.", clean(problem))
+    return loaded
 
 
 def _print_url(database: Path | str, url: str) -> None:

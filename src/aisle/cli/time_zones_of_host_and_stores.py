@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from aisle.errors import SettingsError
 from aisle.service.domain.timestamps import TimeZones
 from aisle.settings.load_settings import load_settings
-from aisle.settings.parse_settings_file import read_settings_file
 from aisle.settings.process_time_zone import LOCALTIME, host_variable, parse_zone, set_process_zone
 from aisle.settings.settings_files_and_folders import LoadedSettings, file_stamps
 
@@ -31,13 +30,12 @@ class StoreZones(NamedTuple):
 def zones_in_settings(loaded: LoadedSettings) -> StoreZones:
     """Return the zones in the settings. Raise SettingsError."""
     own = loaded.settings.time_zone
-    if not any(path.exists() for path in loaded.files):
+    if not loaded.stores:
         return StoreZones(own, own, {})
 
-    stores = sorted({store for path in loaded.files for store in read_settings_file(path).stores})
     zones = {
         store: load_settings({**loaded.command_line_values, "store": store}, strict=False).settings.time_zone
-        for store in stores
+        for store in loaded.stores
     }
     return StoreZones(
         own, load_settings({**loaded.command_line_values, "store": NO_STORE}, strict=False).settings.time_zone, zones

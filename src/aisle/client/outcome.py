@@ -8,7 +8,8 @@ from aisle.client.errors import InvalidResponse, NotSent, StatusError, Unsuccess
 from aisle.client.response_and_json_limits import Response
 from aisle.errors import ContractError
 
-_NOT_IMPLEMENTED = (501, 505)
+NOT_IMPLEMENTED = (501, 505)
+"""Statuses 5xx by which a service refuses a request."""
 
 
 class Outcome(Enum):
@@ -26,17 +27,14 @@ class Outcome(Enum):
     """The request was carried out."""
 
 
-def outcome_of(result: BaseException | Response | int, *, retry_after: bool = False) -> Outcome:
-    """Return the outcome of a request that ended in this error, response or status.
+def outcome_of(result: BaseException | Response) -> Outcome:
+    """Return the outcome of a request that ended in this error or response.
 
-    `retry_after` is True if a bare status came with that header; Response and StatusError carry it themselves. What
-    this table does not know is `UNKNOWN`: assuming that nothing happened would double stock. A refusal is final, so it
-    must come from the service itself; one that is no JSON object is a gateway's, and is retried later.
+    What this table does not know is `UNKNOWN`: assuming that nothing happened would double stock. A refusal is final,
+    so it must come from the service itself; one that is no JSON object is a gateway's, and is retried later.
     """
     if isinstance(result, Response):
         return _outcome_of_response(result)
-    if isinstance(result, int):
-        return _outcome_of_status(result, retry_after)
     if isinstance(result, StatusError):
         outcome = _outcome_of_status(result.status, result.retry_after is not None)
         return _distrust_intermediary(outcome, Response(result.status, {}, result.content))
@@ -73,7 +71,7 @@ def _outcome_of_status(status: int, retry_after: bool) -> Outcome:
         return Outcome.RETRY_LATER  # another request with the same key is still running
     if status == 408:
         return Outcome.UNKNOWN
-    return Outcome.REFUSED if 400 <= status < 500 or status in _NOT_IMPLEMENTED else Outcome.UNKNOWN
+    return Outcome.REFUSED if 400 <= status < 500 or status in NOT_IMPLEMENTED else Outcome.UNKNOWN
 
 
 def _outcome_of_error(error: BaseException) -> Outcome:

@@ -64,7 +64,7 @@ class LeaderLock:
     def try_acquire(self, leader: Leader) -> bool:
         """Take the lock if it is free, and write the leader into the file.
 
-        Raise StorageError if the file cannot be created.
+        Raise StorageError if the file cannot be created or written.
         """
         if not self._try_lock():
             return False
@@ -134,8 +134,14 @@ class LeaderLock:
         return True
 
     def _write_leader(self, leader: Leader) -> None:
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, json.dumps(leader._asdict()).encode(), 0)
+        """Write the leader over the last one, which a full disk allows; on an error give the lock back."""
+        record = json.dumps(leader._asdict()).encode()
+        try:
+            os.pwrite(self._fd, record, 0)
+            os.ftruncate(self._fd, len(record))
+        except OSError as error:
+            self.release()
+            raise StorageError(f"{self._path} cannot be written: {error.strerror}. Free some space.") from error
 
     def read_leader(self) -> Leader | None:
         """Return the leader written last, running or not; None if there is none."""

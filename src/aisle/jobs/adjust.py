@@ -88,6 +88,8 @@ class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
     name = "adjust"
+    lists = ("stock", "stock_changes", "products")
+    own_steps = ("adjust.reason",)
     version = 5
     state_type = AdjustState
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")

@@ -213,6 +213,7 @@ class BatchJob(Job[BatchState]):
     """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
     name = "batch"
+    lists = ("headers", "lines")
     version = 2
     state_type = BatchState
     steps: tuple[str, ...] = ("batch",)

@@ -415,6 +415,10 @@ class Job(ABC, Generic[S]):
     """Names of all its steps, as `step_name` and the views give them. Each is in the screen registry."""
     state_type: type[S]
     """Type of its state. With its defaults it is the state before `Opened`."""
+    lists: tuple[str, ...]
+    """Lists of the service that its pages show, by their names in `LIST_NAMES`, the most important first."""
+    own_steps: tuple[str, ...] = ()
+    """Steps that list data of the job or of this host."""
     version: int = 1
     journalled: bool = True
     """False for pages without a state worth resuming (home, sign-in)."""
@@ -448,6 +452,10 @@ class Job(ABC, Generic[S]):
     def step_name(self, state: S) -> str:
         """Return the name of the current step, as its view has it. By default it is that of the job."""
         return self.name
+
+    def main_list(self, state: S) -> str:
+        """Return the list of the service that the page lists; empty for own data."""
+        return self.lists[0] if self.lists and self.step_name(state) not in self.own_steps else ""
 
     @abstractmethod
     def view(self, state: S) -> View:

@@ -28,6 +28,11 @@ def list_name(name: str) -> Msg:
     return msg(LIST_NAMES[name]) if name in LIST_NAMES else msg("raw", text=name)
 
 
+def awaited_list(name: str) -> Msg:
+    """Return the message that a list has not been read yet."""
+    return msg("list.loading", what=list_name(name))
+
+
 def unreadable_list(missing: MissingList) -> Msg:
     """Return the message that a list cannot be read, with the reason if known."""
     if not missing.why:

@@ -280,7 +280,7 @@ def _lines(state: LocationsState, location: LocationRow | None) -> tuple[Line, .
     if count:
         count_text = msg("locations.products", count=count)
     else:
-        count_text = msg("locations.locations_unknown" if location["unnamed"] else "list.empty")
+        count_text = msg("locations.locations_unknown" if location["unnamed"] else "locations.empty")
     about = [raw(", ".join(location["tags"]))] if location["tags"] else []
     if location["default_stock_pool"]:
         about.append(msg("locations.default_pool", pool=pool_name(state.pools, location["default_stock_pool"])))
@@ -335,6 +335,7 @@ class LocationsJob(PageJob[LocationsState]):
     """Job that leads from location to location on the screen."""
 
     name = "locations"
+    lists = ("locations", "stock", "stock_changes")
     state_type = LocationsState
     steps: tuple[str, ...] = ("locations.list", "locations.location")
     preferred_kinds = (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)

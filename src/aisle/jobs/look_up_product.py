@@ -472,6 +472,7 @@ class LookUpJob(PageJob[LookUpState]):
     """Job that shows all data of a product, found by a scan or by words."""
 
     name = "look_up"
+    lists = ("products", "stock", "stock_changes")
     state_type = LookUpState
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)

@@ -304,6 +304,7 @@ class MyEntriesJob(PageJob[MyEntriesState]):
     """Job for today's log."""
 
     name = "my_entries"
+    lists = ("logs",)
     state_type = MyEntriesState
     steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
     preferred_kinds = (PRODUCT,)

@@ -483,6 +483,10 @@ class Frame(NamedTuple):
     """Address of the page in a browser."""
     dropped_length: int = 0
     """Number of characters of the open line that were typed for another page."""
+    lists: tuple[str, ...] = ()
+    """Lists of the service that the job shows, the most important first."""
+    main_list: str = ""
+    """List of the service that the page lists; empty for other data."""
 
 
 TRUE_COLOUR = 1 << 24

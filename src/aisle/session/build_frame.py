@@ -61,6 +61,8 @@ class FrameBuilder(SessionPart):
             tabs=self._tabs.shown(),
             one_key_letters=self._tabs.one_key_letters(),
             address=str(self._addresses.current),
+            lists=self._page.top.job.lists,
+            main_list=self._page.main_list,
         )
         return self.last
 

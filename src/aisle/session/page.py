@@ -43,6 +43,11 @@ class Page:
         return self.top.topics
 
     @property
+    def main_list(self) -> str:
+        """Return the list of the service that the page lists; empty for other data."""
+        return self.top.job.main_list(self.top.state)
+
+    @property
     def key(self) -> tuple[int, str, str]:
         """Return a key of the job on the screen that differs from those of all jobs before and after it."""
         return page_key(self.stack.jobs)

@@ -32,9 +32,6 @@ _ONE_KEY_JOBS: Final = frozenset(
 _COUNT_INTERVAL_S: Final = 2.0
 """Least time between two counts in seconds, on pages of no tab. A page of a tab counts as often as its own list."""
 
-_LISTS_OF_EXCEPTIONS: Final = frozenset(("headers", "products", "deliveries", "logs"))
-"""Lists that exceptions come from. They are not counted until all of these are read; Today's tiles wait alike."""
-
 
 @dataclass(eq=False)
 class Tabs(SessionPart):
@@ -63,8 +60,7 @@ class Tabs(SessionPart):
 
     def _shown_count(self, name: str) -> int | None:
         """Return the count of a tab; None for zero, and while it is unknown."""
-        is_unknown = name == "exceptions" and not _LISTS_OF_EXCEPTIONS.isdisjoint(self._unread_lists)
-        return None if is_unknown else self._counts.get(name) or None
+        return self._counts.get(name) or None
 
     def one_key_letters(self) -> str:
         """Return the letters that act without Enter, none while the page or a question takes words.
@@ -115,7 +111,7 @@ class Tabs(SessionPart):
         if unread == self._unread_lists and (not self._is_stale or is_recent):
             return
         try:
-            self._counts = self._read_counts()
+            self._counts = self._read_counts(unread)
         except StorageError:
             return
         self._unread_lists = unread
@@ -126,8 +122,12 @@ class Tabs(SessionPart):
         """True if the tabs were counted just now."""
         return 0 <= self._context.at - self._counted_at < _COUNT_INTERVAL_S
 
-    def _read_counts(self) -> dict[str, int]:
-        from aisle.jobs.supervisor.exception_decisions import EXCEPTION_KINDS  # no handheld counts a supervisor's pages
+    def _read_counts(self, unread: tuple[str, ...]) -> dict[str, int]:
+        """Count what the tabs open. Exceptions are not counted until all lists that they come from are read."""
+        from aisle.jobs.supervisor.exception_decisions import (  # no handheld counts a supervisor's pages
+            EXCEPTION_KINDS,
+            LIST_OF_KIND,
+        )
         from aisle.jobs.supervisor.order_filter import OrderFilter, query_arguments
 
         all_orders = query_arguments(OrderFilter())
@@ -136,6 +136,7 @@ class Tabs(SessionPart):
         limits = {"minutes": policy.stuck_minutes, "pickup_days": policy.pickup_days}
         (exceptions, *_), _ = query("exceptions", {"now": now, **limits})
         _, deliveries = query("deliveries", {"state": "open", "search": "", "first": 0, "size": 1})
-        found = sum(exceptions[kind] for kind in EXCEPTION_KINDS)
-        counts = {"exceptions": found, "deliveries": deliveries}
+        counts = {"deliveries": deliveries}
+        if set(unread).isdisjoint(LIST_OF_KIND.values()):
+            counts["exceptions"] = sum(exceptions[kind] for kind in EXCEPTION_KINDS)
         return counts if orders["count"] is None else {**counts, "orders": orders["count"]}

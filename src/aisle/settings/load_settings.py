@@ -49,11 +49,13 @@ def load_settings(
     variables = _settings_from_environ(environ)
     levels: dict[str, Mapping[str, object]] = {}
     problems: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
     if any(found != MISSING_FILE for found in stamps):
         from aisle.settings.parse_settings_file import read_valid_files, setting_levels
 
         valid_files, problems = read_valid_files(files, find_data_folder(environ), strict=strict)
         levels = setting_levels(valid_files, {**variables, **given}, environ)
+        stores = tuple(sorted({store for file in valid_files for store in file.stores}))
     levels |= {_variable_name(key): {key: value} for key, value in variables.items()} | from_command_line
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
@@ -61,7 +63,7 @@ def load_settings(
         values.update(level)
         sources.update(dict.fromkeys(level, source))
     return LoadedSettings(
-        settings_from_values(values), find_data_folder(environ), sources, files, stamps, given, problems
+        settings_from_values(values), find_data_folder(environ), sources, files, stamps, given, problems, stores
     )
 
 

@@ -46,10 +46,16 @@ def set_process_zone(name: str) -> None:
         _host_variable.append(os.environ.get(_VARIABLE))
     before = os.environ.get(_VARIABLE)
     _set_variable(name or _host_variable[0])
-    now = datetime.now(tz=zone)
-    if zone is not None and now.utcoffset() != datetime.fromtimestamp(now.timestamp()).astimezone().utcoffset():
+    if zone is not None and not _is_process_zone(zone):
         _set_variable(before)
         raise SettingsError(f"time_zone is {name!r}, and this host has no data of time zones; install tzdata.")
+
+
+def _is_process_zone(zone: ZoneInfo) -> bool:
+    """Return True if the C library has the offsets of this zone, in winter and in summer."""
+    year = datetime.now(tz=zone).year
+    moments = [datetime(year, month, 1, tzinfo=zone) for month in (1, 7)]
+    return all(moment.utcoffset() == moment.astimezone().utcoffset() for moment in moments)
 
 
 def host_variable() -> str | None:

@@ -42,6 +42,8 @@ class LoadedSettings(NamedTuple):
     """Values from the command line."""
     problems: tuple[str, ...] = ()
     """Errors in the files; for those files the last valid version is in force."""
+    stores: tuple[str, ...] = ()
+    """Stores with sections of their own in the files in force."""
 
 
 def find_data_folder(environ: Mapping[str, str]) -> Path:

@@ -91,16 +91,12 @@ class _Uses:
 
         The object itself, `owner`, may use it.
         """
-        for key in _index_keys(code):
+        for key in index_keys(code):
             for use in self._by_key.get(key, ()):
                 if use.owner != owner and use not in self._warned and may_identify(key, number, use.code):
                     self._warned.add(use)
                     value = f"{use.code} of {use.owner} is also {meaning}"
                     self._table.notes.add_warning(f"{use.column}{self._what}", value, use.line)
-
-
-def _index_keys(code: str) -> tuple[str, ...]:
-    return (code,) if code.isascii() and code.isdecimal() and code[0] != "0" else index_keys(code)
 
 
 class _Meaning(NamedTuple):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aisle.client import Outcome, Response, outcome_of
 from aisle.client.client import parse_retry_after
 from aisle.client.errors import ClientError, StatusError
+from aisle.client.outcome import NOT_IMPLEMENTED
 from aisle.courier.backoff_and_list_pauses import RandomSource, backoff_s
 from aisle.courier.link_state import REQUEST_ERRORS, ServiceLink, bounded_pause
 from aisle.courier.push.adapt_update_to_service import AdaptedOperation
@@ -84,7 +85,7 @@ def is_from_intermediary(result: RequestResult, features: Features) -> bool:
     """Return whether a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
     if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
         return False
-    if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
+    if result.status >= 500 and result.status not in NOT_IMPLEMENTED:
         return False
     return not result.is_json_object or (features != Features() and FEATURES_HEADER not in result.headers)
 

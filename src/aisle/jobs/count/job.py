@@ -73,6 +73,8 @@ class CountJob(Job[CountState]):
     """Job from the first target to the last; each is sent separately."""
 
     name = "count"
+    lists = ("stock", "stock_changes", "locations", "products", "recounts")
+    own_steps = ("count.list",)
     version = 3
     state_type = CountState
     requery_after_write = True

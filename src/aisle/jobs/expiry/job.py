@@ -56,6 +56,7 @@ class ExpiryJob(PageJob[ExpiryState]):
     """Job that checks the expiry dates that are due, and any others that are scanned."""
 
     name = "expiry"
+    lists = ("products", "stock")
     version = 5
     state_type = ExpiryState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())

@@ -48,6 +48,7 @@ class HandOverJob(PageJob[HandOverState]):
     """Job that finds an order, shows where its goods lie, and hands it over."""
 
     name = "hand_over"
+    lists = ("headers", "lines", "changes")
     version = 2
     state_type = HandOverState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())

@@ -155,6 +155,7 @@ class ClearanceTasksJob(PageJob[ClearanceTasksState]):
     """Job for the list of clearance tasks."""
 
     name = "clearance_tasks"
+    lists = ("assignments", "stock")
     state_type = ClearanceTasksState
     steps: tuple[str, ...] = ("clearance_tasks",)
     journalled = False

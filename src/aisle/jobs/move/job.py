@@ -169,6 +169,7 @@ class MoveJob(Job[MoveState]):
     """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
+    lists = ("stock", "stock_changes", "locations", "products")
     version = 3
     state_type = MoveState
     steps: tuple[str, ...] = (

@@ -181,6 +181,7 @@ class PickJob(Job[PickState]):
     """Job for picking one order, or several as a batch, from opening to the last line."""
 
     name = "pick"
+    lists = ("headers", "lines", "stock", "locations", "products")
     state_type = PickState
     steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
     resolves_ambiguity = True

@@ -307,6 +307,7 @@ class ShortageJob(Job[ShortageState]):
     """Job from the report of a shortage to its result."""
 
     name = "shortage"
+    lists = ("stock", "headers", "lines", "deliveries")
     version = 2
     state_type = ShortageState
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")

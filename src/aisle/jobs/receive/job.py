@@ -86,6 +86,8 @@ class ReceiveJob(Job[ReceiveState]):
     """Job that receives deliveries."""
 
     name = "receive"
+    lists = ("deliveries", "receipts", "products")
+    own_steps = ("receive.lines", "receive.check")
     version = 3
     state_type = ReceiveState
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")

@@ -22,8 +22,8 @@ class ExceptionsRow(TypedDict):
     entries_to_review: int
     uncollected: int
     """Picked orders that wait too long for their customers."""
-    is_log_unread: bool
-    """True while the store's log was never read, so that its differences and entries to review are unknown."""
+    unread_lists: tuple[str, ...]
+    """Lists that were never read, so that the kinds found in them are unknown."""
 
 
 class PickedOrdersRow(TypedDict):

@@ -46,6 +46,7 @@ class NoteJob(PageJob[NoteState]):
     """Job for a page to read; a scan that the job below accepts closes it."""
 
     name = "note"
+    lists = ()
     state_type = NoteState
     steps: tuple[str, ...] = ("note",)
     preferred_kinds = (PRODUCT, LOCATION, ORDER, REFERENCE)

@@ -157,6 +157,7 @@ class HelpJob(PageJob[HelpState]):
     """Job for a page to read, above any other job. Scans and letters are for the job below."""
 
     name = "help"
+    lists = ()
     state_type = HelpState
     steps: tuple[str, ...] = ("help",)
     journalled = False

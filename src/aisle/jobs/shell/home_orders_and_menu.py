@@ -280,6 +280,7 @@ class HomeJob(Job[HomeState]):
     """Job for the first page after sign-in."""
 
     name = "home"
+    lists = ("headers", "lines", "changes")
     state_type = HomeState
     steps: tuple[str, ...] = ("home",)
     journalled = False

@@ -122,6 +122,7 @@ class PaletteJob(Job[PaletteState]):
     """Job for the list of commands, above any other job."""
 
     name = "palette"
+    lists = ()
     state_type = PaletteState
     steps: tuple[str, ...] = ("palette",)
     journalled = False

@@ -79,6 +79,7 @@ class PinJob(Job[PinState]):
     """Job that asks for a PIN and waits for the answer."""
 
     name = JOB_NAME
+    lists = ()
     state_type = PinState
     steps: tuple[str, ...] = ("pin", "pin.wait", "pin.late")
     journalled = False

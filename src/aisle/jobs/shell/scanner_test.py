@@ -333,6 +333,7 @@ class ScannerTestJob(Job[ScannerTestState]):
     """Job that tests a scanner on a page of its own."""
 
     name = "scanner_test"
+    lists = ()
     state_type = ScannerTestState
     steps: tuple[str, ...] = ("scanner_test",)
     journalled = False

@@ -82,6 +82,7 @@ class SignInJob(Job[SignInState]):
     """Job for the first page of a terminal where nobody is signed in."""
 
     name = "sign_in"
+    lists = ("people",)
     state_type = SignInState
     steps: tuple[str, ...] = ("sign_in",)
     journalled = False

@@ -419,6 +419,7 @@ class ProductsJob(PageJob[ProductsState]):
     """Job that shows the products of the chain."""
 
     name = "products"
+    lists = ("products",)
     state_type = ProductsState
     steps: tuple[str, ...] = ("products", "products.filter", "products.page")
     journalled = False

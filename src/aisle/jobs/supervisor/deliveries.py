@@ -286,6 +286,7 @@ class DeliveriesJob(PageJob[DeliveriesState]):
     """Job that shows the list of deliveries and one of them."""
 
     name = "deliveries"
+    lists = ("deliveries", "receipts")
     state_type = DeliveriesState
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
     topics = ("delivery", "outbox", "log")

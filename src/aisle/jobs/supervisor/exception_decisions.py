@@ -35,14 +35,27 @@ EXCEPTION_KINDS = tuple(KIND_NAMES)
 """Kinds of exceptions, in the order of their numbers."""
 
 
+LIST_OF_KIND = {
+    "differences": "logs",
+    "negative_stock": "stock",
+    "stuck": "headers",
+    "late": "headers",
+    "recounts": "recounts",
+    "excess_receipts": "deliveries",
+    "entries_to_review": "logs",
+    "uncollected": "headers",
+}
+"""List of the service from which the exceptions of a kind are known."""
+
+
 class ExceptionsState(NamedTuple):
     """State of the summary and of the list of one kind."""
 
     kind: str = ""
     """Kind that is listed; empty for the summary."""
     counts: tuple[tuple[str, int], ...] = ()
-    is_log_unread: bool = False
-    """True while the store's log was never read: what comes from it is not known yet."""
+    unread_lists: tuple[str, ...] = ()
+    """Lists that were never read: what comes from them is not known yet."""
     difference_value: Decimal = Decimal(0)
     """Sum of the absolute values of all differences."""
     search: str = ""
@@ -86,6 +99,16 @@ class ExceptionsState(NamedTuple):
 
 
 Result = Turn[ExceptionsState]
+
+
+def is_unknown(state: ExceptionsState, kind: str) -> bool:
+    """Return True if the exceptions of this kind are not known yet, because their list was not read."""
+    return LIST_OF_KIND.get(kind) in state.unread_lists
+
+
+def shown_counts(state: ExceptionsState) -> tuple[int | None, ...]:
+    """Return the numbers above a list; None for those that are not known yet."""
+    return tuple(None if is_unknown(state, kind) else count for kind, count in state.counts)
 
 
 Actions = tuple[Action[ExceptionsState], ...]
@@ -156,8 +179,9 @@ def apply_decision(state: ExceptionsState, rows: tuple[DifferencesRow, ...], con
 def with_count_changes(state: ExceptionsState, changes: Mapping[str, int]) -> ExceptionsState:
     """Return the state with these changes of the numbers of exceptions, so that they fit the rows at once."""
     counts = tuple((kind, max(0, count + changes.get(kind, 0))) for kind, count in state.counts)
-    shown = tuple(count for _, count in counts) if state.options.counts else ()
-    return state._replace(counts=counts, options=state.options._replace(counts=shown))
+    state = state._replace(counts=counts)
+    shown = shown_counts(state) if state.options.counts else ()
+    return state._replace(options=state.options._replace(counts=shown))
 
 
 def start_count(row: DifferencesRow | NegativeStockRow | RecountsRow) -> Start:

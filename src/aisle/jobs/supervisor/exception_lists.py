@@ -43,6 +43,7 @@ from aisle.jobs.supervisor.exception_decisions import (
     acceptance_effects,
     acceptance_verdict,
     approval_effects,
+    is_unknown,
     recount_note,
     start_count,
     undone_acceptance_verdict,
@@ -76,15 +77,6 @@ from aisle.scan.grammar_and_meaning_types import (
 
 MAX_APPROVALS = 200
 """Most differences that are approved at once."""
-
-
-_KINDS_OF_LOG = ("differences", "entries_to_review")
-"""Kinds that are found in the store's log."""
-
-
-def is_unknown(state: ExceptionsState, kind: str) -> bool:
-    """Return True if the exceptions of this kind are not known yet, because the log was not read."""
-    return state.is_log_unread and kind in _KINDS_OF_LOG
 
 
 def summary_queries(context: Context) -> tuple[Effect, ...]:

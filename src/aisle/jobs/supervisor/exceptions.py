@@ -16,26 +16,29 @@ from aisle.jobs.job import (
     money_message,
     reply,
 )
+from aisle.jobs.list_problem_messages import awaited_list
 from aisle.jobs.pages_and_page_job import Page, PageJob
 from aisle.jobs.quantity_or_record import name_of, not_an_order
 from aisle.jobs.store_time import store_day
 from aisle.jobs.supervisor.exception_decisions import (
     EXCEPTION_KINDS,
     KIND_NAMES,
+    LIST_OF_KIND,
     MANY,
     ONE,
     ExceptionsState,
     Result,
     apply_decision,
     decide_opened,
+    is_unknown,
     keep_opened,
     opened_rows,
+    shown_counts,
     update_opened,
 )
 from aisle.jobs.supervisor.exception_lists import (
     DIFFERENCES,
     LISTS,
-    is_unknown,
     mark_scanned,
     open_kind,
     open_order,
@@ -77,8 +80,11 @@ _KIND_TEXTS = {
 }
 
 
-def _about(kind: str, value: Msg, stuck_s: str) -> Msg:
+def _about(state: ExceptionsState, kind: str) -> Msg:
     """Return what the name of a kind of exceptions leaves open, such as the value of all differences."""
+    if is_unknown(state, kind):
+        return awaited_list(LIST_OF_KIND[kind])
+    value, stuck_s = money_message(state.difference_value), str(state.stuck_minutes * 60)
     return msg(_KIND_TEXTS[kind], value=value, seconds=stuck_s) if kind in _KIND_TEXTS else raw("")
 
 
@@ -94,10 +100,8 @@ class Summary(Page[ExceptionsState]):
 
     def view(self, state: ExceptionsState) -> ListView:
         counts = dict(state.counts)
-        value, seconds = money_message(state.difference_value), str(state.stuck_minutes * 60)
-        value = number_message(None) if state.is_log_unread else value
         rows = tuple(
-            Row(kind, (msg(KIND_NAMES[kind]), _count_message(state, kind, counts[kind]), _about(kind, value, seconds)))
+            Row(kind, (msg(KIND_NAMES[kind]), _count_message(state, kind, counts[kind]), _about(state, kind)))
             for kind in state.visible_kinds
             if kind in counts
         )
@@ -106,7 +110,7 @@ class Summary(Page[ExceptionsState]):
             title=msg("home.exceptions"),
             prompt=msg(
                 "unconfirmed.prompt_none"
-                if state.is_loaded and not state.is_log_unread and not any(counts.values())
+                if state.is_loaded and not state.unread_lists and not any(counts.values())
                 else "unconfirmed.choose"
             ),
             column_heads=(msg("unconfirmed.head_what"), msg("exceptions.head_count"), msg("deliveries.about")),
@@ -149,6 +153,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
     """Job that leads from the summary to the page on which an exception is resolved."""
 
     name = "exceptions"
+    lists = ("headers", "lines", "stock", "stock_changes", "deliveries", "logs", "recounts", "changes")
     state_type = ExceptionsState
     steps: tuple[str, ...] = (
         "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
@@ -156,7 +161,7 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         "exceptions.one", "exceptions.many",
     )  # fmt: skip
     journalled = False
-    topics = ("order", "product", "log", "person", "recount", "delivery", "outbox")
+    topics = ("order", "product", "log", "person", "recount", "delivery", "outbox", "link")
     preferred_kinds = (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def page(self, state: ExceptionsState) -> Page[ExceptionsState]:
@@ -165,6 +170,9 @@ class ExceptionsJob(PageJob[ExceptionsState]):
         if state.question and opened_rows(state):
             return ONE
         return LISTS[state.kind] if state.kind else SUMMARY
+
+    def main_list(self, state: ExceptionsState) -> str:
+        return LIST_OF_KIND.get(state.kind, "")
 
     def address(self, state: ExceptionsState) -> PageAddress:
         return PageAddress("exceptions", filter=(("kind", state.kind),) if state.kind else ())
@@ -187,9 +195,9 @@ class ExceptionsJob(PageJob[ExceptionsState]):
             case Rows("summary", (row, *_)):
                 counts = tuple((kind, row[kind]) for kind in EXCEPTION_KINDS)
                 state = state._replace(counts=counts, difference_value=row["value"], is_loaded=True)
-                state = state._replace(is_log_unread=row["is_log_unread"])
+                state = state._replace(unread_lists=row["unread_lists"])
                 state = state._replace(stuck_minutes=context.policy.stuck_minutes)
-                shown = tuple(count for _, count in counts) if context.is_desk else ()
+                shown = shown_counts(state) if context.is_desk else ()
                 return Turn(DIFFERENCES.with_options(state, counts=shown))
             case Rows("features", rows):
                 return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))

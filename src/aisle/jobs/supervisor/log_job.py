@@ -398,6 +398,7 @@ class LogJob(PageJob[LogState]):
     """Job that shows and exports the log."""
 
     name = "log"
+    lists = ("logs",)
     state_type = LogState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     topics = ("log", "outbox", "product")

@@ -629,6 +629,8 @@ class OrderActionJob(PageJob[OrderActionState]):
     """Job that applies an action to orders and shows the results."""
 
     name = "order_actions"
+    lists = ("headers", "lines")
+    own_steps = ("order_actions.results",)
     state_type = OrderActionState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     journalled = False

@@ -25,6 +25,8 @@ class OrdersJob(PageJob[OrdersState]):
     """Job that shows the order board and its filter."""
 
     name = "orders"
+    lists = ("headers", "lines", "changes")
+    own_steps = ("orders.filter", "orders.field", "orders.views")
     state_type = OrdersState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     journalled = False

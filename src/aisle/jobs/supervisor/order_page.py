@@ -494,6 +494,7 @@ class OrderJob(PageJob[OrderState]):
     """Job that shows all data of an order and starts actions on it."""
 
     name = "order"
+    lists = ("headers", "lines")
     state_type = OrderState
     steps: tuple[str, ...] = ("order", "order.lines", "order.short_line")
     journalled = False

@@ -252,6 +252,7 @@ class ClearanceJob(PageJob[ClearanceState]):
     """Job that chooses a tag, then categories."""
 
     name = "clearance"
+    lists = ("locations",)
     state_type = ClearanceState
     steps: tuple[str, ...] = ("clearance", "clearance.categories")
     journalled = False
@@ -486,6 +487,7 @@ class ClearanceRequestJob(PageJob[ClearanceRequestState]):
     between."""
 
     name = "clearance_request"
+    lists = ()
     state_type = ClearanceRequestState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     raw_input = True

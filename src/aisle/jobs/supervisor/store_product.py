@@ -95,6 +95,7 @@ class StoreProductJob(PageJob[StoreProductState]):
     """Job that shows a product's settings in this store and changes them."""
 
     name = "store_product"
+    lists = ("stock", "stock_changes", "products")
     state_type = StoreProductState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     requery_after_write = True

@@ -360,6 +360,7 @@ class StoresJob(PageJob[StoresState]):
     """Job that shows the stores of the chain."""
 
     name = "stores"
+    lists = ("stores",)
     state_type = StoresState
     steps: tuple[str, ...] = ("stores", "stores.page", "stores.change")
     journalled = False

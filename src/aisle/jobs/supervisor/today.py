@@ -14,7 +14,7 @@ from aisle.jobs import list_cursor_and_search, store_time
 from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Rows, Turn
 from aisle.jobs.list_cursor_and_search import ListOptions
 from aisle.jobs.list_page_base_class import Column, ListPage
-from aisle.jobs.list_problem_messages import left_out_rows, unreadable_list
+from aisle.jobs.list_problem_messages import awaited_list, left_out_rows, unreadable_list
 from aisle.jobs.pages_and_page_job import Action, DetailPage, Page, PagedPage, PageJob
 from aisle.jobs.row_types.exceptions_clearance_and_today import (
     TodayHoursRow,
@@ -210,7 +210,7 @@ def _dashboard(state: TodayState) -> Dashboard:
         for person in state.people
     )
     if LOG_LIST in _unread_lists(state):
-        loading = Block(msg("today.people"), ((msg("list.loading", what=msg("list.log")),),))
+        loading = Block(msg("today.people"), ((awaited_list(LOG_LIST),),))
         return Dashboard(_tiles(state), (), (loading,))
     blocks = (Block(msg("today.people"), people),) if people else ()
     charts = (hours, map_) if any(_count_of(person, "pick") for person in state.people) else ()
@@ -235,7 +235,7 @@ def _link_reasons(values: TodayRow) -> tuple[Msg, ...]:
 
 def _headline(values: TodayRow) -> Msg:
     if ORDER_LIST in values["unread"]:
-        return msg("list.loading", what=msg("list.orders"))
+        return awaited_list(ORDER_LIST)
     return msg("today.headline", done=values["due_done"], count=values["due"], late=values["late"])
 
 
@@ -533,6 +533,8 @@ class TodayJob(PageJob[TodayState]):
     """Job that shows the figures of the day and the pages behind them."""
 
     name = "today"
+    lists = ("logs", "headers", "lines", "changes")
+    own_steps = ("today.terminals",)
     state_type = TodayState
     steps: tuple[str, ...] = tuple(page.name for page in PAGES.values())
     journalled = False

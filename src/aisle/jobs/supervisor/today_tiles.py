@@ -151,7 +151,7 @@ SOURCES: dict[str, TileSource] = {
             lambda row, _: msg("tile.quantity_of", what=row["label"], quantity=known_number(row["quantity"]))
         ),
         Start("exceptions", {"kind": "negative_stock"}),
-        "products",
+        "stock",
     ),
     "deliveries": TileSource(
         msg("tile.late_deliveries"),

@@ -433,6 +433,7 @@ class UnconfirmedJob(PageJob[UnconfirmedState]):
     """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
     name = "unconfirmed"
+    lists = ()
     state_type = UnconfirmedState
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
     preferred_kinds = (ORDER, PRODUCT, LOCATION)

@@ -424,13 +424,14 @@ def upcoming_stop_lines(
 ) -> list[StyledLine]:
     """Return upcoming stops as a table: location, product, and quantity at the right edge.
 
-    Cut product names still differ from each other.
+    The quantity is whole before anything else. Cut product names still differ from each other.
     """
     first = stops[:max_shown]
     places = [writer.clean_text(stop.location) for stop in first]
     quantities = [_quantity_text(stop, writer) for stop in first]
-    last = max((width(quantity) for quantity in quantities), default=0)
-    column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
+    last = min(cells, max((width(quantity) for quantity in quantities), default=0))
+    widest = max((width(place) for place in places), default=0)
+    column = max(0, min(widest, max(cells // 2, min(12, cells - last - 2)), cells - last - 2))
     space = cells - last - 2 - (column + 2 if column else 0)
     labels = [writer.clean_text(stop.label) for stop in stops]
     worth = space >= MIN_LEGIBLE_CELLS
@@ -438,11 +439,10 @@ def upcoming_stop_lines(
     labels = shorten_distinctly(labels, space, mark=writer.cut_mark) if worth else labels
     lines: list[StyledLine] = []
     for place, label, quantity in zip(places, labels[:max_shown], quantities, strict=True):
-        line: StyledLine = (
-            [(fit(place, column, mark=writer.cut_mark, pad=True) + "  ", "stop-location")] if column else []
-        )
-        name = fit(label, space, pad=True) if worth else " " * space
-        line.append((name + "  ", "stop-label"))
-        line.append((quantity.rjust(last), "stop-quantity"))
+        line: StyledLine = [(fit(place, column, mark=writer.cut_mark, pad=True), "stop-location")] if column else []
+        name = ("  " if column else "") + fit(label, space, pad=True) + "  " if worth else " " * (cells - column - last)
+        line.append((name, "stop-label"))
+        figure = fit(quantity, last, mark=writer.cut_mark)
+        line.append((" " * (last - width(figure)) + figure, "stop-quantity"))
         lines.append(line)
     return lines
