@@ -159,7 +159,7 @@ CUT = st.tuples(st.integers(0, 1), st.just("cut"), st.just(0))
 
 
 def walk(people: int, totes: int, stock: int, steps: list[tuple[int, str, int]]) -> Floor:
-    """Does these steps, and checks the stock after each."""
+    """Does these steps, and checks the stock after each; then all of them are undone."""
     loop = asyncio.new_event_loop()
     with tempfile.TemporaryDirectory() as folder:
         world = loop.run_until_complete(filled(Path(folder)))
@@ -172,6 +172,11 @@ def walk(people: int, totes: int, stock: int, steps: list[tuple[int, str, int]])
                 floor.is_cut[n] = False
                 floor.send(n)
             floor.check()
+            for n in range(people):
+                while floor.hands[n].state.history or floor.hands[n].state.choices:
+                    floor.do(n, "undo", 0)
+                    floor.check()
+            assert {place: floor.books()[place] for place in ("", *PLACES)} == {"": 0, **dict.fromkeys(PLACES, stock)}
         finally:
             loop.run_until_complete(world.close())
             loop.close()
