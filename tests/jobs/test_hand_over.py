@@ -81,7 +81,7 @@ class World:
         for line in body.get("order_lines", ()):
             number, change = line["line_number"], line["picked_quantity"] - line["base_picked_quantity"]
             self._change(self.held, (number, ""), change)
-            self._change(self.stock, (line["product_number"], "A-1"), -change)
+            self._change(self.stock, (line["product_number"], line.get("preferred_location_code", "A-1")), -change)
             (self.closed.add if line["is_picked"] else self.closed.discard)(number)
             assert line["picked_quantity"] == self.picked(number)
         if not body.get("is_active", True):
@@ -316,6 +316,20 @@ def test_what_the_customer_does_not_want_goes_back_and_the_rest_is_handed_over()
     assert hand.feed(Changed("order", "O1"), Scan((Match(LOCATION, "PU-1", "PU-1", code="PU-1"),))) == "hand_over.done"
     assert hand.world.gone == {"P1": 2, "P2": 3, "P3": 0}
     assert hand.world.sums() == sums
+
+
+def test_goods_put_down_and_in_hand_go_back_to_the_named_location_and_are_taken_from_there_again() -> None:
+    hand = Hand()
+    before = hand.world.figures()
+    hand.scan("O1", ORDER)
+    hand.feed(Choice(2))
+    hand.scan("P2")
+    hand.feed(Quantity(Decimal(3), "3"))
+    assert hand.scan("A-2", LOCATION) == "hand_over.put_back"
+    assert hand.world.stock["P2", "A-2"] == 3
+    assert hand.world.stock["P2", "A-1"] == 5
+    assert hand.feed(Command("u")) == "hand_over.put_back_undone"
+    assert hand.world.figures()[:2] == before[:2]
 
 
 def test_a_job_opened_for_an_order_closes_with_it() -> None:

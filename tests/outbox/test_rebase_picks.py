@@ -108,10 +108,19 @@ def test_folding_keeps_the_sum_of_what_was_done(shares: list[tuple[int, int]]) -
     assert said["picked_quantity"] >= 0
 
 
+TIME = "2026-11-20T0{}:00:00Z"
+
+
 def operation(write: Write, **more: Any) -> Operation:
     """A row of the outbox with this write."""
     fields = dict.fromkeys(Operation._fields)
-    said = {"operation": write.operation, "body": write.body, "app_user": "U1", "terminal": "T1", "occurred_at": "2"}
+    said = {
+        "operation": write.operation,
+        "body": write.body,
+        "app_user": "U1",
+        "terminal": "T1",
+        "occurred_at": TIME.format(2),
+    }
     return Operation(**{**fields, **said, **more})
 
 
@@ -144,12 +153,17 @@ def test_an_order_called_picked_by_somebody_who_did_not_know_is_not() -> None:
 
 
 def test_a_claim_on_its_way_says_whose_it_is_unless_a_later_one_is_known() -> None:
-    header: dict[str, Any] = {"order_number": "A", "claimed_by": "U2", "claimed_name": "Ben", "claimed_on": "1"}
+    header: dict[str, Any] = {
+        "order_number": "A",
+        "claimed_by": "U2",
+        "claimed_name": "Ben",
+        "claimed_on": TIME.format(1),
+    }
     mine = operation(update("A", {}, is_claimed=True))
     apply_to_order(header, [], [mine], None)
     assert header["is_claimed"] is True
     assert (header["claimed_by"], header["claimed_terminal"], header.get("claimed_name")) == ("U1", "T1", None)
-    later: dict[str, Any] = {"order_number": "A", "is_claimed": True, "claimed_by": "U2", "claimed_on": "3"}
+    later: dict[str, Any] = {"order_number": "A", "is_claimed": True, "claimed_by": "U2", "claimed_on": TIME.format(3)}
     apply_to_order(later, [], [mine], None)
     assert later["claimed_by"] == "U2"
 

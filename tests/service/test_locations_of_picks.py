@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs.job import Closed, Rows, Write
@@ -146,6 +146,11 @@ def _parts(message: Msg) -> list[Msg]:
     return [message, *inner]
 
 
+TWO_LOCATIONS = [(0, "scan", 2), (0, "elsewhere", 0), (0, "scan", 1)]
+LOWERED = [*TWO_LOCATIONS, (0, "total", 1), (0, "undo", 0), (0, "undo", 0), (0, "undo", 0), (0, "undo", 0)]
+TYPED_AGAIN = [*TWO_LOCATIONS, (0, "total", 0), (0, "total", 2), (0, "total", 3), (0, "undo", 0)]
+BOTH = [(0, "scan", 2), (1, "elsewhere", 0), (1, "scan", 1), (0, "undo", 0), (0, "scan", 1), (1, "undo", 0)]
+
 STEP = st.one_of(
     st.tuples(st.integers(0, 1), st.sampled_from(["scan", "total"]), st.integers(0, 6)),
     st.tuples(st.integers(0, 1), st.sampled_from(["undo", "undo", "elsewhere"]), st.just(0)),
@@ -154,7 +159,7 @@ CUT = st.tuples(st.integers(0, 1), st.just("cut"), st.just(0))
 
 
 def walk(people: int, totes: int, stock: int, steps: list[tuple[int, str, int]]) -> Floor:
-    """Does these steps, and checks the stock after each."""
+    """Does these steps, and checks the stock after each; then all of them are undone."""
     loop = asyncio.new_event_loop()
     with tempfile.TemporaryDirectory() as folder:
         world = loop.run_until_complete(filled(Path(folder)))
@@ -167,6 +172,11 @@ def walk(people: int, totes: int, stock: int, steps: list[tuple[int, str, int]])
                 floor.is_cut[n] = False
                 floor.send(n)
             floor.check()
+            for n in range(people):
+                while floor.hands[n].state.history or floor.hands[n].state.choices:
+                    floor.do(n, "undo", 0)
+                    floor.check()
+            assert {place: floor.books()[place] for place in ("", *PLACES)} == {"": 0, **dict.fromkeys(PLACES, stock)}
         finally:
             loop.run_until_complete(world.close())
             loop.close()
@@ -176,21 +186,30 @@ def walk(people: int, totes: int, stock: int, steps: list[tuple[int, str, int]])
 @pytest.mark.parametrize("totes", [1, 2])
 @pytest.mark.parametrize("people", [1, 2])
 @settings(max_examples=tries(15, 300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=st.lists(STEP, max_size=16))
+@given(steps=st.lists(STEP, min_size=8, max_size=20))
+@example(steps=LOWERED)
+@example(steps=TYPED_AGAIN)
+@example(steps=BOTH)
 def test_the_stock_of_each_location_is_what_the_pages_said(
     people: int, totes: int, steps: list[tuple[int, str, int]]
 ) -> None:
     walk(people, totes, 100, steps)
 
 
-@pytest.mark.parametrize("people", [1, 2])
 @settings(max_examples=tries(10, 300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=st.lists(STEP, max_size=12))
-def test_the_same_where_the_books_lack_goods(people: int, steps: list[tuple[int, str, int]]) -> None:
-    walk(people, 1, 2, steps)
+@given(steps=st.lists(STEP, min_size=6, max_size=16))
+@example(steps=LOWERED)
+@example(steps=[(0, "scan", 3), (0, "elsewhere", 0), (0, "total", 2), (0, "total", 3)])
+def test_the_same_where_the_books_lack_goods(steps: list[tuple[int, str, int]]) -> None:
+    walk(1, 1, 2, steps)
+
+
+@pytest.mark.parametrize("stock", [0, 1, 2])
+def test_what_two_people_lack_at_a_location_each_goes_back_by_location(stock: int) -> None:
+    walk(2, 1, stock, [*BOTH, (1, "scan", 3), (0, "scan", 3), (1, "undo", 0), (0, "undo", 0), (0, "undo", 0)])
 
 
 @settings(max_examples=tries(15, 300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=st.lists(st.one_of(STEP, STEP, CUT), max_size=16))
+@given(steps=st.lists(st.one_of(STEP, STEP, CUT), min_size=8, max_size=20))
 def test_the_same_while_a_host_is_cut_off(steps: list[tuple[int, str, int]]) -> None:
     walk(2, 1, 100, steps)

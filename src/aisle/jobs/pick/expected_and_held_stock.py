@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs.job import format_number
 from aisle.jobs.name_goods_and_locations import measured
-from aisle.jobs.pick.pick_line import PickLine, same_location
+from aisle.jobs.pick.pick_line import PickedFrom, PickLine, same_location
 from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.sums_of_goods_and_progress import sum_by_key
@@ -92,10 +92,14 @@ def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) ->
     changed. What others picked meanwhile did not change it."""
     if known is None or _stock_left_by_others(state, known) != line.expected_stock:
         return line
+    by_others: tuple[PickedFrom, ...] = ()
+    if line.picked_from != known.picked_from:
+        before = (each._replace(quantity=-each.quantity) for each in known.picked_from)
+        by_others = (*line.picked_from, *before)
     return line._replace(
         stock_when_read=known.stock_when_read,
         pool_stock_when_read=known.pool_stock_when_read,
-        picked_from_when_read=(*known.picked_from_when_read, *line.changes_since(known)),
+        picked_from_when_read=(*known.picked_from_when_read, *by_others),
         stocked_locations=known.stocked_locations,
     )
 

@@ -79,7 +79,7 @@ class PickLine(NamedTuple):
     has_stock: bool = True
     """False if no stock is kept of the product: it is at no location and is never moved."""
     picked_from: tuple[PickedFrom, ...] = ()
-    """Locations and quantities picked, the latest last."""
+    """Locations and quantities picked, the latest last; first those of others, whose location is unknown ('')."""
     own_picked: Decimal = Decimal(0)
     """Part of the goods in hand that this picker has; others have the rest."""
     stocked_locations: tuple[tuple[str, int], ...] = ()
@@ -155,8 +155,8 @@ class PickLine(NamedTuple):
         """Return what was taken since, and with a negative quantity what was put back, by location and pool: first at
         the line's."""
         here = self.location, self.pool
-        now = [((location, pool or self.pool), quantity) for location, pool, quantity in self.picked_from]
-        then = [((location, pool or self.pool), -quantity) for location, pool, quantity in before.picked_from]
+        now = [((each.location or here[0], each.pool or here[1]), each.quantity) for each in self.picked_from]
+        then = [((each.location or here[0], each.pool or here[1]), -each.quantity) for each in before.picked_from]
         changes = sum_by_key([(here, Decimal(0)), *now, *then])
         changes[here] += self.picked - before.picked - sum(changes.values())
         return tuple(PickedFrom(*key, quantity) for key, quantity in changes.items() if quantity)
@@ -179,7 +179,7 @@ class PickLine(NamedTuple):
         lost, more = self.own_picked - own, picked - self.picked
         sources = _without(self.picked_from, lost, range(len(self.picked_from))[::-1])
         if more > 0:  # below this picker's, who puts his own back first
-            sources = (PickedFrom(self.location, 0, more), *sources)
+            sources = (PickedFrom("", 0, more), *sources)
         return line._replace(picked_from=_without(sources, -more - lost, range(len(sources))), own_picked=own)
 
     def at_location(self, location: str, pool: int) -> PickLine:
@@ -194,7 +194,7 @@ class PickLine(NamedTuple):
         for each in reversed(self.picked_from):
             part = min(left, each.quantity)
             if part > 0:
-                found.append(each._replace(quantity=part))
+                found.append(PickedFrom(each.location or self.location, each.pool, part))
                 left -= part
         return (*found, PickedFrom(self.location, 0, left)) if left > 0 else tuple(found)
 
@@ -394,7 +394,7 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
             for held in row.get("held_goods") or ()
         ),
     )
-    line = line.with_picked_by_others(picked)
+    line = line._replace(picked=picked, picked_from=(PickedFrom(location, 0, picked),) if picked > 0 else ())
     return line._replace(
         stock_when_read=_parse_stock(row),
         pool_stock_when_read=_parse_pool_stock(row),

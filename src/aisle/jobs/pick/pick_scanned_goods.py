@@ -136,17 +136,19 @@ def report_picked(
         else current_and_next_stop.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
     text = _with_own_total(state, after, stop_lines, _picked_message(state, after, changes, stop_lines, is_total))
-    where = _locations_message(state, after, changes)
-    verdict = Verdict(GOOD, text, detail=where or expected_and_held_stock.exceeding_message(state, changes))
+    verdict = Verdict(GOOD, text, detail=_booked_message(state, after, changes))
     effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 
-def _locations_message(before: PickState, after: PickState, indexes: Mapping[int, Decimal]) -> Msg | None:
-    """Return where a total books goods, if that is not only the location that the page names; what is picked there and
-    lacks in its stock has a warning of its own."""
-    changes, line = expected_and_held_stock.stock_changes(before, after, indexes), before.lines[max(indexes)]
-    if changes.keys() <= {line.location} or (changes.keys() <= {line.location, ""} and sum(changes.values()) < 0):
+def _booked_message(before: PickState, after: PickState, picked: Mapping[int, Decimal]) -> Msg | None:
+    """Return where goods are booked, if that is not only the location that the page names: a warning if its stock lacks
+    them, or the locations of a total."""
+    changes, line = expected_and_held_stock.stock_changes(before, after, picked), before.lines[max(picked)]
+    exceeding = expected_and_held_stock.exceeding_message(before, picked)
+    if exceeding and changes.keys() <= {line.location, ""}:
+        return exceeding
+    if changes.keys() <= {line.location}:
         return None
     message = expected_and_held_stock.stock_changes_message(changes, unit_of(line))
     return message if isinstance(message, Msg) else raw(message)
