@@ -12,7 +12,7 @@ import pytest
 from aisle.cli import purge
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
-from aisle.outbox.retention_and_archive import open_archive
+from aisle.outbox.retention_and_archive import Retention, open_archive
 from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from tests.cli.test_command_line import api, run
@@ -38,9 +38,12 @@ def test_a_day_is_one_of_the_store(
     capsys: pytest.CaptureFixture[str], aisle_home: Path, monkeypatch: pytest.MonkeyPatch, zone: str, hours: int
 ) -> None:
     limits: list[float] = []
-    monkeypatch.setattr(
-        purge, "_outbox", lambda folder, now, kept: limits.append(now - kept.operation_days * 86400) or 0
-    )
+
+    def purge_outbox(folder: Path, now: float, kept: Retention) -> int:
+        limits.append(now - kept.operation_days * 86400)
+        return 0
+
+    monkeypatch.setattr(purge, "_outbox", purge_outbox)
     (aisle_home / "settings.toml").write_text(f'time_zone = "{zone}"\n', encoding="utf-8")
     try:
         assert run(capsys, "purge", "--before", "2025-01-01", "--only", "outbox")[0] == 0
