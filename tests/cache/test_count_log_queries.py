@@ -148,7 +148,7 @@ def test_other_hosts_counts_losses_and_corrections_are_notified(desk: Desk) -> N
         logged(4, "P2", quantity=7, source="receipt"),
         logged(5, "P2", counted_quantity=1, source="aisle", stock_pool="3"),
         logged(6, "P2", counted_quantity=1, created_on="2026-11-18T12:00:00Z"),
-        logged(7, "P1", quantity=0, source="short", reason_code=21, reason_code_description="Not on the shelf"),
+        logged(7, "P1", quantity=0, source="short", reason_code=21, reason_code_description="Not found"),
         logged(8, "P1", quantity=0, source="rejected", reason_code=31, reason_code_description="Not wanted"),
     ]
     assert len(desk.cache.write_logs(entries, "2026-11-13").changed) == 8

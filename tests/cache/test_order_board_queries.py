@@ -221,7 +221,7 @@ def test_event_in_order_and_log_is_shown_once(
     """The order's own history says what became of it, and where."""
     put_orders(cache, service_rows.order("1", service_rows.line(1), service_rows.line(2)))
     cache.write_products([service_rows.product("P1", "Cola")])
-    why = {"rejection_reason_code": "2", "rejection_reason_code_description": "Place is empty"}
+    why = {"rejection_reason_code": "2", "rejection_reason_code_description": "Location is empty"}
     closing = update("1", {1: 1})
     closing.body["orders"]["order_lines"][0] |= {
         "base_picked_quantity": 1,
@@ -232,7 +232,7 @@ def test_event_in_order_and_log_is_shown_once(
     with transaction(outbox_db):
         OperationQueue(outbox_db).enqueue([Intent(closing, occurred_at="2026-03-05T09:45:00Z")], ANNA)
     said = {"product_number": "P1", "store_number": "0001", "customer_order_number": "1", "location_code": "B-02-3"}
-    reason = {"reason_code": 2, "reason_code_description": "Place is empty", "quantity": 0}
+    reason = {"reason_code": 2, "reason_code_description": "Location is empty", "quantity": 0}
     logged = [
         {**said, "id": 7, "source": "short", "created_on": "2026-03-05T09:45:00Z", "app_user_name": "U1", **reason},
         {**said, "id": 6, "source": "short", "created_on": "2026-03-05T08:00:00Z", "app_user_name": "U2", **reason},
@@ -254,7 +254,7 @@ def test_event_in_order_and_log_is_shown_once(
         ("short", "Cola", "B-02-3", ""),
         ("movement", "Cola", "B-02-3", ""),
     ]
-    assert told[0][3] == told[1][3] == store_text("Place is empty")
+    assert told[0][3] == told[1][3] == store_text("Location is empty")
 
 
 def test_history_has_the_decisions_that_the_service_lists(

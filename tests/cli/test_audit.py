@@ -29,3 +29,10 @@ def test_the_audit_is_listed_and_exported(capsys: pytest.CaptureFixture[str]) ->
     status, out, _err = run(capsys, "audit", "--chain", "--subject", "token")
     assert status == 0
     assert "\tcommand line\t\ttoken\t" in out
+
+
+def test_stores_of_a_token_may_have_blanks_between(capsys: pytest.CaptureFixture[str]) -> None:
+    api(capsys, "list-stores")
+    status, _, err = run(capsys, "token", "add", "dock", "--stores", " 0001, 0001")
+    assert status == 0, err
+    assert "  0001  in force" in run(capsys, "token", "list")[1]

@@ -29,7 +29,7 @@ from aisle.client import Response
 from aisle.courier.pull import sync_progress
 from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
-from aisle.host import database_folder
+from aisle.host import database_folder, files_in_use
 from aisle.host.database import transaction
 from aisle.host.deleted_file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
@@ -614,9 +614,20 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courier, "LOCKS_FILE", home.root / "none")
+    monkeypatch.setattr(files_in_use, "LOCKS_FILE", home.root / "none")
     assert courier.is_lock_held(home.lock, os.getpid())
     assert not courier.is_lock_held(home.lock, 2**22 + 1)
+
+
+def test_a_lock_of_another_file_with_the_same_number_is_not_the_couriers(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks = home.root / "locks"
+    monkeypatch.setattr(files_in_use, "file_id", lambda path: (os.makedev(8, 7), 4711))
+    monkeypatch.setattr(files_in_use, "LOCKS_FILE", locks)
+    for device, is_held in (("08:07", True), ("08:08", False)):
+        locks.write_text(f"1: FLOCK ADVISORY WRITE 99 {device}:4711 0 EOF\n", encoding="ascii")
+        assert courier.is_lock_held(home.lock, os.getpid()) is is_held
 
 
 def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def test_assignments_of_a_clearance_are_listed(capsys: pytest.CaptureFixture[str
     assert (row["customer_order_number"], row["quantity"]) == ("CLEAR", 2)
     status, out, _ = run(capsys, "assignments")
     head, line = out.splitlines()
-    assert head.split()[:3] == ["PLACE", "PRODUCT", "QUANTITY"]
+    assert head.split()[:3] == ["LOCATION", "PRODUCT", "QUANTITY"]
     assert line.split()[:3] == [tagged["location_code"], product, "2"]
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from aisle.cli import purge
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
-from aisle.outbox.retention_and_archive import open_archive
+from aisle.outbox.retention_and_archive import Retention, open_archive
+from aisle.settings.process_time_zone import set_process_zone
 from aisle.settings.setting_definitions import DEMO_STORE, EMBEDDED
 from tests.cli.test_command_line import api, run
 
@@ -28,6 +31,26 @@ def test_what_is_old_goes(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "purge", "--before", "70d", "--only", "changes")[0] == 0
     for before in ("3d", "70d", "yesterday", "-5d", "2999-01-01"):
         assert run(capsys, "purge", f"--before={before}")[0] == 2
+
+
+@pytest.mark.parametrize(("zone", "hours"), [("Pacific/Kiritimati", 14), ("America/Los_Angeles", -8), ("UTC", 0)])
+def test_a_day_is_one_of_the_store(
+    capsys: pytest.CaptureFixture[str], aisle_home: Path, monkeypatch: pytest.MonkeyPatch, zone: str, hours: int
+) -> None:
+    limits: list[float] = []
+
+    def purge_outbox(folder: Path, now: float, kept: Retention) -> int:
+        limits.append(now - kept.operation_days * 86400)
+        return 0
+
+    monkeypatch.setattr(purge, "_outbox", purge_outbox)
+    (aisle_home / "settings.toml").write_text(f'time_zone = "{zone}"\n', encoding="utf-8")
+    try:
+        assert run(capsys, "purge", "--before", "2025-01-01", "--only", "outbox")[0] == 0
+    finally:
+        set_process_zone("")
+    midnight = datetime(2025, 1, 1, tzinfo=UTC) - timedelta(hours=hours)
+    assert limits == [pytest.approx(midnight.timestamp(), abs=1)]
 
 
 def test_each_part_is_kept_as_it_is_set(capsys: pytest.CaptureFixture[str], aisle_home: Path) -> None:

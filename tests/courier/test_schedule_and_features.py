@@ -51,7 +51,7 @@ def test_backing_off_doubles_up_to_a_minute_and_spreads() -> None:
 
 
 def test_why_a_line_is_short_goes_only_to_a_service_that_keeps_it(host: Host) -> None:
-    why = {"rejection_reason_code": "21", "rejection_reason_code_description": "Not on the shelf"}
+    why = {"rejection_reason_code": "21", "rejection_reason_code_description": "Not found"}
     write = update("4101", {1: 2}, is_rejected=True, **why)
     [line] = write.body["orders"]["order_lines"]
     body = {"orders": {**write.body["orders"], "order_lines": [{**line, **why}]}}

@@ -570,10 +570,10 @@ def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
 
 
 def test_rejection_has_reasons_of_orders_before_those_of_shortages() -> None:
-    for kind, first in (("reject", "Not collected"), ("close_line", "Place is empty")):
+    for kind, first in (("reject", "Not collected"), ("close_line", "Location is empty")):
         hand = Hand("order_actions", {"orders": ["O1"], "kind": kind})
         assert hand.state.reasons[0].text == first
-        assert "Place is empty" in {reason.text for reason in hand.state.reasons}
+        assert "Location is empty" in {reason.text for reason in hand.state.reasons}
 
 
 def test_back_from_confirmation_leads_one_step_back() -> None:

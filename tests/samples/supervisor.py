@@ -254,7 +254,7 @@ def order_absent(text: str) -> Frame:
 
 def _action_state(text: str, **fields: object) -> OrderActionState:
     reasons = (
-        Reason("20", text or "Place is empty", True),
+        Reason("20", text or "Location is empty", True),
         Reason("22", text or "Damaged"),
         Reason("31", "Customer cancelled"),
     )

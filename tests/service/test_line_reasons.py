@@ -8,7 +8,7 @@ import pytest
 
 from tests.service.world import World
 
-GONE: dict[str, Any] = {"rejection_reason_code": "21", "rejection_reason_code_description": "Not on the shelf"}
+GONE: dict[str, Any] = {"rejection_reason_code": "21", "rejection_reason_code_description": "Not found"}
 SPILT: dict[str, Any] = {"rejection_reason_code": "S-7", "rejection_reason_code_description": "Spilt"}
 
 
@@ -41,7 +41,7 @@ async def test_a_line_that_is_closed_short_keeps_why_and_the_log_has_it_once(wor
     await world.pick("O1", 1, "P1", 2, **short)
     [note] = await notes(world)
     assert note["reason_code"] == 21
-    assert note["reason_code_description"] == "Not on the shelf"
+    assert note["reason_code_description"] == "Not found"
     assert (note["reference"], note["customer_order_number"], note["customer_order_line_number"]) == ("O1", "O1", 1)
     assert (note["product_number"], note["location_code"], note["quantity"]) == ("P1", "A1", 0)
     assert why(await world.line("O1", 2)) == {}

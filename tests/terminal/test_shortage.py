@@ -120,7 +120,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     app = picker(columns=80, rows=24)
     start_pick(app, first)
     app.take("s", "shortage.choices", "shortage.opened")
-    app.take(number_of(app, "Place is empty"), "pick.product", "pick.short")
+    app.take(number_of(app, "Location is empty"), "pick.product", "pick.short")
     app.shows(f"Count the empty location {first.place}")
     app.enter("c")
     app.shows(f"Count {first.place}")

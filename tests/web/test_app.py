@@ -227,7 +227,12 @@ async def test_nothing_is_served_without_cookie(house: House) -> None:
             await screen(client, Cookie="aisle=" + "x" * 43)
         await sign_in(client)
         for name, (file, _) in pages.FILES.items():
-            assert await (await client.get(f"/static/{name}")).read() == file.read_bytes()
+            answer = await client.get(f"/static/{name}")
+            assert await answer.read() == file.read_bytes()
+            assert answer.headers["Cache-Control"] == "private, no-cache", "an upgrade counts at once"
+            known = {"If-None-Match": answer.headers["ETag"]}
+            assert (await client.get(f"/static/{name}", headers=known)).status == 304
+            assert (await client.get(f"/static/{name}", headers={"If-None-Match": '"old"'})).status == 200
         for path in ("/static/..%2f__init__.py", "/static/nothing", "/download/x", "/etc/passwd"):
             assert (await client.get(path)).status == 404
 

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aisle.cli.options import FILE, SettingValues, setting_options, settings_from_options
+from aisle.cli.print_rows import escape_control_characters, print_json_rows
 from aisle.cli.service_client import service_client
 from aisle.client import Response
 from aisle.client.errors import status_error
@@ -182,7 +183,7 @@ async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) 
         async for rows, _ in pages:
             rows = [row for row in rows if not store or row.get("storeNo") == store]
             for row in rows:
-                sys.stdout.write(_format_row(row) + "\n")
+                print_json_rows([row])
             sys.stdout.flush()
             is_empty = is_empty and not rows
     if is_empty:
@@ -195,20 +196,6 @@ def _describe_filters(call: ApiCall) -> str:
     """Return what restricts a list, as ` with name value`; empty if nothing does."""
     filters = {name: value for name, value in (call.path | call.query).items() if not name.startswith("page_")}
     return f" with {', '.join(f'{clean(name)} {clean(value)}' for name, value in filters.items())}" if filters else ""
-
-
-def _format_row(row: object) -> str:
-    return escape_control_characters(json.dumps(row, ensure_ascii=sys.stdout.isatty()))
-
-
-def escape_control_characters(text: str) -> str:
-    """Return the JSON text with non-printable characters escaped, so that it cannot control a terminal."""
-    lines = text.split("\n")
-    return text if all(map(str.isprintable, lines)) else "\n".join(map(_escape_line, lines))
-
-
-def _escape_line(line: str) -> str:
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line).replace("\x7f", "\\u007f")
 
 
 async def _send_call(op: Operation, call: ApiCall, loaded: LoadedSettings, key: str | None, *, raw: bool) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import click
 
 from aisle.cache.write_csv_file import format_cell
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
+from aisle.cli.print_rows import print_json_rows
 from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.safe_text import clean
@@ -45,45 +46,43 @@ def audit(
         raise click.UsageError("--csv and --json exclude each other.")
     loaded = settings_from_options(setting_values)
     path = "/aisle/v1/audit" if chain else extension_path(loaded, "audit")
-    found = asyncio.run(_fetch(loaded, path, {"last_modified_date": since, "subject": subject}))
-    if found is None:
-        print("aisle: changes cannot be listed here; this service keeps no audit.", file=sys.stderr)
-        return 1
-    if as_json:
-        for entry in found:
-            print(json.dumps(entry, ensure_ascii=False))
-        return 0
-    with _odd_is_invalid():
-        lines = [line for entry in found for line in _entry_lines(entry)]
-    if as_csv:
-        table = csv.writer(sys.stdout, lineterminator="\n")
-        table.writerow(_COLUMNS)
-        table.writerows([format_cell(value) for value in line] for line in lines)
-        return 0
-    for line in lines:
+    print_page = print_json_rows if as_json else _print_csv if as_csv else _print_lines
+    return asyncio.run(_print_pages(loaded, path, {"last_modified_date": since, "subject": subject}, print_page))
+
+
+def _print_csv(page: Sequence[Row]) -> None:
+    rows = ([format_cell(value) for value in line] for line in _lines_of(page))
+    csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+
+
+def _print_lines(page: Sequence[Row]) -> None:
+    for line in _lines_of(page):
         print("\t".join(clean(str(value)) for value in line))
-    return 0
 
 
-async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | None]) -> list[Row] | None:
-    """Return all entries, read page by page; None if the service has no audit log. Raise ClientError."""
+async def _print_pages(
+    loaded: LoadedSettings, path: str, filters: Mapping[str, str | None], print_page: Callable[[Sequence[Row]], None]
+) -> int:
+    """Print all entries page by page, and return the exit status. Raise ClientError."""
     query = {name: value for name, value in filters.items() if value}
-    entries: list[Row] = []
-    after = 0
+    after, has_more = 0, True
     async with service_client(loaded) as client:
-        while True:
+        while has_more:
             answer = await client.request_extension("GET", path, query={**query, "limit": _PAGE_SIZE, "after": after})
             if answer.status == 404:
-                return None
+                print("aisle: changes cannot be listed here; this service keeps no audit.", file=sys.stderr)
+                return 1
             if not answer.is_success:
                 raise status_error("list-audit", answer, None)
             with _odd_is_invalid():
                 page = answer.json()
-                entries += map(dict, page["audit"])
-                last = int(page["audit"][-1]["number"]) if page["audit"] else after
-                if not page["more"] or last <= after:
-                    return entries
-            after = last
+                entries = [dict(entry) for entry in page["audit"]]
+                last = int(entries[-1]["number"]) if entries else after
+                has_more, is_first, after = page["more"] and last > after, not after, last
+            if is_first and print_page is _print_csv:
+                print(",".join(_COLUMNS))
+            print_page(entries)
+    return 0
 
 
 @contextmanager
@@ -92,6 +91,11 @@ def _odd_is_invalid() -> Iterator[None]:
         yield
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise InvalidResponse("The answer to list-audit holds no audit.") from error
+
+
+def _lines_of(page: Sequence[Row]) -> list[tuple[Any, ...]]:
+    with _odd_is_invalid():
+        return [line for entry in page for line in _entry_lines(entry)]
 
 
 def _entry_lines(entry: Row) -> Iterator[tuple[Any, ...]]:

@@ -6,22 +6,21 @@ It changes nothing.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
+from aisle.cli.print_rows import print_json_rows, print_table
 from aisle.cli.service_client import extension_rows, service_client
-from aisle.safe_text import clean
 from aisle.settings.settings_files_and_folders import LoadedSettings
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row
 
 _COLUMNS = (
-    ("location_code", "PLACE"),
+    ("location_code", "LOCATION"),
     ("product_number", "PRODUCT"),
     ("quantity", "QUANTITY"),
     ("stock_pool", "POOL"),
@@ -43,23 +42,13 @@ def assignments(as_json: bool, setting_values: SettingValues) -> int:
         print("aisle: assignments cannot be listed here; this service does not tell them.", file=sys.stderr)
         return 1
     if as_json:
-        for row in found:
-            print(json.dumps(row, ensure_ascii=False))
-    elif found:
-        _print_table(found)
+        print_json_rows(found)
     else:
-        print("Nothing to move.")
+        rows = [[str(row.get(name, "")) for name, _ in _COLUMNS] for row in found]
+        print_table([title for _, title in _COLUMNS], rows, none="Nothing to move.")
     return 0
 
 
 async def _fetch(loaded: LoadedSettings) -> list[Row] | None:
     async with service_client(loaded) as client:
         return await extension_rows(client, loaded, "assignments")
-
-
-def _print_table(rows: list[Row]) -> None:
-    cells = [[title for _, title in _COLUMNS]]
-    cells += [[clean(str(row.get(name, ""))) for name, _ in _COLUMNS] for row in rows]
-    widths = [max(len(line[n]) for line in cells) for n in range(len(_COLUMNS))]
-    for line in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

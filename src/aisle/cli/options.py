@@ -141,6 +141,26 @@ def settings_from_options(
     return loaded
 
 
+def parse_time(text: str, now: float) -> float:
+    """Return a time in seconds since 1970: a date or time of the store, or an age such as 90m, 12h, 3d. Raise
+    UsageError.
+
+    Dates use the zone of this process, which is the store's.
+    """
+    from aisle.jobs import store_time  # few commands take a time
+
+    number, unit = text[:-1], _UNIT_SECONDS.get(text[-1:])
+    if unit and number.isascii() and number.isdigit() and len(number) < 8:
+        return now - int(number) * unit
+    parsed = store_time.parse_time(text)
+    if parsed is None:
+        raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.")
+    return parsed.timestamp()
+
+
+_UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86400}
+
+
 class ListenOptions(NamedTuple):
     """Values of the options."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import getpass
-import json
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,7 +17,8 @@ from aisle.cache.people_and_rights_queries import person_name
 from aisle.cache.read_only_database import empty_cache, open_for_reading
 from aisle.cache.unconfirmed_operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.writer import CacheWriter
-from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
+from aisle.cli.options import SettingValues, json_option, parse_time, setting_options, settings_from_options
+from aisle.cli.print_rows import print_json_rows, print_table
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.push.decide_after_send import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
@@ -26,7 +26,6 @@ from aisle.errors import StorageError, UsageError
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
 from aisle.outbox import retention_and_archive, token_holders_and_waiting_operations
 from aisle.outbox.commit_journal import Journal
@@ -42,7 +41,6 @@ from aisle.safe_text import clean
 from aisle.settings.setting_definitions import service_url
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.stored_messages import stored_detail
-from aisle.text_cells import fit, width
 
 if TYPE_CHECKING:
     from aisle.jobs.row_types.operations_and_session_answers import ComparedFigureRow, OperationItemRow, UnconfirmedRow
@@ -81,7 +79,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     waiting_for = token_holders_and_waiting_operations.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
-    _print_table(titles, [_operation_cells(row, names) for row in rows])
+    print_table(titles, [_operation_cells(row, names) for row in rows])
     waiting, in_doubt = store.pending_counts()
     print(f"{waiting} waiting, {in_doubt} for a person to resolve.", file=sys.stderr)
     for each in waiting_for:
@@ -118,6 +116,8 @@ def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int
     """
     now = time.time()
     since = None if since_text is None else parse_time(since_text, now)
+    if since is not None and since > now:
+        raise UsageError(f"{since_text} is still to come at the store; say when the copy of the service was made.")
     with closing(open_outbox(store_folder.folder)) as connection:
         with closing(_open_cache(store_folder)) as cache:
             features = CacheWriter(cache, store_folder.store).cursor("features")
@@ -143,26 +143,6 @@ def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int
         )
     print("The store is read anew. See 'aisle outbox' and 'aisle doctor'.", file=sys.stderr)
     return 0
-
-
-def parse_time(text: str, now: float) -> float:
-    """Return a time in seconds since 1970: a date or time of the store, or an age such as 90m, 12h, 3d. Raise
-    UsageError.
-
-    Dates use the zone of this process, which is the store's.
-    """
-    number, unit = text[:-1], _UNIT_SECONDS.get(text[-1:])
-    if unit and number.isascii() and number.isdigit():
-        return now - int(number) * unit
-    parsed = store_time.parse_time(text)
-    if parsed is None:
-        raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.")
-    if parsed.timestamp() > now:
-        raise UsageError(f"{text} is still to come at the store; say when the copy of the service was made.")
-    return parsed.timestamp()
-
-
-_UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86400}
 
 
 def _explain_refused_token(store_folder: StoreFolder, token_file: str) -> None:
@@ -242,10 +222,10 @@ def _print_operation(row: UnconfirmedRow) -> None:
     for name in ("op_id", "outcome", "operation", "user", "principal", "terminal", "at", "why", "tries"):
         shown = reason_text(row["why"]) if name == "why" else clean(str(row.get(name)))
         print(f"{name.replace('_', ' ')}: {shown}")
-    _print_table(("meant", "of", "from", "to"), [_item_cells(item) for item in row["items"]])
+    print_table(("meant", "of", "from", "to"), [_item_cells(item) for item in row["items"]])
     if row["sides"]:
         print()
-        _print_table(("of", "place", "before", "meant", "now"), [_side_cells(side) for side in row["sides"]])
+        print_table(("of", "place", "before", "meant", "now"), [_side_cells(side) for side in row["sides"]])
     if row["evidence"]:
         print(_STOCK_EVIDENCE[row["evidence"]])
     if row["pin"]:
@@ -279,12 +259,9 @@ def journal(last: int, as_json: bool, show_archive: bool, setting_values: Settin
         return _print_archive(store_folder, last, as_json=as_json)
     rows = Journal(open_outbox(store_folder.folder)).last_events(last)
     if as_json:
-        # Control characters in scanned text must not reach a terminal; a file gets them unchanged.
-        escaped = sys.stdout.isatty()
-        for row in rows:
-            print(json.dumps(row._asdict(), ensure_ascii=escaped))
+        print_json_rows(row._asdict() for row in rows)
         return 0
-    _print_table(("no", "at", "input", "kind", "step", "verdict"), [_event_cells(row) for row in rows])
+    print_table(("no", "at", "input", "kind", "step", "verdict"), [_event_cells(row) for row in rows])
     return 0
 
 
@@ -296,10 +273,9 @@ def _print_archive(store_folder: StoreFolder, last: int, *, as_json: bool) -> in
             rows = retention_and_archive.daily_totals(kept)[-last:]
     titles = ("day", "user", "job", "events")
     if as_json:
-        for row in rows:
-            print(json.dumps(dict(zip(titles, row, strict=True)), ensure_ascii=sys.stdout.isatty()))
+        print_json_rows(dict(zip(titles, row, strict=True)) for row in rows)
         return 0
-    _print_table(titles, [(day, user, job, str(events)) for day, user, job, events in rows])
+    print_table(titles, [(day, user, job, str(events)) for day, user, job, events in rows])
     return 0
 
 
@@ -332,14 +308,3 @@ def _operation_cells(row: Operation, waiting_for: Mapping[str, str]) -> Sequence
 def _event_cells(row: EventRow) -> Sequence[str]:
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.at))
     return (str(row.seq), at, row.raw, row.kind, row.step_after, row.verdict)
-
-
-def _print_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table with columns as wide as their widest cell, without control characters."""
-    cells = [tuple(clean(cell) for cell in row) for row in rows]
-    if not cells:
-        print("Nothing.")
-        return
-    widths = [min(48, max(width(row[index]) for row in (heads, *cells))) for index in range(len(heads))]
-    for row in (heads, *cells):
-        print("  ".join(fit(cell, size, pad=True) for cell, size in zip(row, widths, strict=True)).rstrip())

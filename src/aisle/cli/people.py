@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Mapping
 from getpass import getpass
@@ -12,6 +11,7 @@ from typing import Any
 import click
 
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
+from aisle.cli.print_rows import print_json_rows
 from aisle.cli.service_client import extension_path, extension_rows, service_client
 from aisle.client.errors import status_error
 from aisle.errors import UsageError
@@ -34,12 +34,12 @@ def people(setting_values: SettingValues) -> None:
 def list_people(as_json: bool, setting_values: SettingValues) -> int:
     """List badge, user name, role, whether there is a PIN, and name."""
     found = asyncio.run(_fetch_people(settings_from_options(setting_values)))
+    if as_json:
+        print_json_rows(found or ())
+        return _exit_status(found)
     for person in found or ():
-        if as_json:
-            print(json.dumps(person, ensure_ascii=False))
-        else:
-            words = (person["badge"], person["user"], person["role"], "PIN" if person.get("has_pin") else "-")
-            print("\t".join(clean(str(word)) for word in (*words, person["name"])))
+        words = (person["badge"], person["user"], person["role"], "PIN" if person.get("has_pin") else "-")
+        print("\t".join(clean(str(word)) for word in (*words, person["name"])))
     return _exit_status(found)
 
 

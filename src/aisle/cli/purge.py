@@ -7,12 +7,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from aisle.cli.options import database_option
+from aisle.cli.options import database_option, parse_time, settings_from_options
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
@@ -30,7 +29,6 @@ from aisle.service.app_options_and_limits import keys_kept
 from aisle.service.db import parse_database_url
 from aisle.service.open_service_and_admin_token import open_service
 from aisle.service.retention import PARTS, least_days, purge
-from aisle.settings.load_settings import load_settings
 from aisle.settings.setting_definitions import EMBEDDED, Settings
 from aisle.settings.settings_files_and_folders import LoadedSettings
 
@@ -44,15 +42,17 @@ _DAY = 86400.0
 @click.option(
     "--before",
     metavar="TIME",
-    help="Delete what is older than this day or moment, or than so many days: 400d.",
+    help="Delete what is older than this day or moment of the store, or than so many days: 400d.",
     show_default="the settings keep_…_days",
 )
 @click.option("--only", multiple=True, type=click.Choice((*PARTS, *OF_HOST)), help="Purge only this part; repeatable.")
 @database_option
 def purge_data(before: str | None, only: Sequence[str], database: str | None) -> int:
-    """Delete old data from the service's database while it is in use, and from this host; sums stay the same."""
-    now, loaded = time.time(), load_settings({})
-    limit = _parse_time(before, now) if before else None
+    """Delete old data from the service's database while it is in use, and what this host keeps of its store; sums stay
+    the same.
+    """
+    now, loaded = time.time(), settings_from_options({})
+    limit = parse_time(before, now) if before else None
     path = _database(database, only, loaded)
     parts = only or ((*PARTS, *OF_HOST) if path else OF_HOST)
     before_by_part = {part: _before(part, limit, loaded.settings, now) for part in parts}
@@ -142,14 +142,3 @@ def _archive(folder: Path, before: float) -> int:
         while dropped := delete_archived_events(archive, before):
             deleted += dropped
     return deleted
-
-
-def _parse_time(text: str, now: float) -> float:
-    """Return a time in seconds: a date or time (UTC without a zone), or days ago such as `400d`. Raise UsageError."""
-    if text.endswith("d") and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 8:
-        return now - int(text[:-1]) * _DAY
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--before {text} is no day and no number of days: 2025-01-01, or 400d.") from None
-    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()

@@ -71,7 +71,9 @@ def add_token(name: str, role: Role, stores: str, days: int | None, database: st
             service,
             name=name,
             role=role,
-            store_numbers=None if stores == ALL_STORES else [each for each in stores.split(",") if each],
+            store_numbers=None
+            if stores == ALL_STORES
+            else [each.strip() for each in stores.split(",") if each.strip()],
             now=format_timestamp(now),
             expires_on=None if days is None else format_timestamp(now + days * DAY),
         )

@@ -68,7 +68,7 @@ class PeopleClient:
             people = await _run_on_thread(self._fetch_people())
         except AisleError:
             return None
-        return frozenset(each.user for each in people if each.role in SUPERVISORS) if people else None
+        return frozenset(each.user for each in people if each.role in SUPERVISORS) if people is not None else None
 
     async def has_demo_store(self) -> bool | None:
         """Return True if the service has the demo store; None if it does not answer."""

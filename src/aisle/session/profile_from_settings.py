@@ -4,17 +4,14 @@ Changes while it runs: `profile_in_force`.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.jobs.job import Policy
 from aisle.scan.in_store_codes import InStorePattern, compile_patterns
-from aisle.settings.default_reasons_by_language import REASONS_BY_LANGUAGE
 from aisle.settings.setting_definitions import (
     ENGLISH,
-    LOSS_REASONS,
-    REJECTION_REASONS,
-    SHORTAGE_REASONS,
+    REASONS_BY_LANGUAGE,
     Settings,
     effective_language,
     parse_pool_names,
@@ -133,12 +130,6 @@ def _policy_from_settings(settings: Settings, language: str) -> Policy:
     policy = Policy(*(getattr(settings, name) for name in POLICY_SETTINGS))
     if language == ENGLISH:
         return policy
-    own = REASONS_BY_LANGUAGE[language]
-    reasons: dict[str, tuple[Any, Any]] = {
-        "adjustment_reasons": (LOSS_REASONS, own.losses),
-        "rejection_reasons": (REJECTION_REASONS, own.rejections),
-        "short_reasons": (SHORTAGE_REASONS, own.shortages),
-    }
-    return policy._replace(
-        **{name: ours for name, (default, ours) in reasons.items() if getattr(policy, name) == default}
-    )
+    own = REASONS_BY_LANGUAGE[language]._asdict().items()
+    defaults = REASONS_BY_LANGUAGE[ENGLISH]
+    return policy._replace(**{name: text for name, text in own if getattr(policy, name) == getattr(defaults, name)})

@@ -21,12 +21,40 @@ LOSS_REASONS = ("1 - Damaged", "2 - Expired", "3 - Theft", "4 - Own use", "5 + F
 """Default reasons of losses and finds: code, sign of the stock change, text."""
 
 
-SHORTAGE_REASONS = ("20 0 Place is empty", "21 Not on the shelf", "22 Damaged", "23 Expired", "24 Not enough")
+SHORTAGE_REASONS = ("20 0 Location is empty", "21 Not found", "22 Damaged", "23 Expired", "24 Not enough")
 """Default reasons of shortages: code, 0 if the location is empty, text."""
 
 
 REJECTION_REASONS = ("30 Not collected", "31 Cancelled by the customer", "32 Ordered twice", "33 Not paid")
 """Default reasons to reject an order: code, text. Those of shortages are offered too."""
+
+
+class DefaultReasons(NamedTuple):
+    """Default reasons in one language; codes and signs are the same in all."""
+
+    adjustment_reasons: tuple[str, ...]
+    short_reasons: tuple[str, ...]
+    rejection_reasons: tuple[str, ...]
+
+
+REASONS_BY_LANGUAGE = {
+    "en": DefaultReasons(LOSS_REASONS, SHORTAGE_REASONS, REJECTION_REASONS),
+    "nl": DefaultReasons(
+        ("1 - Beschadigd", "2 - Over de datum", "3 - Diefstal", "4 - Eigen gebruik", "5 + Gevonden"),
+        ("20 0 Locatie is leeg", "21 Niet gevonden", "22 Beschadigd", "23 Over de datum", "24 Niet genoeg"),
+        ("30 Niet opgehaald", "31 Geannuleerd door de klant", "32 Dubbel besteld", "33 Niet betaald"),
+    ),
+    "de": DefaultReasons(
+        ("1 - Beschädigt", "2 - Abgelaufen", "3 - Diebstahl", "4 - Eigenbedarf", "5 + Gefunden"),
+        ("20 0 Platz ist leer", "21 Nicht gefunden", "22 Beschädigt", "23 Abgelaufen", "24 Nicht genug"),
+        ("30 Nicht abgeholt", "31 Vom Kunden storniert", "32 Doppelt bestellt", "33 Nicht bezahlt"),
+    ),
+    "fr": DefaultReasons(
+        ("1 - Abîmé", "2 - Périmé", "3 - Vol", "4 - Usage propre", "5 + Retrouvé"),
+        ("20 0 Emplacement vide", "21 Introuvable", "22 Abîmé", "23 Périmé", "24 Pas assez"),
+        ("30 Non retirée", "31 Annulée par le client", "32 Commandée deux fois", "33 Non payée"),
+    ),
+}
 
 
 RECOUNT_UNITS, RECOUNT_VALUE = Decimal(10), Decimal(50)
@@ -62,7 +90,7 @@ _TEXT_PATTERNS = {
     "pools": (r"\s*(10|[1-9]) +\S.*", "'1 Shop': a number from 1 to 10 and a name"),
     "reasons": (r"\s*\d+\s*[+-]\s*\S.*", "'1 - Damaged' (takes from the stock) or '5 + Found' (adds to it)"),
     "reject_reasons": (r"\s*\d+\s+\S.*", "'30 Not collected'"),
-    "short_reasons": (r"\s*\d+\s+\S.*", "'22 Damaged' or '20 0 Place is empty' (nothing is left there)"),
+    "short_reasons": (r"\s*\d+\s+\S.*", "'22 Damaged' or '20 0 Location is empty' (nothing is left there)"),
     "restricted_codes": (
         r"(?=(?:[^:]{8}|[^:]{12,14})(?::\d)?\Z)(?=[^:]*I)\d+[\dIX]*(?:W[\dIXW]*|P[\dIXP]*|N[\dIXN]*)C(?::\d)?",
         "'28IIIIIWWWWWC' (weight) or '21IIIIIPPPPPC:2' (price)",

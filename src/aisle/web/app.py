@@ -307,7 +307,11 @@ class WebApp:
         if known is None:
             raise HTTPException(404)
         file, kind = known
-        return FileResponse(file, headers={"Content-Type": kind, "Cache-Control": "private, max-age=3600"})
+        headers = {"Content-Type": kind, "Cache-Control": "private, no-cache"}  # an upgrade counts at once
+        response = FileResponse(file, headers=headers, stat_result=file.stat())
+        if request.headers.get("if-none-match") == (tag := response.headers["etag"]):
+            return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "private, no-cache"})
+        return response
 
     async def _websocket(self, socket: WebSocket) -> None:
         session = self._who(socket)

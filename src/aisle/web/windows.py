@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import re
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -253,7 +254,7 @@ class Windows:
 
     async def _turn(self, page: PageSocket, request: PageRequest) -> Window | None:
         """Return the window of a page when its turn has come; None if the page was closed meanwhile."""
-        slot = page.session.person.user, request.key
+        slot = page.session.person.user, request.key or secrets.token_hex(8)
         former, self._next[slot] = self._next.get(slot), page
         if former is not None:
             await former.close(ELSEWHERE)

@@ -14,7 +14,9 @@ from aisle.cli.doctor.report import Finding, format_age, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.cli.stored_messages_in_english import reason_text
 from aisle.courier.link_state import LINK_HEARTBEAT_S
+from aisle.host import files_in_use
 from aisle.host.database import fetch
+from aisle.host.files_in_use import is_locked
 from aisle.host.hung_courier import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
@@ -22,7 +24,6 @@ from aisle.outbox.stored_reasons import NO_TOKEN
 from aisle.settings.settings_files_and_folders import LoadedSettings
 from aisle.stored_messages import stored_detail
 
-LOCKS_FILE = Path("/proc/locks")
 STALE_HEARTBEAT_S = 6 * LINK_HEARTBEAT_S
 """Age in seconds above which the heartbeat in the cache is late; it is written only occasionally."""
 
@@ -81,12 +82,7 @@ def is_lock_held(lock: Path, pid: int) -> bool:
 
     The lock is not tried, because a courier that is starting could then fail to get it.
     """
-    try:
-        inode, rows = lock.stat().st_ino, LOCKS_FILE.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return _is_running(pid)
-    fields = [row.split() for row in rows]
-    return any(row[1] == "FLOCK" and row[5].rpartition(":")[2] == str(inode) for row in fields if len(row) > 5)
+    return is_locked(lock) if files_in_use.LOCKS_FILE.exists() else _is_running(pid)
 
 
 def _is_running(pid: int) -> bool:
