@@ -161,6 +161,25 @@ def test_input_before_first_paint_is_kept_in_order_until_end(rig: Rig) -> None:
     assert entries[-1] == ["left"]
 
 
+def test_an_input_is_said_to_be_taken_when_its_line_was(rig: Rig) -> None:
+    for number, text in enumerate((b"47", b"11\r", b"4712\r", b"half"), 1):
+        rig.send(b"D", text)
+        rig.tell(type="mark", number=number)
+    rig.tell(type="resize", width=100, height=30)
+    rig.log.with_suffix(".go").touch()
+    rig.until(lambda entries: [entry[1] for entry in entries if entry[0] == "Line"] == ["4711", "4712"])
+    rig.send(b"D", b" a line\r")
+    rig.tell(type="mark", number=5)
+    rig.until(lambda entries: [entry[1] for entry in entries if entry[0] == "Line"][2:] == ["half a line"])
+    rig.tell(type="quit")
+    packets = PacketDecoder().feed(rig.output().removeprefix(PRELUDE))
+    messages = [json.loads(content) for kind, content in packets if kind == b"M"]
+    taken = [message["number"] for message in messages if message["type"] == "taken"]
+    assert taken[0] <= 3
+    assert taken == sorted(set(taken))
+    assert taken[-1] >= 3
+
+
 @pytest.mark.parametrize("noise", [b"", b"no packet"])
 def test_a_server_that_is_gone_or_none_is_a_hang_up(rig: Rig, noise: bytes) -> None:
     assert rig.process.stdin is not None

@@ -53,6 +53,11 @@ while True:
     data = sys.stdin.buffer.read(int.from_bytes(head[1:], "big"))
     if data == b"q" or b'"quit"' in data:
         break
+    if b'"mark"' in data:
+        taken = data.replace(b"mark", b"taken")
+        sys.stdout.buffer.write(b"M" + len(taken).to_bytes(4, "big") + taken)
+        sys.stdout.buffer.flush()
+        continue
     packet(head[:1] + data)
 """
 
@@ -413,12 +418,12 @@ async def test_the_session_of_a_browser_that_is_gone_without_a_word_ends(
         writer.close()
 
 
-async def test_another_screen_of_a_person_ends_the_first(house: House) -> None:
+async def test_another_page_of_a_window_ends_the_first(house: House) -> None:
     async with house.open() as client:
         await sign_in(client)
-        first = await screen(client)
+        first = await screen(client, "&window=a")
         await read(first)
-        second = await screen(client)
+        second = await screen(client, "&window=a")
         assert await end(first) == ELSEWHERE
         await read(second)
         await second.send_json(["stdin", "x"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, ClientWebSocketResponse
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
 from aisle.page_addresses import PageAddress, parse_address
 from aisle.web import windows
@@ -49,16 +49,29 @@ async def test_a_page_that_was_cut_off_finds_its_app_and_each_input_is_taken_onc
         for number, text in ((1, "x"), (2, "y")):
             await first.send_json(["input", number, text])
             assert await read(first) == b"D" + text.encode()
+            assert await said(first, "taken") == number
         await first.close(code=CUT)
         second, told = await window(client, "a")
         assert told == {"number": 1, "taken": 2, "new": False}
         assert b'"attach"' in await read(second), "it draws all again"
-        taken = []
         for number, text in ((1, "x"), (2, "y"), (3, "z"), (4, "!")):
             await second.send_json(["input", number, text])
-            taken.append(await said(second, "taken"))
-        assert taken == [2, 2, 3, 4]
-        assert await read(second) in (b"Dz", b"D!"), "nothing else is typed"
+        assert [await said(second, "taken"), await said(second, "taken")] == [3, 4]
+
+
+async def test_an_input_is_taken_when_the_app_says_so(house: House) -> None:
+    is_mark = "if b'\"mark\"' in data"
+    deaf = APP.replace(is_mark, f"{is_mark} and b'1' not in data:\n        continue\n    {is_mark}")
+    house.start = lambda opening: Start([sys.executable, "-c", deaf], {})  # type: ignore[method-assign]
+    async with house.open(keep_s=30) as client:
+        await sign_in(client)
+        first, _ = await window(client, "a")
+        for number, text in ((1, "x"), (2, "y")):
+            await first.send_json(["input", number, text])
+        assert await said(first, "taken") == 1
+        await first.close(code=CUT)
+        _, told = await window(client, "a")
+        assert told == {"number": 1, "taken": 1, "new": False}, "the second one is not known to be taken"
 
 
 async def test_a_page_without_a_key_has_a_window_of_its_own(house: House) -> None:
@@ -185,14 +198,28 @@ async def test_a_page_is_told_the_address_and_opens_others(house: House) -> None
         assert await said(second, "page") == page
 
 
-async def test_a_page_gets_the_files_of_its_app(house: House) -> None:
+async def test_a_page_gets_the_files_of_its_app_until_it_has_saved_them(house: House) -> None:
     piece = {"type": "file", "name": "orders.csv", "content": "YQ==", "is_last": True}
     program = TELLS.replace('{"type": "page", "address": "/orders/4104", "title": "Order 4104"}', json.dumps(piece))
     house.start = lambda opening: Start([sys.executable, "-c", program], {})  # type: ignore[method-assign]
-    async with house.open() as client:
+    async with house.open(keep_s=30) as client:
         await sign_in(client)
+        for is_saved in (False, True):
+            page, _ = await window(client, "a")
+            assert await said(page, "file") == piece
+            if is_saved:
+                await page.send_json(["saved"])
+                await page.send_json(["ping", ""])
+                assert await said(page, "pong") == ""
+            await page.close(code=CUT)
         page, _ = await window(client, "a")
-        assert await said(page, "file") == piece
+        await page.send_json(["ping", ""])
+        kinds: list[str] = []
+        while not kinds or kinds[-1] != "pong":
+            message = await page.receive(timeout=30)
+            if message.type is WSMsgType.TEXT:
+                kinds.append(json.loads(message.data)[0])
+        assert "file" not in kinds
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Driver for a browser as terminal: packets over pipes to the web server.
 
-Besides data it handles messages about size, end and user token; all others are ignored.
+Besides data it handles messages about size, pages, inputs, end and user token; all others are ignored.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class BrowserDriver(AisleDriver):
         self._messages: _PacketWriter | None = None
         self._reported_page: tuple[str, str] | None = None
         self._is_resize_planned = False
+        self._marks: deque[tuple[int, int]] = deque()
+        """Numbers of the page's inputs, each with the number of the input that its line ends."""
 
     def _open_writer(self) -> TerminalWriter:
         """Keep standard output for packets, and send anything else printed from now on to standard error."""
@@ -123,7 +125,7 @@ class BrowserDriver(AisleDriver):
                 self._handle_message(content, now)
 
     def _handle_message(self, content: bytes, now: float) -> None:
-        """Handle a message of the web server: another page or size, an address to open, the end, or a token."""
+        """Handle a message of the web server: another page or size, a number, an address, the end, or a token."""
         try:
             message = json.loads(content)
         except ValueError:
@@ -131,6 +133,9 @@ class BrowserDriver(AisleDriver):
         match message:
             case {"type": "quit" | "exit"}:
                 self._call_on_loop(self._leave)
+            case {"type": "mark", "number": int(number)}:
+                self._marks.append((number, self._queued_count + bool(self._decoder.open_text)))
+                self._plan_release()
             case {"type": "resize"}:
                 if size := parse_size(message):
                     self._plan_resize(size)
@@ -143,6 +148,15 @@ class BrowserDriver(AisleDriver):
                 self._wait_for_room()
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
+
+    def release(self) -> None:
+        """Pass on what is queued, and tell the web server which input of the page was taken last."""
+        super().release()
+        taken = 0
+        while self._marks and self._marks[0][1] <= self._taken_count:
+            taken, _ = self._marks.popleft()
+        if taken and self._messages is not None:
+            self._messages.tell({"type": "taken", "number": taken})
 
     def _screen_size(self) -> tuple[int, int]:
         return self._browser_size

@@ -151,6 +151,8 @@ class AisleDriver(Driver):
         self._pending_inputs: deque[tuple[list[TerminalInput], float]] = deque()
         self._queued_count = self._released_count = 0
         """Numbers of inputs that were queued by the input thread, and passed on by the event loop."""
+        self._taken_count = 0
+        """Number of inputs that the app has taken without an error."""
         self._is_release_planned = False
         self._batch_cost = MAX_BATCH
         """Cost of the inputs that the app takes in `BATCH_S`, at most `MAX_BATCH`."""
@@ -481,6 +483,7 @@ class AisleDriver(Driver):
         began = time.monotonic()
         try:
             self._receiver.take(_drop_outdated_typed_text(items), read_at)
+            self._taken_count = self._released_count
         except Exception as error:
             self._receiver.fail(error)
         finally:

@@ -85,9 +85,10 @@ class AppProcess:
             await started.tell({"type": "pass", "token": start.token, "until": int(start.until)})
         return started
 
-    async def type(self, data: bytes) -> None:
-        """Send typed or scanned data to the app."""
-        await self._send(encode_packet(b"D", data))
+    async def type(self, text: str, number: int = 0) -> None:
+        """Send typed or scanned text to the app. The app tells when it has taken the text of this number."""
+        data = encode_packet(b"D", text.encode("utf-8", "replace"))
+        await self._send(data + _message({"type": "mark", "number": number}) if number else data)
 
     async def resize(self, columns: int, rows: int) -> None:
         """Send the new size of the browser's window."""

@@ -26,6 +26,8 @@ RESPONSE_S: Final = 5.0
 """Seconds in which a waiting app has to draw its screen for a page, before another one is started."""
 MAX_WINDOWS: Final = 8
 """Maximum number of windows of a person."""
+MAX_PIECES: Final = 1024
+"""Pieces that wait for their page, beyond which another file takes the place of those before it."""
 _SHORT_MESSAGE: Final = 4096
 """Characters of a message that may have any content."""
 _TYPED: Final = re.compile(r'\["(?:stdin"|input", ?\d{1,15}), ?(?=")')
@@ -81,7 +83,13 @@ class Window:
         self._ending: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._taken = 0
-        """Number of the last input that was taken."""
+        """Number of the last input that the app has taken."""
+        self._passed = 0
+        """Number of the last input that was passed to the app."""
+        self._pieces: list[Mapping[str, object]] = []
+        """Pieces of files that the page has not saved yet."""
+        self._sent_pieces = 0
+        self._piece_turn = asyncio.Lock()
         self._last_said: dict[str, object] = {}
         """Last message of the app about its page."""
         self._has_drawn = asyncio.Event()
@@ -130,12 +138,14 @@ class Window:
     async def converse(self, page: PageSocket) -> None:
         """Pass the messages of a page to the app in their order, until the page is gone."""
         page.is_silent.clear()
+        pieces = asyncio.create_task(self._send_pieces())
         try:
             process = await self._process()
             async with page.conversation():
                 async for text in page.texts():
                     await self._take(page, process, _parse_message(text))
         finally:
+            pieces.cancel()
             await page.close()
             page.is_silent.set()
             self._note_gone(page)
@@ -144,23 +154,26 @@ class Window:
         match message:
             case ["stdin", str(typed)]:
                 self._sign_ins.touch(page.session)
-                await process.type(typed.encode("utf-8", "replace"))
+                await process.type(typed)
             case ["input", int(number), str(typed)]:
                 self._sign_ins.touch(page.session)
-                if number > self._taken:
-                    self._taken = number
-                    await process.type(typed.encode("utf-8", "replace"))
-                await self._say(page, ["taken", self._taken])
+                if number > self._passed:
+                    self._passed = number
+                    await process.type(typed, number)
             case ["resize", {"width": int(width), "height": int(height)}]:
                 await process.resize(width, height)
             case ["open", str(address)] if is_address(address):
                 self._sign_ins.touch(page.session)
                 await process.tell({"type": "open", "address": address})
+            case ["saved"]:
+                self._forget_saved_file()
             case ["ping", str(data)]:
                 await self._say(page, ["pong", data[:64]])
 
     async def _greet(self, page: PageSocket, *, is_new: bool) -> None:
-        await self._say(page, ["window", {"number": self.number, "taken": self._taken, "new": is_new}])
+        async with self._piece_turn:
+            self._sent_pieces = 0  # the page has forgotten what it has of a file
+            await self._say(page, ["window", {"number": self.number, "taken": self._taken, "new": is_new}])
         if self._last_said and not is_new:
             await self._say(page, ["page", self._last_said])
 
@@ -214,14 +227,34 @@ class Window:
                 await self._page.show(data)
 
     async def _hear(self, message: Mapping[str, object]) -> None:
-        """Tell the page which address and title the app's page has, or pass on a piece of a file."""
+        """Tell the page which page the app shows and which input it has taken, or pass on a piece of a file."""
         match message:
             case {"type": "page", "address": str(address), "title": str(title)} if is_address(address):
                 self._last_said = {"address": address, "title": title[:200]}
                 if self._page is not None:
                     await self._say(self._page, ["page", self._last_said])
-            case {"type": "file", "name": str(), "content": str(), "is_last": bool()} if self._page is not None:
-                await self._say(self._page, ["file", dict(message)])
+            case {"type": "taken", "number": int(number)}:
+                self._taken = number
+                if self._page is not None:
+                    await self._say(self._page, ["taken", number])
+            case {"type": "file", "name": str(), "content": str(), "is_last": bool()}:
+                if len(self._pieces) >= MAX_PIECES and self._pieces[-1]["is_last"]:
+                    self._pieces, self._sent_pieces = [], 0
+                self._pieces.append(message)
+                await self._send_pieces()
+
+    async def _send_pieces(self) -> None:
+        """Send the pieces of files that this page does not have yet."""
+        page = self._page
+        async with self._piece_turn:
+            while page is not None and page is self._page and self._sent_pieces < len(self._pieces):
+                self._sent_pieces += 1
+                await self._say(page, ["file", dict(self._pieces[self._sent_pieces - 1])])
+
+    def _forget_saved_file(self) -> None:
+        count = next((at for at, piece in enumerate(self._pieces, 1) if piece["is_last"]), 0)
+        del self._pieces[:count]
+        self._sent_pieces = max(0, self._sent_pieces - count)
 
     def _hang_up(self, status: int) -> None:
         self.end_soon(FAILED if status else LEFT)

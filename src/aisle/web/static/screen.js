@@ -83,6 +83,7 @@ const takePiece = ({ name, content, is_last: isLast }) => {
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
   pieces = [];
+  link.say("saved");
 };
 
 const pages = new History((address) => link.open(address));

@@ -1,6 +1,6 @@
 // Link to the server: one websocket at a time, opened again by itself after a cut.
 //
-// Each input has a number and is kept until the server has taken it. After a cut the inputs that it has not taken are
+// Each input has a number and is kept until the app has taken it. After a cut the inputs that it has not taken are
 // sent again, with the pauses between them. A new app process did not see them: then they are reported, not sent.
 
 const RETRY_MS = [0, 300, 700, 1500, 3000];
