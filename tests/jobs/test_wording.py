@@ -14,7 +14,7 @@ from tests.samples.today import FIGURES, NOW
 
 WORDS = {
     "en": ("2 to send, 1 to resolve", "2 h ago", "Not started"),
-    "nl": ("2 verz., 1 opl.", "Niet begonnen"),
+    "nl": ("2, oplossen 1", "Niet begonnen"),
     "de": ("2 senden, 1 klären", "Noch offen", "Fertig"),
     "fr": ("2 à env., 1 à résoudre", "Pas commencées"),
 }

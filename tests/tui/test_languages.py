@@ -37,14 +37,14 @@ ALIKE = {
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is later Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max
         Top stop stops In Terminal Terminals Week Set Sets set Per Factor Details Web Volume Variant Label Labels
-        Letters Export mail Postcode Claim pick picks Picks Pick PICK Orders filters Extra Computer aisle
+        Letters Export mail E Tag Tags Postcode Claim pick picks Picks Pick PICK Orders filters Extra Computer aisle
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
         Organisation Server Min Max Top In Set Sets Details Web Layout Name Export Start aisle live
     """,
     "fr": """
-        Stock Note Notes Exceptions Actions Classification Position Terminal type aisle Scan
+        Stock Note Notes E mail Exceptions Actions Classification Position Terminal type aisle Scan
         cyan suffixes Organis Organisation Contact Type Description Min Max p c
         Promotion Volume max Web
         Web Promotion Volume

@@ -347,7 +347,7 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        (LinkState("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
+        (LinkState("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "0 att."}),
         (LinkState("live", 20.0, 3), {"en": "3 waiting", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
         (LinkState("live", 20.0, 1), {"en": "1 waiting", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
         (LinkState("live", 20.0, 0, 2), {"en": "2? 0 wait", "nl": "2? 0 wacht", "de": "2?", "fr": "2?"}),

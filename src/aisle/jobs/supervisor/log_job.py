@@ -318,7 +318,7 @@ def _entry_rows(state: LogState) -> tuple[tuple[Msg, ...], ...]:
         (msg("head.location"), raw(entry["location_code"])),
         (msg("label.pool"), raw(entry["stock_pool"])),
         (msg("head.reason"), raw(reason)),
-        (msg("head.source"), raw(entry["source"])),
+        (msg("head.source"), value_name(state, "source", entry["source"]) if entry["source"] else raw("")),
         (msg("orders.head_reference"), raw(entry["reference"])),
         (msg("head.order"), raw(entry["customer_order_number"])),
         (msg("label.product_number"), raw(entry["product_number"])),
