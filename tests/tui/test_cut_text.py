@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 
 import pytest
@@ -241,6 +243,15 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
         ["b", "Back"],
     ]
     assert shown[1].index("A-03-12") == shown[2].index("A-03-12")
+
+
+def test_times_of_a_list_follow_the_time_zone(in_zone: Callable[[str], None]) -> None:
+    row = Row("1", (raw("Tea"), msg("log.at_time", at="2026-11-20T09:00:00Z")))
+    view = ListView("log", raw("Log"), raw("Choose"), (raw("What"), raw("When")), (row,), 0, 1)
+    for zone, hour in (("UTC", 9), ("Asia/Tokyo", 18)):
+        in_zone(zone)
+        lines = plain_lines(layout_screen(Frame(view, LinkState("live"), today=date(2026, 11, 20)), 80, 24))
+        assert f" {hour}:00" in "".join(lines)
 
 
 @pytest.mark.parametrize("title", ["Next", "Hierna"])

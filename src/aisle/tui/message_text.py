@@ -44,6 +44,8 @@ class MessageWriter(NamedTuple):
     language: str = ENGLISH
     today: date | None = None
     """Day of the store; None if no date is far from it."""
+    zone: str = ""
+    """Time zone of the process, by which texts that are kept differ."""
 
     @property
     def language_format(self) -> LanguageFormat:

@@ -7,6 +7,7 @@ when one is shown, because most starts resume a step.
 
 from __future__ import annotations
 
+import os
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -51,7 +52,7 @@ def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) 
     """Return the frame as lines for a screen of any size from 1x1. `is_ascii`: for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
     frame = _show_missing_data(frame)
-    writer = MessageWriter(is_ascii, frame.language, frame.today)
+    writer = _writer_of(frame, is_ascii)
     margin = MARGIN_CELLS // 2 if columns >= MIN_MARGIN_COLUMNS else 0
     box = LayoutBox(columns - 2 * margin, rows, writer)
     bars = _layout_bars(frame, box, columns)
@@ -59,6 +60,10 @@ def layout_parts(frame: Frame, columns: int, rows: int, is_ascii: bool = False) 
     if margin:
         parts = _with_margin(parts)
     return _clipped(parts, columns)
+
+
+def _writer_of(frame: Frame, is_ascii: bool) -> MessageWriter:
+    return MessageWriter(is_ascii, frame.language, frame.today, os.environ.get("TZ", ""))
 
 
 def _with_margin(parts: ScreenParts) -> ScreenParts:
@@ -115,7 +120,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
 
     view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
     cells = columns - MARGIN_CELLS * (columns >= MIN_MARGIN_COLUMNS)
-    box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language, frame.today))
+    box = LayoutBox(cells, rows, _writer_of(frame, is_ascii))
     bars = _layout_bars(frame._replace(view=view), box, columns)
     return shown_row_count(view, box._replace(rows=_body_rows(bars, box))) or size
 
@@ -127,7 +132,7 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
     box = LayoutBox(
         columns - MARGIN_CELLS * (columns >= MIN_MARGIN_COLUMNS),
         rows,
-        MessageWriter(is_ascii, frame.language, frame.today),
+        _writer_of(frame, is_ascii),
     )
     bars = _layout_bars(frame, box, columns)
     return _layout_body(frame.view, box._replace(rows=_body_rows(bars, box)), _verdict_overlap(bars, box))[1] is None
