@@ -105,7 +105,7 @@ class Browser:
         self._came.clear()
         self._screen.reset()
         self._screen.resize(rows, columns)
-        self._socket = self._do(self._connect(f"/ws?width={columns}&height={rows}"))
+        self._socket = self._do(self._connect(f"/ws?window=page&width={columns}&height={rows}"))
         self._reading = self._do(self._spawn())
 
     def refused(self, path: str = "/ws", **headers: str) -> int:

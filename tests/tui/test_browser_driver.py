@@ -26,6 +26,7 @@ from aisle.terminal_packets import (
     parse_size,
 )
 from aisle.tui.browser_driver import BrowserDriver, _PacketWriter
+from aisle.tui.mouse import MOUSE_ON
 from aisle.tui.output_thread import MAX_UNWRITTEN
 from tests.service.serve_process import until
 from tests.terminal.harness import python
@@ -91,6 +92,21 @@ async def test_files_and_pages_that_nobody_reads_take_little_memory(tmp_path: Pa
     ]
     assert [message["address"] for message in sent if message["type"] == "page"] == ["/orders/999"]
     assert sum(message.get("is_last", False) for message in sent) == 2
+
+
+async def test_a_slow_browser_gets_the_modes_of_its_terminal(tmp_path: Path) -> None:
+    driver = BrowserDriver(App[None]())
+    with (tmp_path / "packets").open("w") as file:
+        driver._writer = driver._messages = writer = _PacketWriter(file, lambda: None)
+        driver._active = True
+        for text in ("x" * (MAX_UNWRITTEN + 1), "dropped"):
+            driver._send(text)
+        driver.report_mouse(True)
+        writer.start()
+        writer.finish()
+    stream = (tmp_path / "packets").read_bytes()
+    assert MOUSE_ON.encode() in stream
+    assert b"dropped" not in stream
 
 
 class Rig:

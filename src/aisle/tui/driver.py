@@ -191,7 +191,7 @@ class AisleDriver(Driver):
         """Ask the terminal for reports of clicks and the wheel, or for none."""
         if is_on != self._has_mouse:
             self._has_mouse = is_on
-            self._send(MOUSE_ON if is_on else MOUSE_OFF)
+            self._send(MOUSE_ON if is_on else MOUSE_OFF, always=True)
 
     def report_page(self, address: str, title: str) -> None:
         """Report the address and title of the page on the screen, if `reports_pages`."""
@@ -206,10 +206,12 @@ class AisleDriver(Driver):
             self._writer.finish()
             self._writer = None
 
-    def _send(self, text: str) -> None:
-        """Queue text for the terminal. Text after the restore sequence is dropped, because a shell would show it."""
+    def _send(self, text: str, *, always: bool = False) -> None:
+        """Queue text for the terminal, `always` also while it is slow. Text after the restore sequence is dropped,
+        because a shell would show it.
+        """
         if text and self._writer is not None and self._active:
-            self._writer.write(text)
+            self._writer.write(text, always=always)
 
     def _open_writer(self) -> TerminalWriter:
         """Return the writer of all output."""
@@ -259,7 +261,7 @@ class AisleDriver(Driver):
         self._receiver.redraw()
 
     def _set_up_terminal(self) -> None:
-        self._send(_setup_sequence(os.environ.get("TERM", "")) + MOUSE_ON * self._has_mouse)
+        self._send(_setup_sequence(os.environ.get("TERM", "")) + MOUSE_ON * self._has_mouse, always=True)
 
     def _suspend(self) -> None:
         """Give the terminal back and stop the process, as the terminal's SIGTSTP asks."""
