@@ -79,7 +79,7 @@ def test_names_from_outside_pass_as_they_are(cache: CacheWriter, reads: CacheRea
     assert row["stores"][0]["store_name"] == "\ufffd[/b]\x1b[2J"
 
 
-CHAIN = {"price": 2.5, "old_price": 3, "special_price": 2.2, "purchase_price": 1}
+CHAIN: dict[str, Any] = {"price": 2.5, "old_price": 3, "special_price": 2.2, "purchase_price": 1}
 
 
 @pytest.mark.parametrize(
