@@ -261,6 +261,13 @@ def test_a_code_of_goods_is_not_cut_to_a_container_number(cell: str, write: Writ
     assert "holds signs that are hardly part of a code" in " ".join(found.notes)
 
 
+@pytest.mark.parametrize("cell", ["9520001100055,(empty)", "(leer)|9520001100055"])
+def test_a_word_for_no_value_among_codes_is_no_code(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcodes_array=cell)
+    assert found.bodies[0]["barcodes_array"] == "9520001100055"
+    assert "read as an empty cell" in " ".join(found.notes)
+
+
 RIGHT, WRONG = "9520001100116", "9520001100118"
 BETWEEN = [
     "/",

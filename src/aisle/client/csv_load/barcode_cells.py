@@ -9,6 +9,7 @@ from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, w
 from aisle.client.csv_load.clean_cells import (
     BETWEEN_DIGITS,
     BLANKS,
+    CLEAR_WORDS,
     NO_VALUE_WORDS,
     QUOTED_FORMULA,
     QUOTES,
@@ -368,7 +369,9 @@ _PARTS_OF_LIST = re.compile(r"[,;|\r\n]")
 
 
 def _clean_one_of_several(part: str, notation: Notation) -> CleanedCell:
-    """Clean one further barcode. Raise ValueError with the advice for a cell of several."""
+    """Clean one further barcode; a word that deletes a value is none. Raise ValueError with the advice for several."""
+    if part.casefold() in CLEAR_WORDS:
+        return CleanedCell("", f"{part} read as an empty cell")
     try:
         return clean_barcode(part, notation)
     except ValueError as error:
