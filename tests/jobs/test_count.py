@@ -1699,6 +1699,72 @@ def test_a_recount_is_compared_with_the_stock_read_last() -> None:
     assert [change.quantity for change in hand.state.last_sent.changes] == [-14]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("counted", ["60", "0", "8.5"])
+@pytest.mark.parametrize("way", ["large difference", "recount from the summary"])
+def test_a_first_count_that_is_kept_keeps_its_time_and_its_stock(way: str, counted: str) -> None:
+    """Ben moves two between the count and the answer: the service takes them off a count that is older."""
+    policy = Policy(recount_units=Decimal(1)) if way == "large difference" else LOOSE
+    hand = Hand({"A-1": [product("P1", 10, allow_decimal=True)]}, policy=policy)
+    hand.place("A-1")
+    hand.scan("P1", counted)
+    if hand.state.question:
+        hand.say("y")
+    if counted == "0":
+        hand.scan("P1")
+        hand.type(0)
+    first = hand.context.now
+    assert hand.say("d") == ("count.recount_needed" if way == "large difference" else "count.differ_value")
+    if way == "recount from the summary":
+        assert hand.say("c") == "count.recount_needed"
+    hand.context = hand.context._replace(now="2026-11-20T10:06:00Z")
+    hand.places["A-1"] = [product("P1", 8, allow_decimal=True)]
+    hand.feed(Changed("product", "P1"))
+    assert hand.say("d") == "count.differ_value"
+    (line,) = hand.state.lines
+    assert line.difference == Decimal(counted) - 10
+    hand.say("u")
+    assert hand.step == "count.recount"
+    hand.say("d")
+    hand.say("y")
+    (entry,) = hand.entries
+    assert (entry["stock_pool_1"], entry["expected_quantity"]) == (Decimal(counted), 10)
+    assert entry["scanned_datetime"] == first
+
+
+def test_a_first_count_that_is_kept_does_not_replace_a_later_one() -> None:
+    """The service is asked for counts since the first one."""
+    hand = Hand({"A-1": [product("P1", 9)]}, policy=Policy(recount_units=Decimal(1)))
+    hand.place("A-1")
+    hand.scan("P1", "20")
+    first = hand.context.now
+    hand.say("d")
+    hand.context = hand.context._replace(now="2026-11-20T10:06:00Z")
+    hand.say("d")
+    hand.later = ({**LATER, "at": LATER_AT},)
+    assert hand.say("y") == "count.left_out"
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.name == "later_counts"]
+    assert asked[-1].args["goods"] == [["P1", "A-1", 1, first]]
+    assert not hand.entries
+
+
+def test_a_second_count_has_the_time_and_the_stock_of_its_last_scan() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy(recount_units=Decimal(3)))
+    hand.place("A-1")
+    hand.scan("P1", "4")
+    hand.say("d")
+    for second in (1, 2):
+        hand.context = hand.context._replace(now=f"2026-11-20T10:06:0{second}Z")
+        hand.scan("P1", "2")
+    hand.context = hand.context._replace(now="2026-11-20T10:09:00Z")
+    hand.places["A-1"] = [product("P1", 18)]
+    hand.feed(Changed("product", "P1"))
+    hand.say("d")
+    hand.say("y")
+    (entry,) = hand.entries
+    assert (entry["stock_pool_1"], entry["expected_quantity"]) == (4, 20)
+    assert entry["scanned_datetime"] == "2026-11-20T10:06:02Z"
+
+
 def test_undo_at_a_recount_takes_back_the_one_before() -> None:
     hand = Hand({"A-1": [product("P1", 9), product("P2", 9)]}, policy=Policy(recount_units=Decimal(1)))
     hand.place("A-1")

@@ -244,19 +244,26 @@ def find_lines_by_words(state: CountState, text: str) -> tuple[int, ...]:
     return tuple(found.values())
 
 
-def set_counted(state: CountState, index: int, counted: Decimal, now: str) -> CountState:
-    """Set the counted quantity of a line, compare it with the stock read last, and add its earlier state to the
-    history."""
+def set_counted(
+    state: CountState, index: int, counted: Decimal, now: str, stock: ExpectedStock | None = None
+) -> CountState:
+    """Set the counted quantity of a line, compare it with `stock` or else the stock read last, and add its earlier
+    state to the history."""
     item = state.lines[index]
-    was = expected_stock(item)
-    before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, was)
+    state, was = note_entry(state, index), expected_stock(item)
     changed = item._replace(
         counted=counted, counted_at=now, is_left_as_is=False, needs_recount=False, is_recounted=False, is_typed=False
     )
-    changed = changed._replace(latest=None, later=None, **(item.latest or was)._asdict())
-    return replace_line(state, index, changed)._replace(
-        current_index=index, history=(*state.history, before)[-MAX_UNDO:]
-    )
+    changed = changed._replace(latest=stock and item.latest, later=None, **(stock or item.latest or was)._asdict())
+    return replace_line(state, index, changed)._replace(current_index=index)
+
+
+def note_entry(state: CountState, index: int) -> CountState:
+    """Add the present state of a line to the history."""
+    item = state.lines[index]
+    stock = expected_stock(item)
+    before = UndoStep(item.location, item.product, item.pool, item.counted, item.counted_at, stock)
+    return state._replace(history=(*state.history, before)[-MAX_UNDO:])
 
 
 def replace_line(state: CountState, index: int, line: CountLine) -> CountState:

@@ -165,6 +165,10 @@ class CountState(NamedTuple):
     """Index of the line whose quantity is open."""
     recount_quantity: Decimal | None = None
     """Result so far of the second count."""
+    recounted_at: str = ""
+    """Time of the last scan of the second count, ISO 8601 UTC."""
+    recount_stock: ExpectedStock | None = None
+    """Expected stock at that time."""
     history: tuple[UndoStep, ...] = ()
     question_start: int = 0
     """Number of entries in the history when counting was finished: later ones answer questions."""

@@ -211,10 +211,35 @@ def set_missing_quantity(state: CountState, counted: Decimal, context: Context) 
 
 
 def answer_recount(state: CountState, counted: Decimal, context: Context) -> Result:
-    index = state.question_index
-    for each in (index, *(() if counted else _other_empty_pools(state, index))):
+    """Set the quantity that was counted again."""
+    indexes = _recounted_indexes(state, counted)
+    for each in indexes:
         state = count_lines.set_counted(state, each, counted, context.now)
-        state = count_lines.replace_line(state, each, state.lines[each]._replace(is_recounted=True))
+    return _end_recount(state, indexes, context)
+
+
+def finish_recount(state: CountState, context: Context) -> Result:
+    """Finish the recount: take the sum of its scans as of the last one, or keep the first count as of its time."""
+    index, counted = state.question_index, state.recount_quantity
+    if counted is None:
+        indexes = _recounted_indexes(state, state.lines[index].counted)
+        for each in indexes:
+            state = count_lines.note_entry(state, each)
+        return _end_recount(state, indexes, context)
+    state = count_lines.set_counted(state, index, counted, state.recounted_at or context.now, state.recount_stock)
+    return _end_recount(state, (index,), context)
+
+
+def _recounted_indexes(state: CountState, counted: Decimal | None) -> tuple[int, ...]:
+    """Return the indexes of the line in question and, if nothing is there, of its other empty pools."""
+    index = state.question_index
+    return (index, *(() if counted else _other_empty_pools(state, index)))
+
+
+def _end_recount(state: CountState, indexes: tuple[int, ...], context: Context) -> Result:
+    for each in indexes:
+        line = state.lines[each]._replace(is_recounted=True, needs_recount=False)
+        state = count_lines.replace_line(state, each, line)
     return next_question(state._replace(current_index=-1, recount_quantity=None), context)
 
 

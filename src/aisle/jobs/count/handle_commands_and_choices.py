@@ -30,10 +30,7 @@ def handle_command(state: CountState, command: Command, context: Context) -> Res
     if state.phase == "list":
         return _handle_plan_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
-        item = state.lines[state.question_index]
-        return finish_count.answer_recount(
-            state, state.recount_quantity if state.recount_quantity is not None else item.counted or Decimal(0), context
-        )
+        return finish_count.finish_recount(state, context)
     if state.phase in ("summary", "pool") and letter == "n":
         return Turn(finish_count.scroll(state, "pagedown", context))
     if letter == "u" and state.phase == "pool":

@@ -220,9 +220,9 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
     label = count_lines.label_with_pools(state, state.question_index)
-    return reply(
-        state._replace(recount_quantity=counted), GOOD, "count.counted", label=label, counted=amount_of(item, counted)
-    )
+    stock = item.latest or count_lines.expected_stock(item)
+    state = state._replace(recount_quantity=counted, recounted_at=context.now, recount_stock=stock)
+    return reply(state, GOOD, "count.counted", label=label, counted=amount_of(item, counted))
 
 
 def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
