@@ -13,6 +13,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import fetch, transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.parse_product_rows import parse_product
+from aisle.jobs.supervisor.catalogue import parse_catalogue_product
 from aisle.jobs.supervisor.parse_and_format_store_product_values import update_write
 from aisle.named_tuple_json import from_text, to_text
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -76,6 +77,34 @@ def test_names_from_outside_pass_as_they_are(cache: CacheWriter, reads: CacheRea
     cache.write_surrounding("P1", [entry], 1.0)
     (row,) = reads.query("surrounding", {"product_number": "P1"})[0]
     assert row["stores"][0]["store_name"] == "\ufffd[/b]\x1b[2J"
+
+
+CHAIN: dict[str, Any] = {"price": 2.5, "old_price": 3, "special_price": 2.2, "purchase_price": 1}
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        ({"price": 2.5}, ("2.5", "3", "2.2", "1")),
+        ({"price": 2}, ("2", "0", "0", "1")),
+        ({"price": 2.5, "aisle": {"price": 2.5}}, ("2.5", "0", "0", "1")),
+        (
+            {"price": 2, "aisle": {"price": 2, "old_price": 2.4, "special_price": 1.8, "purchase_price": 0.9}},
+            ("2", "2.4", "1.8", "0.9"),
+        ),
+        ({"price": 2.5, "aisle": {"special_price": 2.1}}, ("2.5", "3", "2.1", "1")),
+    ],
+)
+def test_beside_a_price_of_the_store_stand_its_own(
+    entry: dict[str, Any], shown: tuple[str, ...], cache: CacheWriter, reads: CacheReader
+) -> None:
+    cache.write_products([product("P1", **CHAIN)])
+    cache.write_stock([stock("P1", **entry)])
+    (row,) = reads.query("catalogue_page", {"product_number": "P1"})[0]
+    page = parse_catalogue_product(row, "2026-11-20T10:00:00Z")
+    assert tuple(str(page.values.get(name, 0)) for name in CHAIN) == shown
+    assert tuple(str(getattr(page.product, name)) for name in list(CHAIN)[:3]) == shown[:3]
+    assert "aisle" not in row
 
 
 def test_the_page_takes_whatever_a_service_may_leave_out(cache: CacheWriter, reads: CacheReader) -> None:

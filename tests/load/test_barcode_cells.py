@@ -221,20 +221,51 @@ def test_brackets_of_a_printed_code_are_taken_off(
 
 
 @pytest.mark.parametrize(
-    "cell",
+    ("cell", "extra"),
     [
-        *("(00)501234500000000033", "(00) 5 0123450 000000003 3", "(00) 501234500000000033"),
-        "00501234500000000033",
+        *(
+            (cell, "(00)")
+            for cell in ("(00)501234500000000033", "(00) 5 0123450 000000003 3", "(00) 501234500000000033")
+        ),
+        *((cell, "00") for cell in ("00501234500000000033", "00 501234500000000033", "00-501234500000000033")),
+        *(
+            (cell, "00")
+            for cell in ("00 5 0123450 000000003 3", "0050 1234 5000 0000 0033", "SSCC: 00501234500000000033")
+        ),
+        *((cell, "]C100") for cell in ("]C100501234500000000033", "]C1 00 5 0123450 000000003 3")),
+        *(("]C1(00)501234500000000033", "]C1(00)"), ("SSCC ]C100501234500000000033", "]C100")),
+        ("*00501234500000000033*", "00"),
+        *(
+            (cell, "(00) and further data")
+            for cell in ("(00)501234500000000033(10)ABC", "(00) 501234500000000033 (02)1(37)2")
+        ),
+        ("]C10050123450000000003310ABC", "]C100 and further data"),
     ],
 )
-def test_a_container_code_is_stored_as_it_is_scanned(cell: str, write: Write, tmp_path: Path) -> None:
+def test_a_container_code_is_stored_as_it_is_scanned(cell: str, extra: str, write: Write, tmp_path: Path) -> None:
     header = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
     write("deliveries.csv", header, f"1,D,1,1,P,1,{cell}")
     found = Found(tmp_path)
     assert [line["container_barcode"] for line in found.bodies[0]["order_lines"]] == ["501234500000000033"]
     changes = [note for note in found.notes if "changed" in note]
-    words = f"container_barcode: {cell[:4] if cell[0] == '(' else '00'} beside the code taken off."
+    words = f"container_barcode: {extra} beside the code taken off."
     assert changes == [f"deliveries.csv: changed in row 2: {words}"]
+
+
+@pytest.mark.parametrize("cell", ["]C1010952000110011617261231", "(01)09520001100116(10)ABC", "]C10050123450000000003"])
+def test_a_code_of_goods_is_not_cut_to_a_container_number(cell: str, write: Write, tmp_path: Path) -> None:
+    header = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
+    write("deliveries.csv", header, f"1,D,1,1,P,1,{cell}")
+    found = Found(tmp_path)
+    assert [line["container_barcode"] for line in found.bodies[0]["order_lines"]] == [cell]
+    assert "holds signs that are hardly part of a code" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("cell", ["9520001100055,(empty)", "(leer)|9520001100055"])
+def test_a_word_for_no_value_among_codes_is_no_code(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcodes_array=cell)
+    assert found.bodies[0]["barcodes_array"] == "9520001100055"
+    assert "read as an empty cell" in " ".join(found.notes)
 
 
 RIGHT, WRONG = "9520001100116", "9520001100118"

@@ -75,6 +75,29 @@ async def test_fields_that_a_load_puts_back_are_named(
     assert [line for line in lines if " before, " in line] == [f"store_products.csv: {said}"] * bool(said)
 
 
+@pytest.mark.parametrize(
+    ("file", "header", "first", "then", "said"),
+    [
+        (
+            *("store_products.csv", "product_number,store_number,min", "P,1,2", "P,1,3"),
+            "min changed in 1 record: 2 before, 3 now, of P in store 1.",
+        ),
+        (
+            *("people.csv", "store_number,badge,user,name,pin", "1,B1,ann,Ann,4711", "1,B1,ann,Ann,0815"),
+            "pin changed in 1 record: set before, changed now, of B1 in store 1.",
+        ),
+    ],
+)
+async def test_a_changed_field_is_named_with_what_was_before(
+    file: str, header: str, first: str, then: str, said: str, world: World
+) -> None:
+    stocked(world)
+    await loaded(world)
+    await load(world, file, header, first)
+    lines = (await load(world, file, header, then)).lines()
+    assert [line for line in lines if " before, " in line] == [f"{file}: {said}"]
+
+
 async def test_fields_of_many_records_are_named_once(world: World) -> None:
     stocked(world)
     await loaded(world)

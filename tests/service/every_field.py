@@ -152,6 +152,8 @@ STORE_PRODUCT: Body = {
     "price": 8.375,
     "validate_expiry_date_time": TIMES["validate"],
 }
+OWN_PRICES: Body = {"price": 2.75, "old_price": 3.875, "special_price": 2.625, "purchase_price": 1.375}
+OWN_PROMOTION = "the promotion of the store"
 COUNT: Body = {
     "product_number": NUMBER,
     "location_code": PLACE,
@@ -408,7 +410,13 @@ class Walk:
         # A second product, which has no plan of its own: the store's moments are its moments.
         await world.post("/stores/S1/storeproducts", {"store_products": [{"product_number": "P2"}]})
         [told["planned"]] = await world.rows("/storeproducts/stock", product_number="P2")
+        own = {"product_number": "P2", "store_number": "S1"}
+        await world.post("/products/prices", {"products": [own | OWN_PRICES]})
+        discount = {"discount_price": 2.5, "promotion": OWN_PROMOTION}
+        await world.post("/products/discountprices", {"products": [own | discount]})
+        [told["own prices"]] = await world.rows("/storeproducts/stock", product_number="P2")
         [told["Product"]] = await self._rows("ProductList", "/products", product_number=NUMBER, store_number="S1")
+        [told["chain product"]] = await self._rows("ProductList", "/products", product_number=NUMBER)
         told["second products"] = await world.get("/products", page_size=1, page_number=2)
         told["AttributeResult"] = await world.put(
             "/products/attributes", {"products": [{"product_number": NUMBER, "color": PRODUCT["color"]}]}

@@ -37,6 +37,8 @@ from tests.service.every_field import (
     NUMBER,
     ORDER,
     ORDER_LINE,
+    OWN_PRICES,
+    OWN_PROMOTION,
     PLACE,
     POOLS,
     PRODUCT,
@@ -362,7 +364,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "total_record_count": At("second products", "total_record_count", 6),
     },
     "Product": _IN_PRODUCT
-    | {"price": STORE_PRODUCT["price"], "promotion_price": STORE_PRODUCT["discount_price"], "is_store_product": True},
+    | {"price": STORE_PRODUCT["price"], "promotion_price": STORE_PRODUCT["discount_price"], "is_store_product": True}
+    | {"special_price": At("chain product", "special_price", PRODUCT["special_price"])},
     "ProductFreeField": {
         name: At("Product", f"free_fields.0.{name}", value) for name, value in PRODUCT["free_fields"][0].items()
     },
@@ -510,6 +513,8 @@ BODIES: dict[str, Body] = {
 SAID_ALSO = (
     At("planned", "next_ordering_datetime", STORE["store_next_ordering_datetime"]),
     At("planned", "next_delivery_datetime", STORE["store_next_delivery_datetime"]),
+    *(At("own prices", f"aisle.{name}", value) for name, value in OWN_PRICES.items()),
+    At("own prices", "aisle.promotion", OWN_PROMOTION),
     At("overage", "allowed", 200),
     At("clearance", "other", []),
     At("received", "purchase_price", DELIVERY_LINE["purchase_price"]),

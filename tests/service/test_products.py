@@ -146,11 +146,12 @@ async def test_the_first_price_of_a_store_has_that_of_the_catalogue_before_it(wo
     assert (found["price"], found["old_price"]) == (7, 6)
 
 
-async def test_a_price_of_the_store_alone_does_not_show_the_old_price_of_the_catalogue(world: World) -> None:
+async def test_a_price_of_the_store_alone_does_not_show_other_prices_of_the_catalogue(world: World) -> None:
+    await world.post(PRICES, {"products": [{"product_number": "P2", "price": 2.5, "special_price": 2.25}]})
     await world.post("/stores/S1/storeproducts", {"store_products": [{"product_number": "P2", "price": 3}]})
     await world.post(PRICES, {"products": [{"product_number": "P2", "price": 6}]})
     found = await product(world, "P2", store_number="S1")
-    assert (found["price"], found.get("old_price")) == (3, None)
+    assert (found["price"], found.get("old_price"), found.get("special_price")) == (3, None, None)
 
 
 async def test_discount_prices_of_the_catalogue_and_of_a_store(world: World) -> None:

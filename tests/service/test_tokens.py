@@ -137,7 +137,7 @@ async def test_settings_people_and_pins_of_a_store_are_audited_without_any_pin(w
     assert [(subject, key) for subject, key, *_ in found][-4:] == [("person", "B1")] * 4
     assert found[-3:] == [
         ("person", "B1", {}, {"pin": "set"}),
-        ("person", "B1", {"role": "staff"}, {"role": "supervisor", "pin": "changed"}),
+        ("person", "B1", {"role": "staff", "pin": "set"}, {"role": "supervisor", "pin": "changed"}),
         ("person", "B1", {"user": "anna", "name": "Anna", "role": "supervisor", "pin": "set"}, {}),
     ]
     levels = [

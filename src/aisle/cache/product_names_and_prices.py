@@ -30,15 +30,26 @@ LEFT JOIN stock s ON s.id = p.id
 """
 
 
+def merge_stock_entry(item: Row, stock: Row) -> Row:
+    """Return catalogue row and stock entry in one, with the store's own prices, which only our own service sends.
+
+    Beside a price of the store the catalogue's previous and special price do not stand.
+    """
+    found = stock.get("aisle")
+    own: Row = found if isinstance(found, dict) else {}
+    if "price" in own or stock.get("price") not in (None, item.get("price")):
+        item = {name: value for name, value in item.items() if name not in ("old_price", "special_price")}
+    return {name: value for name, value in (item | stock | own).items() if name != "aisle"}
+
+
 def price_of(item: Row, stock: Row) -> Any:
     """Return the price of a base unit from catalogue row and stock entry; None if unknown.
 
     If a temporary or promotion price differs, a label may have been computed with either, so the price is unknown.
     """
-    price = stock.get("price") or item.get("price")
-    if price and not any(row.get(name) not in (None, 0, price) for row in (item, stock) for name in _TEMPORARY_PRICES):
-        return price
-    return None
+    merged = merge_stock_entry(item, stock)
+    price = merged.get("price") or item.get("price")
+    return price if price and all(merged.get(name) in (None, 0, price) for name in _TEMPORARY_PRICES) else None
 
 
 def prices_of(connection: apsw.Connection, products: Iterable[str]) -> dict[str, Decimal]:

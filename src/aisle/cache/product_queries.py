@@ -20,6 +20,7 @@ from aisle.cache.pools_and_locations_of_rows import (
     sort_by_walk_order,
     stock_locations,
 )
+from aisle.cache.product_names_and_prices import merge_stock_entry
 from aisle.cache.query_context import QueryContext
 from aisle.cache.query_registry import declare_query, topic_of, topics_of_rows
 from aisle.cache.unconfirmed_operation_queries import OUTCOME_BY_STATE
@@ -354,7 +355,7 @@ def query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)
     named = {**{str(pool): name for pool, name in context.pools.items()}, **_pool_names(context)}
-    service_fields = (parse_row(catalogue) if catalogue else {}) | stock_entry
+    service_fields = merge_stock_entry(parse_row(catalogue) if catalogue else {}, stock_entry)
     service_fields.pop("store_locations", None)
     row: ProductRow = {
         **cast("ServiceProduct", service_fields),

@@ -8,6 +8,8 @@ from aisle.barcode_lookup_keys import add_on_bases, normalise_code
 from aisle.barcode_numbers import expected_check_digit, has_valid_check_digit, wrong_check_digit
 from aisle.client.csv_load.clean_cells import (
     BETWEEN_DIGITS,
+    BLANKS,
+    CLEAR_WORDS,
     NO_VALUE_WORDS,
     QUOTED_FORMULA,
     QUOTES,
@@ -93,10 +95,34 @@ def clean_barcode(cell: str, _: Notation, *, is_long: bool = False) -> CleanedCe
     changes = join_changes(changes, "quotes around it taken off") if unquoted != bare else changes
     bare = _OUTER_SEPARATORS.sub("", unquoted)
     changes = join_changes(changes, "a separator beside it taken off") if bare != unquoted else changes
+    number, beside = split_container(bare) if is_long else ("", "")
+    if beside:
+        return CleanedCell(number, join_changes(changes, f"{beside} beside the code taken off"))
     codes = [trim_blanks(part).strip(QUOTES) for part in _CODE_SEPARATORS.split(bare)]
     if len(codes) > 1 and all(map(_is_valid_code, map(_extract_code, codes))):
         return _taken_apart([*map(_extract_code, codes)], changes)
     return _clean_single_barcode(bare, changes, is_long=is_long)
+
+
+_GROUPING = re.compile(f"[{BLANKS}-]+")
+_CONTAINER = re.compile(
+    r"(SSCC|[^\w(\]])*(?:(?P<symbol>\][A-Z]\d)?(?P<identifier>\(00\)|00))?(?P<number>\d{18})"
+    r"(?P<others>(?:\((?!00)\d{2,4}\)[^(\],;|]+)*|(?(symbol)\w*|))[^\w(\]]*",
+    re.ASCII | re.IGNORECASE,
+)
+"""Container number with what a scanner sends or a label has before it (GS1), and further data behind it."""
+
+
+def split_container(text: str) -> tuple[str, str]:
+    """Return the 18 digits of a container number, and what GS1 puts beside them; both are empty if it is none.
+
+    The digits need a right check digit, unless a sign says what they are.
+    """
+    found = _CONTAINER.fullmatch(_GROUPING.sub("", text))
+    if not found or (not found["symbol"] and found["identifier"] != "(00)" and wrong_check_digit(found["number"])):
+        return "", ""
+    before = f"{found['symbol'] or ''}{found['identifier'] or ''}"
+    return found["number"], " and ".join(filter(None, (before, "further data" if found["others"] else "")))
 
 
 def _taken_apart(codes: list[str], changes: str) -> CleanedCell:
@@ -343,7 +369,9 @@ _PARTS_OF_LIST = re.compile(r"[,;|\r\n]")
 
 
 def _clean_one_of_several(part: str, notation: Notation) -> CleanedCell:
-    """Clean one further barcode. Raise ValueError with the advice for a cell of several."""
+    """Clean one further barcode; a word that deletes a value is none. Raise ValueError with the advice for several."""
+    if part.casefold() in CLEAR_WORDS:
+        return CleanedCell("", f"{part} read as an empty cell")
     try:
         return clean_barcode(part, notation)
     except ValueError as error:

@@ -29,9 +29,14 @@ def record_counts(response: Response) -> dict[str, int]:
 
 
 async def note_changes(response: Response, notes: FileNotes, client: Client) -> None:
-    """Note the fields of which the service says that a batch changes them; none if it does not say."""
+    """Note the fields of which the service says that a batch changes them; none if it does not say.
+
+    Fields that the service derives from others are left out.
+    """
     with suppress(ValueError, TypeError, AttributeError):
         for name, (count, store, key, *values) in json.loads(response.headers.get("aisle-changes", "{}")).items():
+            if name in _DERIVED_FIELDS:
+                continue
             zone = await read_zone(client, store) if any(value.endswith("Z") for value in values) else None
             before, after = (value_text(value, zone) for value in values)
             of = key if store == _CHAIN else f"{key} in store {store}"
@@ -39,6 +44,7 @@ async def note_changes(response: Response, notes: FileNotes, client: Client) -> 
 
 
 _CHAIN = "*"
+_DERIVED_FIELDS = frozenset({"original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"})
 _RECORD_COUNTS = re.compile(r"\b(new|changed|same)=(\d+)", re.ASCII)
 
 

@@ -5,13 +5,13 @@ Figures and locations that are the number of a day (46366 is 10-12-2026 to a spr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.barcode_numbers import wrong_check_digit
+from aisle.client.csv_load.barcode_cells import split_container
 from aisle.client.csv_load.checked_rows import CsvTable, RecordKey, TableRow, Values
 from aisle.client.csv_load.clean_cells import join_digits
 from aisle.client.csv_load.clean_cells_by_column_kind import DATE, MONEY, NUMBER, WHOLE
@@ -34,8 +34,6 @@ from aisle.client.paging import Row
 
 _SSCC_DIGITS = 18
 """Digits of a container number (GS1 SSCC)."""
-_SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
-"""Prefix of a container number in its code (GS1)."""
 CONTAINER_COLUMN = "container_barcode"
 _TIME_START = 10
 """Index at which the time begins in a date."""
@@ -88,9 +86,8 @@ _NO_END = ("2099-12-31", "9999-12-31")
 
 def container_key(code: str) -> str:
     """Return what all forms of one container number have in common."""
-    bare = _SSCC_PREFIX.sub("", code.strip(), count=1) if code.strip()[:1] in "(0" else code.strip()
-    digits = join_digits(bare)
-    return digits.lstrip("0") if digits.isdecimal() else bare.casefold()
+    bare = split_container(code)[0] or join_digits(code.strip())
+    return bare.lstrip("0") if bare.isdecimal() else bare.casefold()
 
 
 class ContainerComparison:

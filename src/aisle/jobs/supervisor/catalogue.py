@@ -280,7 +280,8 @@ def parse_catalogue_product(row: CataloguePageRow, now: str) -> CatalogueProduct
         if (value := row.get(name)) not in (None, ""):
             values[name] = value
     product = parse_product(row, now)
-    hidden = (() if product.old_price else ("old_price",)) + (() if product.discount_price else _DISCOUNTS)
+    hidden = [name for name in ("old_price", "special_price") if not getattr(product, name)]
+    hidden += () if product.discount_price else _DISCOUNTS
     values = {name: value for name, value in values.items() if name not in hidden}
     return CatalogueProduct(product, values, row["in_catalogue"], tuple(row["parts"]), tuple(row["variants"]))
 

@@ -254,8 +254,8 @@ async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -
     for item in items:
         store_values = own[item["product_number"]]
         prices = rename_members(store_values, _STORE_VALUE_FIELDS)
-        if "price" in store_values:
-            item.pop("old_price", None)  # that of the catalogue belongs to its price
+        for name in ("old_price", "special_price") if "price" in store_values else ():
+            item.pop(name, None)  # that of the catalogue belongs to its price
         found.append(to_json(item | prices | {"is_store_product": True}))
     return found
 

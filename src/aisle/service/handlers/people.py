@@ -203,10 +203,10 @@ def _audit_change(
 ) -> audit.AuditChange:
     """Return the audit of a person. Of a PIN only the fact that it was set, changed or removed is recorded."""
     old, after = _audit_fields(before), _audit_fields(current)
-    if new_pin and new_pin != old_pin:
-        after["pin"] = "changed" if old_pin else "set"
-    if old_pin and not new_pin:
+    if old_pin:
         old["pin"] = "set"
+    if new_pin:
+        after["pin"] = "changed" if old_pin not in ("", new_pin) else "set"
     return audit.AuditChange("person", badge, old, after)
 
 

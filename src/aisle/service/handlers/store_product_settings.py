@@ -36,6 +36,8 @@ _UNCHANGED_FIELDS = (
     "is_promotion",
     "promotion_week",
 )
+_OWN_PRICES = ("price", "old_price", "special_price", "purchase_price", "promotion")
+"""The store's own values, which a stock entry has in `aisle`."""
 _TIME_FIELDS = {
     "expiry_date_time": "last_expiry_datetime",
     "validate_expiry_date_time": "validate_expiry_datetime",
@@ -290,7 +292,8 @@ def _stock_entry_fields(data: Body) -> Body:
         item["delivery_datetimes"] = [data["next_delivery_date"]]
     if data.get("next_ordering_date"):
         item["ordering_datetimes"] = [data["next_ordering_date"]]
-    return item
+    own = select_members(data, _OWN_PRICES)
+    return item | ({"aisle": own} if own else {})
 
 
 def _series_json(values: list[object], keys: list[str] | None) -> str:
