@@ -81,7 +81,7 @@ def test_the_page_that_puts_goods_away_names_their_pools() -> None:
     pools = msg("move.note_pools", source=raw("Reserve"), target=raw("Shop floor"))
     assert [line.text for line in hand.view.lines][-1] == pools
     hand.say("P1", "d")
-    shown = {}
+    shown: dict[str, bool] = {}
     for _ in range(2):
         part = hand.state.current_goods
         assert part
