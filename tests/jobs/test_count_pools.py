@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs.view import Msg
+from aisle.jobs.view import Msg, Step
 from aisle.scan.grammar_and_meaning_types import LOCATION, PRODUCT
 from aisle.tui.message_text import MessageWriter
 from tests.jobs.test_count import Hand, product
@@ -100,13 +100,53 @@ def test_asked_pool_comes_before_the_chosen_one() -> None:
     assert counted(hand) == {1: Decimal(18), 2: Decimal(1)}, "the pool that was chosen last"
 
 
-def test_question_about_both_pools_counts_in_the_usual_one() -> None:
+def test_scan_at_a_question_about_both_pools_counts_in_the_first_one() -> None:
     hand = hand_at_location("P2")
     hand.scan("P2")
     hand.say("d")
     assert "Shop, Backroom" in told(hand)
     hand.scan("P1", "5")
     assert counted(hand) == {1: Decimal(5), 2: None}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("first", ["product", "location"])
+@pytest.mark.parametrize("default", [1, 2])
+def test_question_about_several_pools_asks_for_the_one_that_a_number_sets(first: str, default: int) -> None:
+    pools, names = {"1": 10, "2": 3, "3": 6}, {"1": "Shop", "2": "Backroom", "3": "Promotion"}
+    if first == "location":
+        hand = Hand({"A-1": [product("P1", 19, pools=pools)]}, pools=names, default=default)
+        hand.place("A-1")
+        hand.scan("P9")
+    else:
+        places = [
+            {"location_code": code, "quantity": Decimal(19), "pools": pools, "default_stock_pool": default}
+            for code in ("A-1", "A-2")
+        ]
+        known = {"product_name": "Screws", "locations": places, "most_likely_quantity": Decimal(38)}
+        hand = Hand(products={"P1": known}, pools=names, default=default)
+        hand.scan("P1", kind=PRODUCT)
+        hand.place("A-2")
+        hand.scan("P1")
+    hand.say("d")
+    assert hand.step == "count.missing"
+    for pool, expected in ((1, 10), (2, 3), (3, 6)):
+        before = hand.state.lines[hand.state.question_index]
+        step = hand.job.view(hand.state)
+        assert isinstance(step, Step)
+        shown = [MessageWriter().write(line.text) for line in step.lines]
+        assert names[str(pool)] in shown[1]
+        assert not any(name in shown[1] for number, name in names.items() if number != str(pool))
+        assert str(expected) in shown[2]
+        assert before.expected == expected
+        open_pools = [name for number, name in names.items() if int(number) >= pool]
+        for choice in step.choices[:2]:
+            assert (", ".join(open_pools) in MessageWriter().write(choice)) is (len(open_pools) > 1)
+        hand.type(expected)
+        if hand.state.question:
+            hand.say("y")
+    at = [(item.pool, item.counted) for item in hand.state.lines if (item.location, item.product) == ("A-1", "P1")]
+    assert at in ([(1, Decimal(10)), (2, Decimal(3)), (3, Decimal(6))], []), "nothing differs: it may be sent"
 
 
 def test_scan_of_another_product_ends_the_question() -> None:

@@ -71,9 +71,7 @@ def _asked_line(state: CountState, match: Match) -> int | None:
     index = state.question_index if state.phase == "missing" else -1
     if index < 0 or match.kind != PRODUCT or match.key != state.lines[index].product:
         return None
-    asked = count_lines.missing_in_pools(state, index)
-    usual = count_lines.find_line(state, match.key)
-    return usual if usual in asked else index
+    return index
 
 
 def label_of_scan(state: CountState, match: Match) -> str:

@@ -10,6 +10,7 @@ from aisle.jobs.count import changes_since_count, count_lines, count_state, late
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message
 from aisle.jobs.name_goods_and_locations import amount_of, unit_of
+from aisle.jobs.stock_pool_names import pool_name
 from aisle.jobs.view import (
     BACK,
     NEXT_PAGE,
@@ -84,14 +85,25 @@ def choices(state: CountState) -> tuple[Msg, ...]:
             recounts = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
             return (msg("adjust.title"), msg("count.to_my_entries"), listed, *recounts)
         case "missing":
-            missing = count_lines.count_missing(state)
-            answers = (msg("count.not_there"), msg("count.skip"), msg("hint.count_this"))
-            return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers
+            return _missing_choices(state)
         case "summary":
             return (msg("count.send"), msg("count.recount"), msg("move.go_on"))
         case "leave":
             return (msg("count.finish"), msg("count.throw_away", count=len(state.counted_lines)), msg("move.go_on"))
     return ()
+
+
+def _missing_choices(state: CountState) -> tuple[Msg, ...]:
+    """Return the answers about a line that was not scanned. A number sets one pool; the answers that hold for several
+    name them."""
+    missing = count_lines.count_missing(state)
+    pools = [state.lines[index].pool for index in count_lines.missing_in_pools(state, state.question_index)]
+    for_all = [msg("count.not_there"), msg("count.skip")]
+    if len(pools) > 1:
+        names = pool_name(state.pools, *pools)
+        for_all = [msg("count.in_pool", label=text, pool=names) for text in for_all]
+    answers = (*for_all, msg("hint.count_this"))
+    return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers
 
 
 def open_quantity_line(state: CountState) -> CountLine | None:
@@ -301,14 +313,13 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
 
 
 def _missing(state: CountState, index: int) -> Step:
-    item, same_product = state.lines[index], count_lines.missing_in_pools(state, index)
+    item = state.lines[index]
     lines = [
         Line("location", _location_text(state, item)),
-        Line("product", count_lines.label_with_pools(state, *same_product)),
+        Line("product", count_lines.label_with_pools(state, index)),
     ]
-    if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
-        expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
-        lines.append(Line("quantity", msg("count.expected", expected=amount_of(item, expected))))
+    if not (state.is_blind or item.is_expected_unknown):
+        lines.append(Line("quantity", msg("count.expected", expected=amount_of(item, item.expected))))
     undo = (UNDO,) if state.history else ()
     step = _step(state, msg("count.prompt_missing"), lines, *undo, BACK)
     return step._replace(labelled_values=_labelled_values(state, item))

@@ -24,9 +24,9 @@ from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk_order_sort_keys import natural_key
 
 
-def goods_key(goods: Goods) -> tuple[str, str, int, str, int]:
+def goods_key(goods: Goods) -> tuple[str, str, int, int, str, int]:
     """Return the key that distinguishes goods in hand."""
-    return goods.product, goods.location.casefold(), goods.pool, goods.order, goods.line
+    return goods.product, goods.location.casefold(), goods.pool, goods.to_pool, goods.order, goods.line
 
 
 def find_goods(in_hand: tuple[Goods, ...], goods: Goods) -> int:
@@ -92,6 +92,38 @@ def without_unused_consent(goods: Goods) -> Goods:
     return goods._replace(allow_overage=goods.allow_overage and is_used)
 
 
+def _is_same_stock(goods: Goods, other: Goods) -> bool:
+    """Return True if both come from the same stock, but not under the same choice of pools."""
+    place, other_place = (goods.product, goods.location.casefold()), (other.product, other.location.casefold())
+    return place == other_place and not (goods.order or other.order) and goods_key(goods) != goods_key(other)
+
+
+def stock_left(state: MoveState, goods: Goods) -> Decimal:
+    """Return the known stock of goods, without what is in hand of it under another choice of pools."""
+    left = goods.available
+    for other in state.in_hand if left >= 0 else ():
+        if _is_same_stock(goods, other):
+            left -= _quantity_from(split_over_pools(other), goods.pool)
+    return left if goods.available < 0 else max(ZERO, left)
+
+
+def _quantity_from(pieces: Iterable[PoolQuantity], pool: int) -> Decimal:
+    """Return the quantity that these pieces take from a pool (0: any pool)."""
+    return sum((each.quantity for each in pieces if pool in (0, each.pool) or not each.pool), ZERO)
+
+
+def _shift_same_stock(in_hand: tuple[Goods, ...], moved: Goods, sign: int) -> tuple[Goods, ...]:
+    """Return the goods in hand after adding moved goods to the stock that they share (`sign` 1) or subtracting them."""
+    pieces = split_over_pools(moved)
+    shifted = []
+    for part in in_hand:
+        if part.available >= 0 and _is_same_stock(moved, part):
+            available = max(ZERO, part.available + sign * _quantity_from(pieces, part.pool))
+            part = part._replace(available=available, pools=add_pools(part.pools, pieces, sign))
+        shifted.append(part)
+    return tuple(shifted)
+
+
 def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
     """Return an entry of quantity 0 for goods held for no order, from this pool (0: any pool)."""
     part = Goods(
@@ -129,10 +161,14 @@ def with_pool(goods: Goods, pool: int) -> Goods:
     return goods._replace(pool=pool, available=available)
 
 
-def change_pool(state: MoveState, pool: int) -> MoveState:
-    """Set the pool of all goods in hand (0: any pool); earlier takes can no longer be undone one by one."""
+def change_pools(state: MoveState, pool: int, to_pool: int) -> MoveState:
+    """Set the pools (0: any pool) of what is taken from now on. Goods on the cart keep theirs, and none of them is
+    shown. Goods in hand change with them: earlier takes can no longer be undone one by one."""
+    state = state._replace(from_pool=pool, to_pool=to_pool)
+    if state.is_on_cart:
+        return state._replace(current_index=-1)
     in_hand: tuple[Goods, ...] = ()
-    changed = [with_pool(part, pool) for part in state.in_hand]
+    changed = [with_pool(part, pool)._replace(to_pool=to_pool) for part in state.in_hand]
     for part in changed:
         in_hand = add_to_hand(in_hand, part)
     for index, whole in enumerate(in_hand):
@@ -251,6 +287,7 @@ def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementIt
             for each in in_hand
             if goods_key(each) != goods_key(part) or remaining.quantity
         )
+        in_hand = _shift_same_stock(in_hand, part, -1)
         moved.append(part._replace(pools=tuple(each for each in pools if each.pool)))
     state = state._replace(order_lines=_shift_order(state, moved, -1))
     stock = shift_stock(state, moved, -1)
@@ -278,6 +315,7 @@ def undo_put_down(state: MoveState, step: UndoStep) -> MoveState:
     """
     in_hand = state.in_hand
     for part in step.goods:
+        in_hand = _shift_same_stock(in_hand, part, 1)
         index, take = find_goods(in_hand, part), Take(part.quantity, step.at)
         if index < 0:
             in_hand = (*in_hand, part._replace(takes=(take,), later=None))

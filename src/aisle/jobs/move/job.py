@@ -549,13 +549,13 @@ def _handle_choice(state: MoveState, choice: int, context: Context) -> Result:
 
 
 def _choose_pool(state: MoveState, pool: Pool) -> Result:
-    """Choose first the source pool, then the target pool; goods in hand change with them."""
+    """Choose first the source pool, then the target pool."""
     if state.choosing_pool == "from":
         return reply(state._replace(choosing_pool="to", from_pool=pool.number), ASK, "move.which_to_pool")
     if pool.number == state.from_pool:
         return reply(state, WRONG, "move.same_pool", pool=pool.number)
-    state = goods_in_hand.change_pool(state, state.from_pool)
-    state = state._replace(to_pool=pool.number, phase=state.return_phase, return_phase="", choosing_pool="")
+    state = goods_in_hand.change_pools(state, state.from_pool, pool.number)
+    state = state._replace(phase=state.return_phase, return_phase="", choosing_pool="")
     return reply(state, GOOD, "move.pools_set", source=state.from_pool, target=pool.number)
 
 
@@ -621,8 +621,8 @@ def _go_back(state: MoveState) -> Result:
     if state.choices or state.is_undoing:
         return reply(state._replace(choices=(), is_undoing=False, pending_scan=None), INFO, "session.dropped")
     if state.phase == "pool":
-        state = goods_in_hand.change_pool(state, 0)
-        state = state._replace(phase=state.return_phase, return_phase="", choosing_pool="", from_pool=0, to_pool=0)
+        state = goods_in_hand.change_pools(state, 0, 0)
+        state = state._replace(phase=state.return_phase, return_phase="", choosing_pool="")
         return reply(state, INFO, "move.any_pool")
     if state.phase == "leave":
         return _leave(state, 1)

@@ -84,7 +84,7 @@ class Goods(NamedTuple):
     location: str = ""
     """Location they were taken from; empty for none."""
     pool: int = 0
-    """Chosen pool; 0 leaves the choice to the service."""
+    """Pool that was chosen when they were taken; 0 leaves the choice to the service."""
     order: str = ""
     """Order that they are held for."""
     line: int = 0
@@ -107,6 +107,8 @@ class Goods(NamedTuple):
     largest_stock_at: str = ""
     """Location with the most stock apart from their own; empty if unknown."""
     largest_stock: Decimal = ZERO
+    to_pool: int = 0
+    """Pool that they go to, chosen like `pool`; 0 if they stay in theirs."""
 
     @property
     def taken_before_count(self) -> Decimal:

@@ -16,7 +16,7 @@ MOVEMENT_SOURCE = "aisle"
 
 
 def movement_items(
-    goods: Iterable[Goods], location: str, to_pool: int, target_order: str = "", needs: tuple[OrderNeed, ...] = ()
+    goods: Iterable[Goods], location: str, target_order: str = "", needs: tuple[OrderNeed, ...] = ()
 ) -> tuple[MovementItem, ...]:
     """Return the items of the movement that brings goods to a location, or to the lines of an order."""
     remaining_needs = list(needs)
@@ -26,7 +26,7 @@ def movement_items(
             item = MovementItem(
                 part.product, part.label, piece.quantity, part.location, piece.pool, part.order, part.line
             )
-            item = item._replace(to_location=location, to_pool=to_pool, allow_overage=part.allow_overage)
+            item = item._replace(to_location=location, to_pool=part.to_pool, allow_overage=part.allow_overage)
             item = item._replace(taken_at=taken_at)
             if not target_order:
                 items.append(item._replace(to_order=part.order, to_line=part.line) if part.stays_held else item)

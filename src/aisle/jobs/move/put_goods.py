@@ -34,7 +34,7 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
     exceeding = goods_in_hand.first_exceeding(parts)
     if exceeding is not None:
         return _ask_exceeding(_leave_location_question(state), exceeding)
-    items = movement_write.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
+    items = movement_write.movement_items(parts, location, state.target_order, state.needs)
     is_left_there = state.task is not None and location.casefold() == state.task.location.casefold()
     if is_left_there or any(goods_in_hand.is_no_change(item) for item in items):
         return _reject_same_location(state, location)
@@ -98,7 +98,7 @@ def put_without_location(state: MoveState, context: Context) -> Result:
     """Finish without a location: the goods change their pool, or return from an order to stock."""
     if not state.in_hand:
         return reply(state, WRONG, "receive.scan_first")
-    if state.to_pool:
+    if all(part.to_pool for part in state.in_hand):
         # Each part keeps its location; parts from several locations still go in one movement.
         return _change_pool(state, context)
     if not state.uses_locations and all(part.order for part in state.in_hand):
@@ -113,9 +113,7 @@ def _change_pool(state: MoveState, context: Context) -> Result:
     exceeding = goods_in_hand.first_exceeding(state.in_hand)
     if exceeding is not None:
         return _ask_exceeding(state, exceeding)
-    items = tuple(
-        item for part in state.in_hand for item in movement_write.movement_items((part,), part.location, state.to_pool)
-    )
+    items = tuple(item for part in state.in_hand for item in movement_write.movement_items((part,), part.location))
     if any(goods_in_hand.is_no_change(item) for item in items):
         return reply(state, WRONG, "move.same_pool", pool=state.to_pool)
     return _send(state, state.in_hand, items, "", context)

@@ -206,9 +206,7 @@ def _ask_not_here(
     if not state.is_source_known:
         here = here._replace(free=UNKNOWN_QUANTITY)
     state = state._replace(source_stock=(*state.source_stock, here))
-    in_hand = (
-        goods_in_hand.find_goods(state.in_hand, goods_in_hand.free_goods(here, state.location, state.from_pool)) >= 0
-    )
+    in_hand = goods_in_hand.find_goods(state.in_hand, _free_goods(state, here)) >= 0
     if in_hand or not state.is_source_known:
         return _take_product(state, here, match)
     others = [
@@ -216,20 +214,31 @@ def _ask_not_here(
         for location, quantity in locations
         if location.casefold() != state.location.casefold()
     ]
-    state = _without_same_product_elsewhere(state, stock_line.product)
+    state = _without_same_product(state, stock_line.product)
     choices = (_anyway(stock_line, match), MoveChoice("count", state.location), *others[:2])
     text = msg("move.not_here", label=stock_line.label, place=state.location)
     state = state._replace(choices=choices, pending_scan=match)
     return Turn(state, (), Verdict(ASK, text))
 
 
+def _free_goods(state: MoveState, stock_line: StockLine) -> Goods:
+    """Return an entry of quantity 0 for goods here that are held for no order, in the chosen pools."""
+    goods = goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
+    return goods._replace(to_pool=state.to_pool)
+
+
+def _held_goods(state: MoveState, stock_line: StockLine, held: HeldGoods, location: str) -> Goods:
+    """Return an entry of quantity 0 for goods that an order line holds, for the chosen pool."""
+    return goods_in_hand.held_goods(stock_line, held, location)._replace(to_pool=state.to_pool)
+
+
 def _anyway(stock_line: StockLine, match: Match) -> MoveChoice:
     return MoveChoice("over", stock_line.product, match.quantity, unit=unit_of(stock_line))
 
 
-def _without_same_product_elsewhere(state: MoveState, product: str) -> MoveState:
-    """Return the state without the product as the current goods: it came from another location than that in question,
-    so that a number is not for it."""
+def _without_same_product(state: MoveState, product: str) -> MoveState:
+    """Return the state without the product as the current goods: it came from another location or pool than that in
+    question, so that a number is not for it."""
     current = state.current_goods
     return state._replace(current_index=-1) if current and current.product == product else state
 
@@ -239,7 +248,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
         if len(stock_line.held) == 1:
             return _add_scanned(
                 state,
-                goods_in_hand.held_goods(stock_line, stock_line.held[0], state.location)._replace(stays_held=True),
+                _held_goods(state, stock_line, stock_line.held[0], state.location)._replace(stays_held=True),
                 match,
             )
         choices = tuple(
@@ -248,20 +257,26 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
         )
         state = state._replace(choices=choices, pending_scan=match)
         return reply(state, ASK, "move.which_order", label=stock_line.label, count=len(stock_line.held))
-    goods = goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
-    if goods.available == 0 and state.location and goods_in_hand.find_goods(state.in_hand, goods) < 0:
+    goods = _free_goods(state, stock_line)
+    if (
+        goods_in_hand.stock_left(state, goods) == 0
+        and state.location
+        and goods_in_hand.find_goods(state.in_hand, goods) < 0
+    ):
         choices = (_anyway(stock_line, match), MoveChoice("count", state.location))
-        state = _without_same_product_elsewhere(state, stock_line.product)
+        state = _without_same_product(state, stock_line.product)
         state = state._replace(choices=choices, pending_scan=match)
         if state.from_pool:
-            return _reply_of_pool(state, "move.none_left_in_pool", label=stock_line.label, place=state.location)
+            return _reply_of_pool(
+                state, goods.pool, "move.none_left_in_pool", label=stock_line.label, place=state.location
+            )
         return reply(state, ASK, "move.none_left", label=stock_line.label, place=state.location)
     return _add_scanned(state, goods, match)
 
 
-def _reply_of_pool(state: MoveState, id_: str, **args: str | Decimal | Msg) -> Result:
+def _reply_of_pool(state: MoveState, pool: int, id_: str, **args: str | Decimal | Msg) -> Result:
     """Ask about goods that may lie in other pools: the pool is named."""
-    return reply(state, ASK, id_, pool=pool_message(state.pools, state.from_pool), **args)
+    return reply(state, ASK, id_, pool=pool_message(state.pools, pool), **args)
 
 
 def _take_of_order(state: MoveState, match: Match) -> Result:
@@ -269,7 +284,7 @@ def _take_of_order(state: MoveState, match: Match) -> Result:
     if stock_line is None or not stock_line.held:
         label = match.label or match.key
         return reply(state, WRONG, "move.not_of_order", label=label, code=match.code or match.key, order=state.order)
-    parts = [goods_in_hand.held_goods(stock_line, hold, hold.location) for hold in stock_line.held]
+    parts = [_held_goods(state, stock_line, hold, hold.location) for hold in stock_line.held]
     for part in parts:
         index = goods_in_hand.find_goods(state.in_hand, part)
         if index < 0 or state.in_hand[index].quantity < part.available:
@@ -295,8 +310,11 @@ def set_quantity(
         return reply(state, WRONG, "input.whole_number_only", text=quantity)
     index = goods_in_hand.find_goods(state.in_hand, goods)
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
-    if 0 <= goods.available < quantity and not over:
-        return ask_exceeding(state, goods, quantity)
+    if index < 0:
+        state = _without_same_product(state, goods.product)
+    left = goods_in_hand.stock_left(state, goods)
+    if 0 <= left < quantity and not over:
+        return ask_exceeding(state, goods._replace(available=left), quantity)
     if not is_confirmed and quantity_or_record.is_implausible(
         quantity, max(ZERO, goods.available), state.large_quantity, before, added
     ):
@@ -332,8 +350,8 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     args["books"] = amount_of(goods, goods.available)
     if goods.order:
         args["order"] = goods.order
-    elif choices and goods.pool and goods.pool == state.from_pool:
-        return _reply_of_pool(state, "move.exceeds_expected_in_pool", **args)
+    elif choices and goods.pool:
+        return _reply_of_pool(state, goods.pool, "move.exceeds_expected_in_pool", **args)
     return reply(state, ASK if choices else WRONG, id_, **args)
 
 
@@ -426,8 +444,8 @@ def repeat_question(state: MoveState, match: Match) -> Result:
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
     args: dict[str, str | Decimal | Msg] = {"label": part.label, "quantity": amount_of(part, quantity)}
     args["books"] = amount_of(part, part.available)
-    if part.pool and part.pool == state.from_pool:
-        return _reply_of_pool(state, "move.exceeds_expected_in_pool", **args)
+    if part.pool:
+        return _reply_of_pool(state, part.pool, "move.exceeds_expected_in_pool", **args)
     return reply(state, ASK, "move.exceeds_expected", **args)
 
 
@@ -452,7 +470,7 @@ def is_order_asked(state: MoveState) -> bool:
 def _held_goods_in_question(state: MoveState) -> Goods | None:
     pending = state.pending_scan
     stock_line = next((each for each in state.source_stock if pending and each.product == pending.key), None)
-    return goods_in_hand.free_goods(stock_line, state.location, state.from_pool) if stock_line else None
+    return _free_goods(state, stock_line) if stock_line else None
 
 
 def set_asked_quantity(state: MoveState, value: Decimal) -> Result:
@@ -539,7 +557,7 @@ def goods_of_choice(state: MoveState, choice: MoveChoice) -> Goods | None:
         if state.pending_scan and (stock_line is None or stock_line.product != state.pending_scan.key):
             return None
         return (
-            goods_in_hand.held_goods(stock_line, held, state.location)._replace(stays_held=True)
+            _held_goods(state, stock_line, held, state.location)._replace(stays_held=True)
             if stock_line and held
             else None
         )
@@ -552,10 +570,8 @@ def goods_of_choice(state: MoveState, choice: MoveChoice) -> Goods | None:
     if choice.line:
         held = next((held for held in stock_line.held if held.line == choice.line), None)
         location = held.location or ("" if state.order else state.location) if held else ""
-        return (
-            goods_in_hand.held_goods(stock_line, held, location)._replace(stays_held=not state.order) if held else None
-        )
-    return goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
+        return _held_goods(state, stock_line, held, location)._replace(stays_held=not state.order) if held else None
+    return _free_goods(state, stock_line)
 
 
 def _is_held_by(held: HeldGoods, choice: MoveChoice) -> bool:
@@ -569,9 +585,10 @@ def take_all_of_product(state: MoveState) -> Result:
         return reply(state, WRONG, "receive.scan_first")
     if part.available < 0:
         return reply(state, WRONG, "move.stock_unknown", label=part.label)
-    if part.available < part.quantity:
-        return ask_exceeding(state, part, part.quantity)
-    return take_goods(state, part, part.available)
+    left = goods_in_hand.stock_left(state, part)
+    if left < part.quantity:
+        return ask_exceeding(state, part._replace(available=left), part.quantity)
+    return take_goods(state, part, left)
 
 
 def take_everything(state: MoveState) -> Result:
@@ -594,16 +611,18 @@ def take_everything(state: MoveState) -> Result:
 
 def _remaining(state: MoveState, goods: Goods) -> Goods:
     index = goods_in_hand.find_goods(state.in_hand, goods)
-    return goods._replace(quantity=goods.available - (state.in_hand[index].quantity if index >= 0 else ZERO))
+    return goods._replace(
+        quantity=goods_in_hand.stock_left(state, goods) - (state.in_hand[index].quantity if index >= 0 else ZERO)
+    )
 
 
 def _goods_at_location(state: MoveState) -> list[Goods]:
     parts = []
     for stock_line in state.source_stock if state.is_source_known else ():
-        parts.append(_remaining(state, goods_in_hand.free_goods(stock_line, state.location, state.from_pool)))
+        parts.append(_remaining(state, _free_goods(state, stock_line)))
         if not state.from_pool:
             held = (
-                goods_in_hand.held_goods(stock_line, held_goods, state.location)._replace(stays_held=True)
+                _held_goods(state, stock_line, held_goods, state.location)._replace(stays_held=True)
                 for held_goods in stock_line.held
             )
             parts += [_remaining(state, part) for part in held]
@@ -612,7 +631,7 @@ def _goods_at_location(state: MoveState) -> list[Goods]:
 
 def _goods_of_order(state: MoveState) -> list[Goods]:
     return [
-        _remaining(state, goods_in_hand.held_goods(stock_line, held, held.location))
+        _remaining(state, _held_goods(state, stock_line, held, held.location))
         for stock_line in state.order_lines
         for held in stock_line.held
     ]

@@ -182,7 +182,17 @@ def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     text = _measured_text(goods, quantity)
     if 0 < state.portion < goods.quantity:
         text = msg("move.portion_of", quantity=state.portion, of=amount_of(goods, goods.quantity))
-    return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
+    lines = Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
+    return (*lines, *_pool_lines(state, goods))
+
+
+def _pool_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
+    """Return the note of the pools of the goods on the screen, else of those that are taken next."""
+    source, target = (goods.pool or state.from_pool, goods.to_pool) if goods else (state.from_pool, state.to_pool)
+    if not (source and target):
+        return ()
+    names = {"source": pool_message(state.pools, source), "target": pool_message(state.pools, target)}
+    return (Line("note", msg("move.note_pools", **names)),)
 
 
 def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
@@ -200,10 +210,7 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         lines.append(Line("note", msg("move.note_products_here", count=here) if here else empty))
     elif state.order and not _upcoming(state):
         lines.append(Line("note", msg("move.note_empty")))
-    if state.to_pool:
-        from_pool, to_pool = pool_message(state.pools, state.from_pool), pool_message(state.pools, state.to_pool)
-        lines.append(Line("note", msg("move.note_pools", source=from_pool, target=to_pool)))
-    return tuple(lines)
+    return (*lines, *_pool_lines(state, goods))
 
 
 def _source_text(state: MoveState, goods: Goods | None) -> Msg:
