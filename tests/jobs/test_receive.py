@@ -9,11 +9,12 @@ import pytest
 
 from aisle.jobs.job import Changed, Close, Closed, Policy, Refresh, Resumed, Rows, Start, Write
 from aisle.jobs.name_goods_and_locations import measured
-from aisle.jobs.receive.receive_state_and_differences import DeliveryLine
+from aisle.jobs.receive.job import ReceiveJob
+from aisle.jobs.receive.receive_state_and_differences import DeliveryLine, GoodsInHand, ReceiveState
 from aisle.jobs.receive.view import line_progress
 from aisle.jobs.supervisor.order_page import OrderPage, OrderState
 from aisle.jobs.supervisor.order_rows import BoardOrder
-from aisle.jobs.view import ASK, WRONG, Msg, msg
+from aisle.jobs.view import ASK, WRONG, Msg, Step, msg
 from aisle.scan.grammar_and_meaning_types import (
     PERSON,
     Back,
@@ -481,6 +482,80 @@ def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
     count = len(hand.verdicts)
     hand.feed(Rows("refused_operations", (row,), 1))
     assert len(hand.verdicts) == count
+
+
+def refuse_undo(hand: Hand) -> str:
+    """The service refuses the last operation, and the delivery is read again without it."""
+    body = hand.sent[-1].body
+    for entry in body["storeproductlog"]:
+        line = next(each for each in hand.store.deliveries["D-1"] if each["line_number"] == entry["line_number"])
+        line["received"] -= entry["quantity"]
+    row = {"op_id": "X", "user": "ann", "why": "Order 4101 is finished.", "label": "P4", "body": body}
+    return hand.feed(Rows("refused_operations", (row,), 1)) and hand.feed(Resumed())
+
+
+@pytest.mark.parametrize("scans", [0, 2])
+def test_goods_whose_undo_the_service_refused_are_not_in_hand(scans: int) -> None:
+    hand = Hand()
+    hand.store.deliveries["D-1"][4]["quantity"] = Decimal(4)
+    hand.say("D-1", "P4", "=2", "A-1", "u", *["P4"] * scans)
+    assert refuse_undo(hand) == "receive.refused"
+    assert hand.store.received("D-1", "P4") == 2
+    assert (hand.state.in_hand.quantity if hand.state.in_hand else 0) == scans
+    if scans:
+        assert hand.say("u") == "pick.undone"
+    assert hand.state.in_hand is None
+    assert hand.say("u") == "pick.nothing_to_undo"
+    sent = len(hand.sent)
+    hand.say("A-2")
+    assert len(hand.sent) == sent
+
+
+def test_goods_in_question_are_asked_about_without_those_whose_undo_was_refused() -> None:
+    hand = Hand()
+    hand.say("D-1", "P4", "=2", "A-1", "u")
+    assert hand.say("P4") == "receive.more_than_announced"
+    assert refuse_undo(hand) == "receive.all_received"
+    assert hand.state.in_hand is None
+    assert hand.state.pending_scan is not None
+    assert hand.state.pending_scan.quantity == 1
+
+
+def test_goods_booked_again_before_the_refusal_leave_later_ones_in_hand() -> None:
+    hand = Hand()
+    hand.say("D-1", "P4", "=2", "A-1", "u")
+    undo = hand.sent[-1]
+    hand.say("A-2", "P1", "=3")
+    row = {"op_id": "X", "user": "ann", "why": "No.", "label": "P4", "body": undo.body}
+    assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
+    assert hand.state.in_hand is not None
+    assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P1", Decimal(3))
+
+
+@pytest.mark.parametrize(
+    ("received", "in_hand", "notes"),
+    [
+        ((0, 0, 0), 1, {"96002": 1}),
+        ((0, 0, 0), 5, {"96002": 2}),
+        ((0, 0, 0), 9, {"96002": 2, "96005": 4}),
+        ((2, 0, 0), 3, {}),
+        ((2, 3, 0), 4, {"96005": 4}),
+        ((2, 3, 4), 2, {}),
+    ],
+)
+def test_the_orders_that_goods_in_hand_will_fill_are_named(
+    received: tuple[int, ...], in_hand: int, notes: dict[str, int]
+) -> None:
+    lines = tuple(
+        DeliveryLine(number, "P1", "Tea", Decimal(announced), Decimal(came), order=order)
+        for number, announced, came, order in zip((1, 2, 3), (2, 3, 4), received, ("96002", "", "96005"), strict=True)
+    )
+    goods = GoodsInHand("P1", "Tea", Decimal(in_hand))
+    state = ReceiveState(phase="goods", delivery_number="D-1", lines=lines, in_hand=goods)
+    page = ReceiveJob().view(state)
+    assert isinstance(page, Step)
+    said = [dict(line.text.args) for line in page.lines if line.text.id == "receive.note_order"]
+    assert {str(each["order"]): each["quantity"] for each in said} == notes
 
 
 def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:

@@ -424,6 +424,28 @@ def book_goods(state: ReceiveState, location: str, context: Context) -> Result:
     return Turn(state, (receipt_write(state, entries, context),))
 
 
+def without_refused_undo(state: ReceiveState, undone: dict[str, Decimal]) -> Result:
+    """Remove goods whose undo was refused from those in hand, since they are still booked; others stay in hand.
+
+    `undone` has the quantity by time of the undo.
+    """
+    item, step = state.in_hand, next((each for each in state.history if not each.entries and each.at in undone), None)
+    if item is None or step is None:
+        return Turn(state)
+    quantity, pending = undone[step.at], state.pending_scan
+    state = _empty_hand(state)
+    if item.quantity > quantity:
+        state = add_undo_step(state, UndoStep(item.label, item._replace(quantity=ZERO)))
+        state = state._replace(in_hand=item._replace(quantity=item.quantity - quantity))
+    if pending is None or pending.key != item.product or not state.choices:
+        return Turn(state)
+    more = pending.quantity - quantity
+    if more <= 0:
+        return Turn(state._replace(choices=(), pending_scan=None))
+    goods = state.in_hand or item._replace(quantity=ZERO)
+    return _ask_exceeding(state, goods, more, missing_quantity(state, item.product))
+
+
 def _empty_hand(state: ReceiveState) -> ReceiveState:
     """Empty the hand, and remove the scans of these goods from the history."""
     booked = max((number for number, step in enumerate(state.history, 1) if step.entries), default=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from aisle.decimal_of_row import to_decimal
 from aisle.jobs import find_and_report_refusals, list_cursor_and_search, quantity_or_record
 from aisle.jobs.job import (
     Args,
@@ -301,18 +302,20 @@ def _refresh(state: ReceiveState) -> Result:
 
 
 def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
-    """Report this person's refused receipts; they can no longer be undone."""
+    """Report this person's refused receipts. They can no longer be undone, and what was to be undone is not in hand."""
     own_rows = find_and_report_refusals.new_refusals(state.reported_refusals, rows, context.user)
     new_rows = [row for row in own_rows if _is_of_delivery(state, row)]
     if not new_rows:
         return Turn(state)
-    refused_times = {
-        str(entry.get("scanned_datetime")) for row in new_rows for entry in row["body"].get("storeproductlog") or ()
-    }
-    history = tuple(step for step in state.history if not (step.entries and step.at in refused_times))
+    refused: dict[str, Decimal] = {}
+    for entry in (each for row in new_rows for each in row["body"].get("storeproductlog") or ()):
+        at = str(entry.get("scanned_datetime"))
+        refused[at] = refused.get(at, ZERO) - to_decimal(entry.get("quantity"))
+    history = tuple(step for step in state.history if not (step.entries and step.at in refused))
     reported = find_and_report_refusals.with_reported(state.reported_refusals, new_rows)
     verdict = find_and_report_refusals.refusal_verdict(new_rows[-1])
-    return Turn(state._replace(reported_refusals=reported, history=history), (), verdict)
+    state = state._replace(reported_refusals=reported, history=history)
+    return handle_scans_and_quantities.without_refused_undo(state, refused)._replace(verdict=verdict)
 
 
 def _is_of_delivery(state: ReceiveState, row: RefusedOperationsRow) -> bool:

@@ -72,7 +72,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
     quantity = sum((entry.quantity for entry in step.entries), ZERO)
     state = add_received(state, step.entries, step.label, sign=-1)
     if step.before:
-        taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
+        taken = UndoStep(step.label, step.before._replace(quantity=ZERO), at=context.now)
         state = add_undo_step(state._replace(in_hand=step.before), taken)
     write = receipt_write(state, step.entries, context, sign=-1)
     where = name_goods_and_locations.at_location(step.entries[0].location)

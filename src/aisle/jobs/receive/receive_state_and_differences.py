@@ -102,7 +102,7 @@ class UndoStep(NamedTuple):
     """Goods in hand before the step."""
     entries: tuple[ReceiptEntry, ...] = ()
     at: str = ""
-    """Time of booking, which is that of the log entries."""
+    """Time of booking, which is that of the log entries; for goods in hand again, that of the undo."""
     choices: tuple[ReceiveChoice, ...] = ()
     """Choices of the question that was answered with "set aside"; empty for another step."""
     pending_scan: Match | None = None
@@ -430,6 +430,18 @@ def split_over_lines(state: ReceiveState, goods: GoodsInHand, location: str) -> 
             left += entries.pop().quantity
         entries.append(ReceiptEntry(goods.product, last.number, left, location, last.pool))
     return tuple(entries)
+
+
+def quantities_for_orders(state: ReceiveState, goods: GoodsInHand) -> dict[str, Decimal]:
+    """Return which customer orders the goods in hand will fill, and with how much."""
+    lines = {line.number: line for line in lines_with_product(state, goods.product)}
+    found: dict[str, Decimal] = {}
+    for entry in split_over_lines(state, goods, ""):
+        line = lines.get(entry.line)
+        if line and line.order:
+            quantity = entry.quantity if line.is_announced_unknown else min(entry.quantity, line.missing)
+            found[line.order] = found.get(line.order, ZERO) + quantity
+    return {order: quantity for order, quantity in found.items() if quantity}
 
 
 def add_received(state: ReceiveState, entries: Iterable[ReceiptEntry], label: str, sign: int = 1) -> ReceiveState:

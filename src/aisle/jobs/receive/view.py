@@ -22,8 +22,8 @@ from aisle.jobs.receive.receive_state_and_differences import (
     is_announced_unknown,
     is_received_unknown,
     lines_with_hand,
-    lines_with_product,
     missing_quantity,
+    quantities_for_orders,
 )
 from aisle.jobs.view import (
     BACK,
@@ -389,9 +389,9 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
         return (Line("location", place_text), Line("note", note), *_receiver_notes(state))
     lines = [Line("location", destination)]
     lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
-    order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
-    if order:
-        lines.append(Line("note", msg("receive.note_order", order=order)))
+    for order, part in quantities_for_orders(state, item).items():
+        amount = measured(part, item.unit if item.allows_decimals else "")
+        lines.append(Line("note", msg("receive.note_order", order=order, quantity=amount)))
     if _is_elsewhere(state, item):
         lines.append(Line("note", msg("receive.suggested_location", place=item.suggested_location)))
     return (*lines, *_receiver_notes(state))
