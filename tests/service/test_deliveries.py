@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.service.domain.states import delivery_state
-from tests.service.world import World, store_body
+from tests.service.world import LOGS, World, store_body
 
 DELIVERIES = "/stores/S1/orders/deliveries"
 MANY = "/orders/deliveries"
@@ -245,6 +245,88 @@ async def test_undo_of_receipt_starts_at_last_line_within_received(world: World)
     await receive(world, "P1", -2, 409)
     await receive(world, "P1", -1)
     assert await figures(world) == ("open", [(1, 0), (2, 0)])
+    assert world.books() == {}
+
+
+async def announce_for_order(world: World, *, picked: int = 0) -> None:
+    """An order of P1 that is partly picked, and a delivery that brings all of it."""
+    await world.order("O1", {"product_number": "P1", "quantity": 3})
+    if picked:
+        await world.count("P1", "A1", stock_pool_1=picked)
+        await world.pick("O1", 1, "P1", picked)
+    held = {"customer_order_number": "O1", "customer_order_line_number": 1}
+    await announce(world, "D1", {"product_number": "P1", "quantity": 3, **held})
+
+
+@pytest.mark.parametrize("picked", [0, 1, 3])
+async def test_undo_of_receipt_takes_back_what_the_order_line_got_and_what_stayed_free(
+    world: World, picked: int
+) -> None:
+    await announce_for_order(world, picked=picked)
+    before = world.books()
+    await receive(world, "P1", 3, location_code="DESK", line_number=1)
+    await receive(world, "P1", -3, location_code="DESK", line_number=1)
+    assert world.books() == before
+    assert (await world.line("O1"))["picked_quantity"] == picked
+    await receive(world, "P1", 3, location_code="A2", line_number=1)
+    assert await figures(world) == ("received", [(1, 3)])
+
+
+async def test_each_of_two_receipts_is_undone_by_itself(world: World) -> None:
+    await announce_for_order(world)
+    await receive(world, "P1", 2, location_code="DESK", line_number=1)
+    await receive(world, "P1", 4, location_code="DESK", line_number=1)
+    assert world.books() == {("P1", "DESK", 1, "O1", 1): 3, ("P1", "DESK", 1): 3}
+    await receive(world, "P1", -4, location_code="DESK", line_number=1)
+    assert world.books() == {("P1", "DESK", 1, "O1", 1): 2}
+    await receive(world, "P1", 1, location_code="A2", line_number=1)
+    await receive(world, "P1", -2, location_code="DESK", line_number=1)
+    assert world.books() == {("P1", "A2", 1, "O1", 1): 1}
+
+
+async def test_a_receipt_that_is_undone_in_the_same_request_leaves_nothing(world: World) -> None:
+    await announce_for_order(world)
+    entry = {"product_number": "P1", "reference": "D1", "line_number": 1, "location_code": "DESK"}
+    body = {"storeproductlog": [{**entry, "quantity": quantity} for quantity in (5, -5)]}
+    await world.post(LOGS, body, query=RECEIPT)
+    assert world.books() == {}
+    assert (await world.line("O1"))["picked_quantity"] == 0
+
+
+@pytest.mark.parametrize("picked", [0, 2, 6])
+async def test_undo_of_receipt_keeps_what_was_picked_in_the_warehouse(world: World, picked: int) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 6, "is_picked_from_warehouse": True})
+    if picked:
+        await world.pick("O1", 1, "P1", picked)
+    held = {"customer_order_number": "O1", "customer_order_line_number": 1}
+    await announce(world, "D1", {"product_number": "P1", "quantity": 6, **held})
+    for _ in range(2):
+        await receive(world, "P1", 3, location_code="DESK", line_number=1)
+    assert (await world.line("O1"))["picked_quantity"] == 6
+    await receive(world, "P1", -3, location_code="DESK", line_number=1)
+    assert (await world.line("O1"))["picked_quantity"] == max(3, picked)
+    await receive(world, "P1", -3, location_code="DESK", line_number=1)
+    line = await world.line("O1")
+    assert (line["picked_quantity"], line["is_picked"]) == (picked, picked == 6)
+    assert world.books() == {}
+
+
+async def test_undo_of_receipt_is_refused_once_the_order_was_handed_over(world: World) -> None:
+    await announce_for_order(world)
+    await receive(world, "P1", 3, location_code="DESK", line_number=1)
+    await world.update("O1", is_active=False)
+    assert world.books() == {}
+    refused = await receive(world, "P1", -3, 409, location_code="DESK", line_number=1)
+    assert "Order O1 is finished" in refused["message"]
+    assert world.books() == {}
+    assert await figures(world) == ("received", [(1, 3)])
+
+
+async def test_goods_that_stayed_free_are_taken_back_after_the_order_was_handed_over(world: World) -> None:
+    await announce_for_order(world, picked=3)
+    await receive(world, "P1", 3, location_code="DESK", line_number=1)
+    await world.update("O1", is_active=False)
+    await receive(world, "P1", -3, location_code="DESK", line_number=1)
     assert world.books() == {}
 
 

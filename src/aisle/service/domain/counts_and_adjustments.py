@@ -112,11 +112,13 @@ async def adjust_held(
     pool: int,
     quantity: int,
     field: str,
+    picked_change: int | None = None,
 ) -> int:
     """Add to the goods held for a line and to its `picked_quantity`. Return the quantity beyond what the line can take.
 
-    Received goods beyond the line's need become free stock. For a line picked in the warehouse, the receipt brings the
-    goods that were picked there. Raise Refusal (409) if other goods are too many, or more leave than are held.
+    `picked_quantity` changes by `picked_change` if that is given. Received goods beyond the line's need become free
+    stock. For a line picked in the warehouse, the receipt brings the goods that were picked there. Raise Refusal (409)
+    if other goods are too many, or more leave than are held.
     """
     balances = await ledger.held_for_line(line)
     held = sum(balances.values())
@@ -131,7 +133,9 @@ async def adjust_held(
     await ledger.post(kind, line.product_number, key, part)
     if part:
         await adjust_origin(ledger, line, key, part)
-    line.picked_quantity = line.picked_after(held, part)
+    line.picked_quantity = (
+        line.picked_after(held, part) if picked_change is None else line.picked_quantity + picked_change
+    )
     line.is_picked = line.is_fully_picked
     await adjust_free(ledger, kind, line.product_number, location, pool, quantity - part)
     return quantity - part

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from aisle.service.db.statements import deliveries as sql
+from aisle.service.db.statements import logs as logs_sql
 from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine, load_open_line
@@ -35,6 +36,32 @@ class DeliveryLine:
     def outstanding_quantity(self) -> int:
         """Quantity that is still expected."""
         return max(0, self.quantity - self.received_quantity)
+
+
+class OrderLineReceipt(NamedTuple):
+    """Goods of a receipt that were meant for an order line, as its log entry keeps them; negative for an undo.
+
+    Quantities are thousandths.
+    """
+
+    delivery_line: int
+    order: str
+    order_line: int
+    location: str
+    pool: int
+    quantity: int
+    held: int
+    """Part that the order line holds; the rest is free."""
+    picked: int
+    """Change of the order line's `picked_quantity`."""
+
+    def is_like(self, other: OrderLineReceipt) -> bool:
+        """Return True if both are of the same lines, location and pool."""
+        return self[:5] == other[:5]
+
+
+ORDER_LINE_RECEIPTS = "order_line_receipts"
+"""Member of a log entry's data with its `OrderLineReceipt` rows."""
 
 
 class LineShare(NamedTuple):
@@ -130,12 +157,25 @@ class Delivery:
         return delivery_state((line.quantity, line.received_quantity) for line in self.lines)
 
 
+def undo_of_receipts(earlier: list[OrderLineReceipt], undo: OrderLineReceipt) -> OrderLineReceipt:
+    """Return an undo with what it takes from the order line: first goes what stayed free there.
+
+    What was picked in the warehouse before stays picked.
+    """
+    free = sum(each.quantity - each.held for each in earlier if each.is_like(undo))
+    held = min(0, undo.quantity + max(0, free))
+    picked = [each.picked for each in earlier if (each.order, each.order_line) == (undo.order, undo.order_line)]
+    return undo._replace(held=held, picked=max(held, -sum(picked)) if picked else held)
+
+
 class DeliveryReceipts:
     """Deliveries of which one operation receives goods; each is read once and stored at the end."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._deliveries: dict[str, Delivery | None] = {}
+        self._for_order_lines: dict[tuple[str, str], list[OrderLineReceipt]] = {}
+        """Earlier receipts for order lines, by delivery and product, with those of this operation."""
 
     async def find_delivery(self, reference: str) -> Delivery | None:
         """Return the delivery with this number, or None, since a receipt may have any reference."""
@@ -166,16 +206,25 @@ class DeliveryReceipts:
         if not line.customer_order:
             return None
         try:
-            return await load_open_line(
-                self.ledger.ctx,
-                self.ledger.store,
-                line.customer_order,
-                line.customer_line,
-                product.number,
-                "customer_order_number",
-            )
+            return await self.load_order_line(line, product)
         except Refusal:
             return None
+
+    async def load_order_line(self, line: DeliveryLine, product: Product) -> OrderLine:
+        """Return the order line that a delivery line is for. Raise Refusal if it takes no goods."""
+        ctx, store = self.ledger.ctx, self.ledger.store
+        key = (line.customer_order, line.customer_line)
+        return await load_open_line(ctx, store, *key, product.number, "customer_order_number")
+
+    async def receipts_for_order_lines(self, delivery: str, product: str) -> list[OrderLineReceipt]:
+        """Return what was received of a product for order lines; the caller adds what it receives."""
+        key = (delivery, product)
+        if key not in self._for_order_lines:
+            args = (self.ledger.store, *key)
+            rows = await self.ledger.ctx.tx.all(logs_sql.LOG_DATA_OF_REFERENCE, *args)
+            kept = [parse_json_object(data).get(ORDER_LINE_RECEIPTS, []) for (data,) in rows]
+            self._for_order_lines[key] = [OrderLineReceipt(*each) for receipts in kept for each in receipts]
+        return self._for_order_lines[key]
 
     async def save_all(self) -> None:
         """Store the received quantities and the resulting state of each delivery."""

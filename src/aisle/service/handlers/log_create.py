@@ -35,7 +35,15 @@ from aisle.service.domain.quantities import (
     to_json_number,
 )
 from aisle.service.domain.read_products_and_locations import NO_LOCATION, Location, Product, StoreCatalogue
-from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
+from aisle.service.domain.receipts import (
+    ORDER_LINE_RECEIPTS,
+    Delivery,
+    DeliveryLine,
+    DeliveryReceipts,
+    LineShare,
+    OrderLineReceipt,
+    undo_of_receipts,
+)
 from aisle.service.domain.states import REVIEWED, TRANSITIONS, check_transition
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.domain.undone_counts import Undo, take_back_undone_count, time_of_undone_entry
@@ -245,6 +253,7 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
     received: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
+    for_order_lines: list[OrderLineReceipt] = []
     has_pool = "pool_location" in entry.body or any(name in entry.body for name in _POOL_FIELDS)
     delivery = await receipts.find_delivery(entry.body.get("reference", ""))
     for pool, quantity in _quantities_by_pool(entry, "quantity").items():
@@ -253,12 +262,20 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
             if part.line and part.line.target_pool and not has_pool:
                 to = part.line.target_pool
             lines += [part.line] if part.line else []
-            line = entry.line or (part.line and await receipts.find_order_line(part.line, entry.product))
+            line = entry.line or (await receipts.find_order_line(part.line, entry.product) if part.line else None)
             received[to] += part.quantity
             excess += part.quantity if part.line and part.line.customer_order and not line else part.excess
             if not entry.product.is_stock:
                 continue
-            if line:
+            if delivery and part.line and (entry.line or part.line.customer_order):
+                earlier = await receipts.receipts_for_order_lines(delivery.number, entry.product.number)
+                booked = await _book_for_order_line(
+                    ledger, receipts, entry, part.line, line, part.quantity, to, earlier
+                )
+                earlier.append(booked)
+                for_order_lines.append(booked)
+                excess += booked.quantity - booked.held
+            elif line:
                 excess += await adjust_held(ledger, "receipt", line, entry.location, to, part.quantity, entry.field)
                 await save_changed_line(ledger, line)
             else:
@@ -272,7 +289,42 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
         received,
         flagged=ledger.pop_negative_flag() or excess > 0,
         delivery_fields=delivery_fields,
+        data={ORDER_LINE_RECEIPTS: for_order_lines} if for_order_lines else {},
     )
+
+
+async def _book_for_order_line(
+    ledger: Ledger,
+    receipts: DeliveryReceipts,
+    entry: EntryInput,
+    delivery_line: DeliveryLine,
+    line: OrderLine | None,
+    quantity: int,
+    pool: int,
+    earlier: list[OrderLineReceipt],
+) -> OrderLineReceipt:
+    """Book goods of a delivery line for an order line, or what is undone of earlier ones.
+
+    Raise Refusal (409) if the order line no longer holds what is undone.
+    """
+    key = entry.line.key if entry.line else (delivery_line.customer_order, delivery_line.customer_line)
+    location = entry.location.code if entry.location else NO_LOCATION
+    booked = OrderLineReceipt(delivery_line.line_number, *key, location, pool, quantity, 0, 0)
+    wanted, picked_change = quantity, None
+    if quantity < 0:
+        booked = undo_of_receipts(earlier, booked)
+        wanted, picked_change = booked.held, booked.picked
+        if booked.held and not line:
+            line = await receipts.load_order_line(delivery_line, entry.product)
+    free = quantity
+    if line and wanted:
+        picked = line.picked_quantity
+        left = await adjust_held(ledger, "receipt", line, entry.location, pool, wanted, entry.field, picked_change)
+        await save_changed_line(ledger, line)
+        booked = booked._replace(held=wanted - left, picked=line.picked_quantity - picked)
+        free = quantity - wanted
+    await adjust_free(ledger, "receipt", entry.product.number, entry.location, pool, free)
+    return booked
 
 
 def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) -> list[LineShare]:
@@ -298,6 +350,7 @@ def _log_change(
     *,
     flagged: bool,
     delivery_fields: Mapping[str, object] = MappingProxyType({}),
+    data: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     extra = dict(delivery_fields) | {
         _POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in changes.items()
@@ -307,7 +360,7 @@ def _log_change(
             parse_thousandths(entry.body["expected_quantity"], f"{entry.field}.expected_quantity")
         )
     pool_alone = next(iter(changes)) if len(changes) == 1 else None
-    _add_entry(logs, entry, kind, sum(changes.values()), pool_alone, flagged=flagged, extra=extra)
+    _add_entry(logs, entry, kind, sum(changes.values()), pool_alone, flagged=flagged, extra=extra, data=data)
 
 
 def _add_entry(

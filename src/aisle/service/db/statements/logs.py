@@ -9,6 +9,8 @@ LOG_ADD = """
 LOG_ITEMS = "SELECT seq, item, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_ENTRY = """
     SELECT seq, ordinal, review_status, updated_on, item, data FROM stock_log WHERE store_number = $1 AND seq = $2"""
+LOG_DATA_OF_REFERENCE = """
+    SELECT data FROM stock_log WHERE store_number = $1 AND reference = $2 AND product_number = $3 ORDER BY seq"""
 LOG_PRODUCTS_SINCE = """
     SELECT DISTINCT product_number FROM stock_log WHERE store_number = $1 AND product_number = ANY($2) AND seq > $3
     ORDER BY product_number LIMIT 20"""
