@@ -1435,6 +1435,56 @@ def test_an_undo_reverses_what_the_service_booked(booked: str | None, outcome: s
     assert undo.get("quantity", undo.get("stock_pool_1")) == -Decimal(booked or -2), undo
 
 
+SENT_AS: dict[str, tuple[str | None, Row, bool]] = {
+    "another difference": ("-4", {}, True),
+    "the other sign": ("2", {}, True),
+    "none": ("0", {}, True),
+    "as shown": ("-2", {}, False),
+    "unknown": (None, {}, False),
+    "not sent yet": ("-4", {"outcome": "queued"}, False),
+    "not used": ("-4", {"is_not_used": True}, False),
+}
+"""Differences that the service booked for a count of three where five were expected, and whether that is said."""
+
+
+def sent_and_booked(difference: str | None, **fields: Any) -> Hand:
+    """A count of three where five were expected that was sent, with its entry in the log."""
+    hand = Hand({"A-1": [product("P1", 5)], "A-2": [product("P2", 5)]})
+    hand.place("A-1")
+    hand.scan("P1", "3")
+    hand.say("d")
+    hand.say("y")
+    row = {"product_number": "P1", "location_code": "A-1", "said": to_utc_text(CONTEXT.now), "pool": 0}
+    entry = {**row, "counted_quantity": Decimal(3), "later_count": None, **STANDING, "outcome": "confirmed", **fields}
+    hand.booked = ({**entry, "difference": None if difference is None else Decimal(difference)},)
+    return hand
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", SENT_AS)
+def test_a_difference_that_is_booked_otherwise_than_shown_is_reported_once(name: str) -> None:
+    booked, fields, is_told = SENT_AS[name]
+    hand = sent_and_booked(booked, **fields)
+    assert hand.feed(Changed("log", "")) == ("count.booked_otherwise" if is_told else "")
+    if is_told:
+        assert hand.verdict
+        args = dict(hand.verdict.text.args)
+        written = [MessageWriter().write(text) for text in (args["booked"], args["shown"]) if isinstance(text, Msg)]
+        wanted = {"2": "+2", "0": "±0"}.get(str(booked), booked)
+        assert [text.replace("\u2212", "-") for text in written] == [wanted, "-2"]
+    assert hand.feed(Changed("log", "")) == ""
+
+
+def test_a_difference_that_is_booked_otherwise_waits_for_an_open_question() -> None:
+    hand = sent_and_booked("-4")
+    hand.place("A-2")
+    hand.scan("P2", "3")
+    hand.say("d")
+    assert hand.feed(Changed("log", "")) == ""
+    hand.feed(Back())
+    assert hand.feed(Changed("log", "")) == "count.booked_otherwise"
+
+
 def test_undo_of_large_count_reads_what_was_booked_for_all_of_it() -> None:
     changes = [StockChange(f"P{number}", "A-1", 1, Decimal(1), CONTEXT.now) for number in range(3000)]
     assert query_booked(changes, CONTEXT).args["size"] > len(changes)

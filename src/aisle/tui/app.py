@@ -27,7 +27,7 @@ from aisle.tui.mouse import MouseInput
 from aisle.tui.screens.chart_screen import ChartScreen
 from aisle.tui.screens.dashboard_screen import DashboardScreen
 from aisle.tui.screens.list_screen import BoardScreen, ListScreen
-from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.page_screen import PageScreen, style_path
 from aisle.tui.screens.record_screen import RecordScreen, RecordWithSideScreen
 from aisle.tui.screens.step_screen import StepScreen
 from aisle.tui.themes import default_theme, theme_in_force, themes
@@ -108,7 +108,7 @@ class AisleApp(App[int], inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = []
-    CSS_PATH: ClassVar[str] = sheet("app")
+    CSS_PATH: ClassVar[str] = style_path("app")
     ENABLE_COMMAND_PALETTE = False
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
         page_parts.STEP: StepScreen,

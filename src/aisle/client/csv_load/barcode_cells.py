@@ -351,7 +351,11 @@ def clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
     changes = join_changes(changes, "words between codes taken out") if apart != bare else changes
     bare = apart
     parts = _SEPARATORS.split(bare) if _SEPARATORS.search(bare) else _split_at_blanks(bare)
-    found = [_clean_one_of_several(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
+    parts = [part for part in map(trim_blanks, parts) if part]
+    if words := [part for part in parts if len(parts) > 1 and part.casefold() in CLEAR_WORDS]:
+        parts = [part for part in parts if part not in words]
+        changes = join_changes(changes, f"{words[0]} read as an empty cell")
+    found = [_clean_one_of_several(part, notation) for part in parts]
     codes = list(dict.fromkeys(code for one in found for code in (one.value, *one.further_codes) if code))
     if any(map(_is_whole_code, codes)) and (part := next((code for code in codes if len(code) < _MIN_CODE_LENGTH), "")):
         raise ValueError(f"{cell!r} holds {part!r}, which is hardly a code; write the codes alone, with commas between")
@@ -369,9 +373,7 @@ _PARTS_OF_LIST = re.compile(r"[,;|\r\n]")
 
 
 def _clean_one_of_several(part: str, notation: Notation) -> CleanedCell:
-    """Clean one further barcode; a word that deletes a value is none. Raise ValueError with the advice for several."""
-    if part.casefold() in CLEAR_WORDS:
-        return CleanedCell("", f"{part} read as an empty cell")
+    """Clean one further barcode. Raise ValueError with the advice for a cell of several."""
     try:
         return clean_barcode(part, notation)
     except ValueError as error:

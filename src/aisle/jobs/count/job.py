@@ -173,6 +173,9 @@ class CountJob(Job[CountState]):
                 ):  # a number typed next may be meant for the page that has closed
                     state = _note_loss(state._replace(has_moved_on=True), event)
                 return Turn(finish_count.fill_last_page(state, context), _refresh(state))
+            case Changed("log") if state.last_sent and state.last_sent.changes:
+                query = undo_sent_count.query_booked(state.last_sent.changes, context)
+                return Turn(state, (*_refresh(state), query._replace(id=undo_sent_count.SENT_QUERY)))
             case Changed("product" | "location") if state.counted_lines:
                 return Turn(state, (*_refresh(state), Refresh("logs")))  # who counted there, if it was a count
             case Changed("product" | "location" | "recount" | "log" | "outbox"):

@@ -10,7 +10,7 @@ from aisle.jobs.count.sent_count_types import SentCount
 from aisle.jobs.job import Close, Context, Query, Turn, Write, reply
 from aisle.jobs.log_writes import log_writes, stock_change_entry
 from aisle.jobs.store_time import to_utc_text
-from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, undo_verdict
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, signed_message, undo_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 BOOKED_QUERY = "booked"
 """Id of the query for the differences that the service booked."""
+
+SENT_QUERY = "sent_booked"
+"""Id of the same query after a count was sent, to report differences that were not shown."""
 
 MAX_LATER_ENTRIES = 1000
 """Number of entries of these products that are read at most, beside those of the count."""
@@ -54,6 +57,30 @@ def take_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
         return Turn(state)
     refused = find_and_report_refusals.query_refused_since(change.counted_at for change in state.last_sent.changes)
     return Turn(state._replace(last_sent=with_booked(state.last_sent, rows)), (refused,))
+
+
+def report_booked(state: CountState, rows: tuple[MyEntriesRow, ...]) -> Result:
+    """Report a difference that the service booked otherwise than shown, for example because a move was undone."""
+    sent = state.last_sent
+    if sent is None or state.question or state.choices or state.phase not in ("start", "list", "count"):
+        return Turn(state)
+    booked = tuple(_as_confirmed(each, entry_of(each, rows)) for each in sent.changes)
+    pairs = [(shown, now) for shown, now in zip(sent.changes, booked, strict=True) if shown.quantity != now.quantity]
+    if not pairs:
+        return Turn(state)
+    shown, now = pairs[0]
+    amounts = {"booked": _signed(now), "shown": _signed(shown)}
+    state = state._replace(last_sent=sent._replace(changes=booked))
+    return reply(state, WRONG, "count.booked_otherwise", label=shown.label or shown.product, **amounts)
+
+
+def _as_confirmed(change: StockChange, row: MyEntriesRow | None) -> StockChange:
+    is_booked = row is not None and row["outcome"] == "confirmed" and not row["is_not_used"]
+    return _as_booked(change, row) if is_booked else change
+
+
+def _signed(change: StockChange) -> Msg:
+    return signed_message(change.quantity, name_goods_and_locations.measured(abs(change.quantity), change.unit))
 
 
 def with_booked(sent: SentCount, rows: tuple[MyEntriesRow, ...]) -> SentCount:

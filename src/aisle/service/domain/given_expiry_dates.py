@@ -51,7 +51,7 @@ def _give(before: _Body, dates: _Dates, now: str) -> _Body:
     is_due = standing[1] <= now
     if is_due or not given:
         given = [standing] if is_due or not standing[0] else [standing, standing]
-    return _standing([given[0], *sorted([*given[1:], dates])[:_MAX_GIVEN]])
+    return _fields_of_nearest([given[0], *sorted([*given[1:], dates])[:_MAX_GIVEN]])
 
 
 def _undo(before: _Body, fields: _Body, undone: str) -> _Body:
@@ -64,10 +64,10 @@ def _undo(before: _Body, fields: _Body, undone: str) -> _Body:
     if not index:
         return {GIVEN: []} if EXPIRY in fields or CHECK in fields else {}
     del given[index]
-    return _standing(given)
+    return _fields_of_nearest(given)
 
 
-def _standing(given: list[_Dates]) -> _Body:
+def _fields_of_nearest(given: list[_Dates]) -> _Body:
     """Return the fields of a round: its nearest date stands, or the one before it."""
     expiry, check = min(given[1:], default=given[0])
     return {EXPIRY: expiry, CHECK: check, GIVEN: given if len(given) > 1 else []}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.page_screen import PageScreen, style_path
 from aisle.tui.widgets.page_widgets import ChartBody
 
 
@@ -10,4 +10,4 @@ class ChartScreen(PageScreen):
     """Chart with its commands."""
 
     BODY = ChartBody
-    CSS_PATH = sheet("chart_screen")
+    CSS_PATH = style_path("chart_screen")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 
 from aisle.tui.layout.page_parts import BodyParts
-from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.page_screen import PageScreen, style_path
 from aisle.tui.widgets.page_widgets import PanelBody, TileBar
 
 
@@ -13,7 +13,7 @@ class DashboardScreen(PageScreen):
     """Tiles that open their lists, and charts and tables below them."""
 
     BODY = PanelBody
-    CSS_PATH = sheet("dashboard_screen")
+    CSS_PATH = style_path("dashboard_screen")
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 
 from aisle.tui.layout.page_parts import BodyParts
-from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.page_screen import PageScreen, style_path
 from aisle.tui.screens.side_area import SideArea
 from aisle.tui.widgets.lines_widget import LinesWidget
 from aisle.tui.widgets.page_widgets import ChipBar, ListTable
@@ -15,14 +15,14 @@ class ListScreen(PageScreen):
     """List on a handheld."""
 
     BODY = ListTable
-    CSS_PATH = sheet("list_screen")
+    CSS_PATH = style_path("list_screen")
 
 
 class BoardScreen(PageScreen):
     """List at a desk: filters above it, the details of the row under the cursor beside or below it."""
 
     BODY = ListTable
-    CSS_PATH = sheet("board_screen")
+    CSS_PATH = style_path("board_screen")
 
     def __init__(self) -> None:
         super().__init__()

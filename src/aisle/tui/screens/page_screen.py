@@ -14,7 +14,7 @@ from aisle.tui.widgets.lines_widget import LinesWidget
 from aisle.tui.widgets.page_widgets import CommandBar, HeaderBar, PromptLine, StatusBar, VerdictBar
 
 
-def sheet(name: str) -> str:
+def style_path(name: str) -> str:
     """Return the path of a screen's style sheet."""
     return str(style_folder() / f"{name}.tcss")
 

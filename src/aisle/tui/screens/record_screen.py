@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 
 from aisle.tui.layout.page_parts import BodyParts
-from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.page_screen import PageScreen, style_path
 from aisle.tui.screens.side_area import SideArea
 from aisle.tui.widgets.page_widgets import RecordBody
 
@@ -14,14 +14,14 @@ class RecordScreen(PageScreen):
     """Record with its figures and tables."""
 
     BODY = RecordBody
-    CSS_PATH = sheet("record_screen")
+    CSS_PATH = style_path("record_screen")
 
 
 class RecordWithSideScreen(PageScreen):
     """Record at a desk, with a chart and further tables beside it."""
 
     BODY = RecordBody
-    CSS_PATH = sheet("record_with_side_screen")
+    CSS_PATH = style_path("record_with_side_screen")
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aisle.tui.screens.page_screen import PageScreen, sheet
+from aisle.tui.screens.page_screen import PageScreen, style_path
 from aisle.tui.widgets.page_widgets import StepBody
 
 
@@ -10,4 +10,4 @@ class StepScreen(PageScreen):
     """Location, product and quantity of a step, with its commands."""
 
     BODY = StepBody
-    CSS_PATH = sheet("step_screen")
+    CSS_PATH = style_path("step_screen")
