@@ -7,6 +7,7 @@ import pytest
 from aisle.cache import list_window
 from aisle.cache.list_window import SortedList, WindowRows
 from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull.sync_progress import PROGRESS_CURSOR
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Args
 from aisle.jobs.view import Frame, ListView, Sorting
@@ -137,7 +138,11 @@ def test_chips_count_their_rows_and_choose(desk: Session, tab: str, count: int) 
         assert view.total == chip.total
 
 
-def test_chips_of_exceptions_lead_from_one_kind_to_another(desk: Session) -> None:  # noqa: F811
+def test_chips_of_exceptions_lead_from_one_kind_to_another(
+    desk: Session,  # noqa: F811
+    home: StoreFolder,  # noqa: F811
+) -> None:
+    CacheWriter(open_cache(home.folder, writer=True), "0001").set_cursor(PROGRESS_CURSOR, {"completed": 1.0})
     press(desk, f"{TAB_KEY}exceptions")
     chips = listed(says(desk, "2")).chips
     assert [chip.total for chip in chips] == [0, 1, 0, 3, 3, 0, 0, 0, 0]
