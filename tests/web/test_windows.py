@@ -74,17 +74,6 @@ async def test_an_input_is_taken_when_the_app_says_so(house: House) -> None:
         assert told == {"number": 1, "taken": 1, "new": False}, "the second one is not known to be taken"
 
 
-async def test_a_page_without_a_key_has_a_window_of_its_own(house: House) -> None:
-    async with house.open(keep_s=30) as client:
-        await sign_in(client)
-        first, told = await window(client, "")
-        second, other = await window(client, "")
-        assert (told["number"], other["number"]) == (1, 2)
-        for socket in (first, second):
-            await socket.send_json(["input", 1, "x"])
-            assert await said(socket, "taken") == 1
-
-
 @pytest.mark.parametrize(("code", "is_kept"), [(CUT, True), (PAGE_IS_GONE, True), (LEFT, False)])
 async def test_an_app_waits_for_its_page_unless_the_page_ends_it(house: House, code: int, is_kept: bool) -> None:
     async with house.open(keep_s=30) as client:

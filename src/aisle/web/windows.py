@@ -1,7 +1,7 @@
 """Windows of the people who are signed in: each has an app process, which outlives its page for a while.
 
 A page whose link was cut finds its window again by a key that the page made up. What it sends is numbered, so that
-nothing is taken twice. A page without a key, or of another sign-in, gets a new app process.
+nothing is taken twice. A page of another sign-in gets a new app process.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import json
 import re
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -287,7 +286,7 @@ class Windows:
 
     async def _turn(self, page: PageSocket, request: PageRequest) -> Window | None:
         """Return the window of a page when its turn has come; None if the page was closed meanwhile."""
-        slot = page.session.person.user, request.key or secrets.token_hex(8)
+        slot = page.session.person.user, request.key
         former, self._next[slot] = self._next.get(slot), page
         if former is not None:
             await former.close(ELSEWHERE)
