@@ -509,6 +509,8 @@ def test_goods_whose_undo_the_service_refused_are_not_in_hand(scans: int) -> Non
     sent = len(hand.sent)
     hand.say("A-2")
     assert len(hand.sent) == sent
+    hand.say("P1", "A-2")
+    assert hand.sent[-1].told == ("X",), "what is booked from now on does not depend on it"
 
 
 def test_goods_in_question_are_asked_about_without_those_whose_undo_was_refused() -> None:

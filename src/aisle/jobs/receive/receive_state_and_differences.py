@@ -472,7 +472,8 @@ def receipt_write(state: ReceiveState, entries: Iterable[ReceiptEntry], context:
     lanes = (f"delivery/{state.delivery_number}", *sorted(f"product/{product}" for product in products))
     query = {"appUserName": context.user, "is_counted_quantity": False, "is_from_receipt": True}
     path = {"store_number": context.store}
-    return Write("create-store-product-logs", lanes, path, query, {"storeproductlog": rows})
+    body = {"storeproductlog": rows}
+    return Write("create-store-product-logs", lanes, path, query, body, told=state.reported_refusals)
 
 
 def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int) -> LogEntry:
