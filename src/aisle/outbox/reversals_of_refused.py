@@ -154,7 +154,7 @@ def _undone_parts(op: Operation | Write) -> Iterator[tuple[Hashable, Decimal]]:
     if op.operation == CREATE_MOVEMENT:
         for item in op.body:
             is_undone = _is_undone(item)
-            end: MovementEnd = item.get("to_location" if is_undone else "from_location") or {}
+            end = item.get("to_location") if is_undone else item.get("from_location")
             quantity = to_decimal(item["quantity"])
             yield (item["product_number"], _end_of(end)), quantity if is_undone else -quantity
     elif op.operation == CREATE_LOGS and op.query.get(_RECEIPT):
@@ -244,9 +244,9 @@ def _way_of(item: MovementEntry) -> tuple[Hashable, int]:
     return (item["product_number"], min(ends), max(ends)), 1 if ends[0] <= ends[1] else -1
 
 
-def _end_of(end: MovementEnd) -> tuple[str, ...]:
+def _end_of(end: MovementEnd | None) -> tuple[str, ...]:
     names = ("location_code", "customer_order_number", "customer_order_line_number")
-    return tuple(str(end.get(name) or "") for name in names)
+    return tuple(str((end or {}).get(name) or "") for name in names)
 
 
 def _body_of(op: Operation | Write, parts: list[tuple[Json, Decimal | None]]) -> Json:
