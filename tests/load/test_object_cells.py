@@ -154,9 +154,10 @@ async def test_a_refusal_of_the_service_names_the_object_and_its_column(world: W
     assert "unit_quantity of object 2 in units: Write 0 or more" in bad.reason
 
 
-@pytest.mark.parametrize("marks", ["\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb", "\u2018\u2019"])
-async def test_quotation_marks_of_print_are_named(marks: str, world: World) -> None:
-    first, last = marks
+@pytest.mark.parametrize(
+    ("first", "last"), [("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\u00ab", "\u00bb"), ("\u2018", "\u2019")]
+)
+async def test_quotation_marks_of_print_are_named(first: str, last: str, world: World) -> None:
     world.write("products.csv", "product_number,units", f"P,[{{{first}unit_quantity{last}:6}}]")
     [bad] = (await loaded(world)).bad
     assert "is no JSON (its quotes are those of print; write straight ones); write an array of objects" in bad.reason
