@@ -81,7 +81,7 @@ class PriceComparison:
             self.removable |= {(key[-1], column) for column in self._removable if row.get(column)}
 
     def compare(self, store: str, product: str, row: Row, kept: Row) -> None:
-        """Compare the prices of a product in a store, or in the chain. `kept` are those that stay beside a new price."""
+        """Compare the prices of a product in a store, or in the chain. `kept` are those that stay beside a new one."""
         if self._new is None:
             self._new = {hash(key): list(map(_price_or_none_left, cells)) for _, key, cells in self._cells()}
         prices = dict(zip(self.names, self._new.get(hash((store, product)), ()), strict=False))
