@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from aisle.host import courier_log
 from aisle.host.courier_log import MAX_LOG_BYTES, append_line
 
 
@@ -17,7 +16,7 @@ def test_two_processes_that_rename_a_long_log_keep_it(
 ) -> None:
     path, long = tmp_path / "courier.log", "x" * MAX_LOG_BYTES + "\n"
     path.write_text(long, encoding="utf-8")
-    rename, open_log, others = Path.replace, courier_log.os.open, ["the other's\n"]
+    rename, open_log, others = Path.replace, os.open, ["the other's\n"]
 
     def other() -> None:
         if others:
@@ -28,14 +27,14 @@ def test_two_processes_that_rename_a_long_log_keep_it(
             other()
         return rename(source, target)
 
-    def opened(*args: Any) -> int:
-        handle = open_log(*args)
+    def opened(name: Path, flags: int, mode: int) -> int:
+        handle = open_log(name, flags, mode)
         if moment == "after it was opened":
             other()
         return handle
 
     monkeypatch.setattr(Path, "replace", replace)
-    monkeypatch.setattr(courier_log.os, "open", opened)
+    monkeypatch.setattr(os, "open", opened)
     append_line(path, "mine\n")
     monkeypatch.undo()
     kept = path.with_suffix(".log.1").read_text(encoding="utf-8")
