@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.jobs.view import ListView
 from tests.faults.goods import CODES, STOCK
 from tests.faults.world import world
 
@@ -44,7 +45,9 @@ async def test_who_counted_before_an_undo_learns_the_booked_difference(memory: P
             anna.answer("count.skip")
         if anna.at == "count.recount":
             anna.say("d")
-        shown = dict(anna.frame.view.rows[0].cells[1].args)["value"]
+        summary = anna.frame.view
+        assert isinstance(summary, ListView)
+        shown = dict(summary.rows[0].cells[1].args)["value"]
         anna.answer("count.send")
         told = set()
         for _ in range(5):
