@@ -118,6 +118,19 @@ def test_a_tab_counts_a_change_with_the_list_of_its_page(desk: Session, home: St
     assert shown_count(desk, "orders") == 4
 
 
+def test_keys_that_write_nothing_do_not_count_the_tabs_again(desk: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    press(desk, f"{TAB_KEY}orders")
+    asked: list[str] = []
+    query = desk.store.reader.query
+    monkeypatch.setattr(desk.store.reader, "query", lambda name, args: asked.append(name) or query(name, args))
+    for key in ("down", "up", "down"):
+        press(desk, key)
+    assert "exceptions" not in asked
+    desk.context.at += 11  # orders become late as time passes
+    desk.frames.build()
+    assert "exceptions" in asked
+
+
 def test_open_work_stays_below_a_tab_and_goes_on_after_it(desk: Session) -> None:
     says(desk, "4")
     assert jobs(desk) == ["home", "count"]
